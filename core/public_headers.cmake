@@ -45,7 +45,7 @@ set(SONDE_PUBLIC_HEADERS
   session/load_and_run/unoptimised.h session/node_ref.h
   session/observer.h session/points.h session/problems.h session/read_inputs.h session/run.h session/runs.h
   session/session.h session/test_cases.h session/values.h
-  tensor/attribute.h tensor/dtype.h tensor/ellipsis_value.h tensor/extent_hint.h tensor/float_types.h
+  tensor/attribute.h tensor/dtype.h tensor/ellipsis_value.h tensor/dim_size_hint.h tensor/float_types.h
   tensor/picture/picture.h
   tensor/shape.h tensor/slice_value.h tensor/storage.h tensor/symbolic.h tensor/tensor.h tensor/type_info.h
   tensor/value.h

@@ -30,7 +30,7 @@ constexpr Allowed kAllowed[] = {
     {"core/passes/gradient.cpp", "rules: the derivative of each operator"},
     {"core/passes/gradient_rules.cpp", "rules: the derivative of each operator"},
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},
-    {"core/trace/guard_sentence.cpp", "rules: each operator as Python writes it"},
+    {"core/trace/guard_description.cpp", "rules: each operator as Python writes it"},
     {"core/trace/traced_module/traced_module_operations.cpp", "reader: the methods that Python calls for operators"},
     {"core/passes/norm_elem_wise.cpp", "names of nodes, which begin with the operator's"},
     {"core/passes/vocabulary.cpp", "creates nodes: the names of one operation in each vocabulary"},

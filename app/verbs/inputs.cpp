@@ -17,7 +17,7 @@ void InputChoice::addTo(CLI::App& command) {
     std::string help = "Conversion of images to numbers.";
     for (const io::ImagePreset& preset : io::imagePresets()) {
         names.emplace_back(preset.id);
-        help += " " + names.back() + ": " + std::string(preset.sentence) + ".";
+        help += " " + names.back() + ": " + std::string(preset.description) + ".";
     }
     command.add_option("--image", image, help)->check(CLI::IsMember(names))->capture_default_str();
 }

@@ -19,7 +19,7 @@ Verb modelsVerb() {
                             settings += fmt::format("{}{}={:g}", settings.empty() ? "; settings: " : ", ", setting.name,
                                                     setting.value);
                         }
-                        fmt::print("zoo:{:24} {} ({}{})\n", model.name, model.sentence, inputs, settings);
+                        fmt::print("zoo:{:24} {} ({}{})\n", model.name, model.description, inputs, settings);
                     }
                     return 0;
                 });

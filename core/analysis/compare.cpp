@@ -130,10 +130,10 @@ SummaryTolerance summaryTolerance(const Tensor& actual, const Expected& expected
     return result;
 }
 
-/// A shape that is stored as a vector of its extents.
-Shape shapeFrom(const Tensor& extents) {
+/// A shape that is stored as a vector of its dimensions.
+Shape shapeFrom(const Tensor& dimSizes) {
     Shape shape;
-    for (std::int64_t i = 0; i < extents.numel(); ++i) shape.push_back(extents.toInt64(i));
+    for (std::int64_t i = 0; i < dimSizes.numel(); ++i) shape.push_back(dimSizes.toInt64(i));
     return shape;
 }
 

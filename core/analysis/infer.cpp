@@ -38,7 +38,7 @@ Inference::Inference(InternalGraph& graph, base::Diagnostics& findings, const op
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) m_declared.push_back(graph.node(NodeId(i)).type);
 }
 
-void Inference::nameOpenExtents() {
+void Inference::nameOpenDimSizes() {
     for (NodeId input : m_graph.inputs()) {
         TypeInfo& type = m_declared[input.index()];
         const Expr& producer = m_graph.expr(m_graph.node(input).producer);
@@ -234,7 +234,7 @@ void Inference::note(const Expr& expr, const std::string& what) {
 
 void inferTypes(InternalGraph& graph, base::Diagnostics& findings, const ops::Registry& registry) {
     Inference inference(graph, findings, registry);
-    inference.nameOpenExtents();
+    inference.nameOpenDimSizes();
     inference.inferBody(graph.mainId(), 0);
 }
 

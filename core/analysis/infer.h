@@ -14,13 +14,13 @@ namespace sonde::analysis {
 /// computations through the values that are known before a run (Shape → Gather → Concat → Reshape).
 /// Where base::stopRequested(), the rest stays as it is.
 /// Writes them into the graph's nodes; a declared type that says less is refined, one that disagrees stays and becomes
-/// a finding. Extents are expressions of the inputs' symbols where they can be ("(H+1)//2"); an extent of an input that
-/// has no name gets one, "x.0". Operators that are unknown or cannot infer leave their outputs as declared. Never
+/// a finding. Dimensions are expressions of the inputs' symbols where they can be ("(H+1)//2"); a dimension of an input
+/// that has no name gets one, "x.0". Operators that are unknown or cannot infer leave their outputs as declared. Never
 /// fails.
 void inferTypes(graph::InternalGraph& graph, base::Diagnostics& findings,
                 const ops::Registry& registry = ops::Registry::all());
 
-/// A copy whose types are those for these inputs (in the order of graph.inputs(); none: as declared): extents are
+/// A copy whose types are those for these inputs (in the order of graph.inputs(); none: as declared): dimensions are
 /// numbers wherever they follow from the inputs. What cannot be told is as in the graph. `seen`: types that a run on
 /// these inputs had, where the values decide.
 graph::InternalGraph typedFor(const graph::InternalGraph& graph, std::span<const tensor::Value> inputs,

@@ -34,7 +34,7 @@ void Inference::inferBranches(const Expr& expr, int depth) {
     }
     std::size_t first = 0, second = 1;
     const Value condition = knownOf(expr.arguments.front()).value;
-    if (const auto truth = truthOf(condition)) first = second = branchOf(expr, *truth);
+    if (const auto isTrue = toBool(condition)) first = second = branchOf(expr, *isTrue);
     for (std::size_t i = 0; i < 2; ++i) {
         // What never runs is nothing to report.
         base::Diagnostics* const findings = m_findings;
@@ -74,7 +74,7 @@ TypeInfo Inference::resultOf(const Body& body) const {
     return body.outputs.size() == 1 ? m_graph.node(body.outputs.front()).type : typeOf(body.result);
 }
 
-std::optional<bool> Inference::truthOf(const Value& value) {
+std::optional<bool> Inference::toBool(const Value& value) {
     if (value.isNumber()) return value.number() != 0;
     if (value.isTensor() && value.tensor().numel() == 1 && value.tensor().dtype() != DType::String)
         return value.tensor().toDouble(0) != 0;
@@ -151,7 +151,7 @@ auto Inference::passByPass(const Expr& expr, const Body& body, int depth)
         body.outputs.size() + 1 != body.inputs.size())
         return std::nullopt;
     const Value trips = knownOf(expr.arguments[0]).value;
-    if (trips.kind() != ValueKind::Int || truthOf(knownOf(expr.arguments[1]).value) != true ||
+    if (trips.kind() != ValueKind::Int || toBool(knownOf(expr.arguments[1]).value) != true ||
         m_loops >= kMaxUnrolledDepth)
         return std::nullopt;
     if (trips.toInt() < 0 || trips.toInt() > kMaxUnrolled ||
@@ -173,7 +173,7 @@ auto Inference::passByPass(const Expr& expr, const Body& body, int depth)
         inferBody(body.id, depth + 1);
         for (std::size_t i = 0; i < carried.size(); ++i)
             carried[i] = {m_graph.node(body.outputs[i + 1]).type, m_known[body.outputs[i + 1].index()]};
-        goesOn = truthOf(m_known[body.outputs[0].index()].value) == true;
+        goesOn = toBool(m_known[body.outputs[0].index()].value) == true;
     }
     --m_loops;
     m_findings = findings;
@@ -182,9 +182,9 @@ auto Inference::passByPass(const Expr& expr, const Body& body, int depth)
 }
 
 Symbolic Inference::tripCount(const Expr& expr, const Body& body) const {
-    const bool goesOn = !body.outputs.empty() && truthOf(m_known[body.outputs[0].index()].value) == true;
+    const bool goesOn = !body.outputs.empty() && toBool(m_known[body.outputs[0].index()].value) == true;
     const bool begins = expr.arguments.size() < 2 || expr.arguments[1].kind == Argument::Kind::Omitted ||
-                        truthOf(knownOf(expr.arguments[1]).value) == true;
+                        toBool(knownOf(expr.arguments[1]).value) == true;
     if (!goesOn || !begins || expr.arguments.empty()) return {};
     const auto trips = elementsOf(expr.arguments[0]);
     return trips && trips->size() == 1 ? larger(trips->front(), Symbolic::of(std::int64_t{0})) : Symbolic();

@@ -10,26 +10,26 @@ using tensor::Symbolic;
 
 namespace {
 
-const Symbolic kZeroExtent = Symbolic::of(std::int64_t{0});
+const Symbolic kZeroDimSize = Symbolic::of(std::int64_t{0});
 
-/// Python's rule for a bound: counted from the end if negative, then cut to 0 … extent. Unknown if its sign is.
-Symbolic clamped(const Symbolic& bound, const Symbolic& extent) {
-    if (!bound.known() || !extent.known()) return {};
+/// Python's rule for a bound: counted from the end if negative, then cut to 0 … dimension. Unknown if its sign is.
+Symbolic clamped(const Symbolic& bound, const Symbolic& dimSize) {
+    if (!bound.known() || !dimSize.known()) return {};
     const auto number = bound.constant();
-    if (number == std::numeric_limits<std::int64_t>::max()) return extent;  // torch's "up to the end"
-    if (number && *number < 0) return larger(extent + bound, kZeroExtent);
-    return larger(bound, kZeroExtent) == bound ? smaller(bound, extent) : Symbolic();
+    if (number == std::numeric_limits<std::int64_t>::max()) return dimSize;  // torch's "up to the end"
+    if (number && *number < 0) return larger(dimSize + bound, kZeroDimSize);
+    return larger(bound, kZeroDimSize) == bound ? smaller(bound, dimSize) : Symbolic();
 }
 
-Dim rangeExtent(const Dim& dim, const IndexPart& part) {
+Dim rangeDimSize(const Dim& dim, const IndexPart& part) {
     const bool isWhole = !part.start && !part.stop && !part.step;
     if (isWhole) return dim;
-    const Symbolic extent = Symbolic::of(dim);
-    const Symbolic start = part.start ? clamped(*part.start, extent) : kZeroExtent;
-    const Symbolic stop = part.stop ? clamped(*part.stop, extent) : extent;
+    const Symbolic dimSize = Symbolic::of(dim);
+    const Symbolic start = part.start ? clamped(*part.start, dimSize) : kZeroDimSize;
+    const Symbolic stop = part.stop ? clamped(*part.stop, dimSize) : dimSize;
     const auto step = part.step ? part.step->constant() : std::optional<std::int64_t>(1);
     if (!start.known() || !stop.known() || !step || *step < 1) return {};
-    return ceilDiv(larger(stop - start, kZeroExtent), Symbolic::of(*step)).dim();
+    return ceilDiv(larger(stop - start, kZeroDimSize), Symbolic::of(*step)).dim();
 }
 
 bool takesAxis(const IndexPart& part) {
@@ -47,7 +47,7 @@ std::optional<Dims> indexedDims(const Dims& dims, const std::vector<IndexPart>& 
         switch (parts[i].kind) {
             case IndexPart::Kind::Select: ++axis; break;
             case IndexPart::Kind::Range:
-                result.push_back(rangeExtent(dims[axis], parts[i]));
+                result.push_back(rangeDimSize(dims[axis], parts[i]));
                 ++axis;
                 break;
             case IndexPart::Kind::NewAxis: result.push_back(Dim::of(1)); break;

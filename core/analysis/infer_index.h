@@ -15,8 +15,8 @@ struct IndexPart {
     std::optional<tensor::Symbolic> start, stop, step;  ///< of a range; none: not given. May be unknown
 };
 
-/// The shape of x[parts], whose numbers may be symbols: of a range the extent is open where it cannot be told. Nothing
-/// if there are more parts than dimensions.
+/// The shape of x[parts], whose numbers may be symbols: of a range the dimension is open where it cannot be told.
+/// Nothing if there are more parts than dimensions.
 std::optional<Dims> indexedDims(const Dims& dims, const std::vector<IndexPart>& parts);
 
 }  // namespace sonde::analysis

@@ -18,8 +18,8 @@ class Inference {
   public:
     Inference(graph::InternalGraph& graph, base::Diagnostics& findings, const ops::Registry& registry);
 
-    /// Extents of inputs that the file does not even name get a name, so that what depends on them can be told.
-    void nameOpenExtents();
+    /// Dimensions of inputs that the file does not even name get a name, so that what depends on them can be told.
+    void nameOpenDimSizes();
     void inferBody(graph::BodyId id, int depth);
 
   private:
@@ -39,7 +39,7 @@ class Inference {
     /// cond(predicate, one, other, operands): the bodies take the operands.
     void inferConditional(const graph::Expr& expr, int depth);
     tensor::TypeInfo resultOf(const graph::Body& body) const;
-    static std::optional<bool> truthOf(const tensor::Value& value);
+    static std::optional<bool> toBool(const tensor::Value& value);
     /// ONNX names the branches in attributes; in domain prim they stand in order.
     static std::size_t branchOf(const graph::Expr& expr, bool holds);
     /// Infers a body that runs again and again with types that hold for every pass: `carried` are the types that go in
@@ -91,7 +91,8 @@ class Inference {
     /// Of a list with parts that are not numbers yet.
     std::optional<ops::Elements> elementsOf(const graph::Argument& argument) const;
     void settle(graph::NodeId node, const tensor::TypeInfo& inferred, Known known);
-    /// How many there are of something is a number that only the data tells: it has a name, as extents of inputs have.
+    /// How many there are of something is a number that only the data tells: it has a name, as dimensions of inputs
+    /// have.
     void nameCounts(graph::NodeId node, tensor::TypeInfo& type) const;
     void note(const graph::Expr& expr, const std::string& what);
 

@@ -108,24 +108,24 @@ std::vector<std::optional<Elements>> movedElements(const KnownCall& call, const 
 // ---- Arithmetic ----
 
 Symbolic number(std::int64_t value) { return Symbolic::of(value); }
-Symbolic truth(bool value) { return number(value ? 1 : 0); }
+Symbolic boolean(bool value) { return number(value ? 1 : 0); }
 
 bool isAbove(const Symbolic& a, const Symbolic& b) { return larger(a, b + number(1)) == a; }
 
 /// a < b as far as it is certain.
 Symbolic less(const Symbolic& a, const Symbolic& b) {
     if (!a.known() || !b.known()) return {};
-    if (isAbove(b, a)) return truth(true);
-    return larger(a, b) == a ? truth(false) : Symbolic();
+    if (isAbove(b, a)) return boolean(true);
+    return larger(a, b) == a ? boolean(false) : Symbolic();
 }
 
 Symbolic equal(const Symbolic& a, const Symbolic& b) {
     if (!a.known() || !b.known()) return {};
-    if (a == b) return truth(true);
-    return isAbove(a, b) || isAbove(b, a) ? truth(false) : Symbolic();
+    if (a == b) return boolean(true);
+    return isAbove(a, b) || isAbove(b, a) ? boolean(false) : Symbolic();
 }
 
-Symbolic negation(const Symbolic& a) { return a.constant() ? truth(*a.constant() == 0) : Symbolic(); }
+Symbolic negation(const Symbolic& a) { return a.constant() ? boolean(*a.constant() == 0) : Symbolic(); }
 
 using Binary = Symbolic (*)(const Symbolic&, const Symbolic&, bool isFloat);
 struct BinaryRow {
@@ -136,7 +136,7 @@ constexpr std::array kBinary{
     BinaryRow{"Add", [](const Symbolic& a, const Symbolic& b, bool) { return a + b; }},
     BinaryRow{"Sub", [](const Symbolic& a, const Symbolic& b, bool) { return a - b; }},
     BinaryRow{"Mul", [](const Symbolic& a, const Symbolic& b, bool) { return a * b; }},
-    // Integers are divided towards zero, which is downwards for extents.
+    // Integers are divided towards zero, which is downwards for dimensions.
     BinaryRow{"Div",
               [](const Symbolic& a, const Symbolic& b, bool isFloat) { return isFloat ? a / b : floorDiv(a, b); }},
     BinaryRow{"Mod", [](const Symbolic& a, const Symbolic& b, bool) { return mod(a, b); }},
@@ -167,7 +167,7 @@ constexpr std::array kUnary{
 };
 
 Symbolic castTo(const Symbolic& a, DType dtype) {
-    if (dtype == DType::Bool) return a.constant() ? truth(*a.constant() != 0) : Symbolic();
+    if (dtype == DType::Bool) return a.constant() ? boolean(*a.constant() != 0) : Symbolic();
     return tensor::isFloating(dtype) ? a : floor(a);
 }
 
@@ -175,9 +175,9 @@ Symbolic castTo(const Symbolic& a, DType dtype) {
 std::size_t operandIndex(std::size_t flat, const Shape& result, const Shape& operand) {
     std::size_t index = 0, step = 1;
     for (std::size_t back = 1; back <= result.rank(); ++back) {
-        const auto extent = static_cast<std::size_t>(result[result.rank() - back]);
-        const std::size_t at = flat % extent;
-        flat /= extent;
+        const auto dimSize = static_cast<std::size_t>(result[result.rank() - back]);
+        const std::size_t at = flat % dimSize;
+        flat /= dimSize;
         if (back > operand.rank()) continue;
         const auto own = static_cast<std::size_t>(operand[operand.rank() - back]);
         if (own != 1) index += at * step;
@@ -215,7 +215,7 @@ std::optional<Elements> broadcastBinary(const KnownCall& call, Binary compute) {
     return resultShape == *shape ? result : std::nullopt;
 }
 
-/// Whole reductions of a list: the product of a shape's extents.
+/// Whole reductions of a list: the product of a shape's dimensions.
 std::optional<Elements> reduced(const KnownCall& call) {
     const std::string_view name = call.op.name;
     const bool isOne = call.outputs[0].staticShape() && call.outputs[0].staticShape()->checkedNumel() == 1;

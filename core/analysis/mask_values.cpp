@@ -76,12 +76,12 @@ std::string MaskValues::text() const {
 std::optional<MaskValues> maskValues(std::int64_t count, const ElementAt& actual, const ElementAt& expected,
                                      double ignoredFrom) {
     const ComparedElements elements{count, actual, expected, ignoredFrom};
-    constexpr int kLeast = -1075, kMost = 1023;  // of doubles; the first is for zero
-    std::vector<Magnitudes> powers(kMost - kLeast + 1);
+    constexpr int kMin = -1075, kMax = 1023;  // of doubles; the first is for zero
+    std::vector<Magnitudes> powers(kMax - kMin + 1);
     for (std::int64_t i = 0; i < count; ++i) {
         const double r = expected(i), magnitude = std::abs(r);
         if (!elements.isMeasured(i, r)) continue;
-        Magnitudes& one = powers[static_cast<std::size_t>(magnitude > 0 ? std::ilogb(magnitude) - kLeast : 0)];
+        Magnitudes& one = powers[static_cast<std::size_t>(magnitude > 0 ? std::ilogb(magnitude) - kMin : 0)];
         one.smallest = std::min(one.smallest, magnitude);
         one.largest = std::max(one.largest, magnitude);
     }

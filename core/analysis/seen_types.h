@@ -10,7 +10,7 @@
 
 namespace sonde::analysis {
 
-/// Whether nothing is left open: a tensor of known dtype and extents, or a list or tuple of such.
+/// Whether nothing is left open: a tensor of known dtype and dimensions, or a list or tuple of such.
 bool isExact(const tensor::TypeInfo& type);
 
 /// Whether two exact types are of one value: a list may tell one type for all its items, or each.

@@ -25,8 +25,8 @@ struct Plane {
 /// Mean of the finite elements of one cell of a plane that is cut into rows × columns cells; NaN if one is NaN.
 double cellMean(const Tensor& tensor, const Plane& plane, std::size_t rows, std::size_t columns, std::size_t row,
                 std::size_t column) {
-    const auto cut = [](std::int64_t extent, std::size_t parts, std::size_t part) {
-        return extent * static_cast<std::int64_t>(part) / static_cast<std::int64_t>(parts);
+    const auto cut = [](std::int64_t dimSize, std::size_t parts, std::size_t part) {
+        return dimSize * static_cast<std::int64_t>(part) / static_cast<std::int64_t>(parts);
     };
     const std::int64_t top = cut(plane.height, rows, row), bottom = std::max(top + 1, cut(plane.height, rows, row + 1));
     const std::int64_t left = cut(plane.width, columns, column),
@@ -54,12 +54,12 @@ void drawPlane(Thumbnail& out, const Tensor& tensor, const Plane& plane, std::si
             out.cells[base + (y0 + y) * out.width + x0 + x] = cellMean(tensor, plane, rows, columns, y, x);
 }
 
-/// The cells that a map of these extents gets in a square of `edge`: as many as it has elements, or scaled to fit.
+/// The cells that a map of these dimensions gets in a square of `edge`: as many as it has elements, or scaled to fit.
 std::array<std::size_t, 2> cellsFor(const Plane& plane, std::size_t edge) {
     const double longest = static_cast<double>(std::max(plane.height, plane.width));
     const double factor = std::min(1.0, static_cast<double>(edge) / longest);
-    const auto cells = [factor](std::int64_t extent) {
-        return std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(static_cast<double>(extent) * factor)));
+    const auto cells = [factor](std::int64_t dimSize) {
+        return std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(static_cast<double>(dimSize) * factor)));
     };
     return {cells(plane.height), cells(plane.width)};
 }
@@ -109,7 +109,7 @@ void drawMaps(Thumbnail& out, const Tensor& tensor, const Plane& plane, std::int
 void drawTensor(Thumbnail& out, const Tensor& tensor, std::size_t edge) {
     const tensor::Shape& shape = tensor.shape();
     std::size_t longAxes = 0;
-    for (const std::int64_t extent : shape) longAxes += extent > 1;
+    for (const std::int64_t dimSize : shape) longAxes += dimSize > 1;
     const std::size_t rank = shape.rank();
     if (longAxes <= 1) {
         Plane plane{0, 1, tensor.numel()};

@@ -14,7 +14,7 @@ struct Thumbnail {
     enum class Kind {
         None,    ///< nothing to show (an empty tensor, strings, a container): see `text`
         Number,  ///< one number: see `text`
-        Line,    ///< rank 1, or all axes but one of extent 1: `cells` is one row
+        Line,    ///< rank 1, or all axes but one of dimension 1: `cells` is one row
         Map,     ///< two axes
         Maps,    ///< channels of a feature map, side by side in a grid of maps with one empty cell between
         Color,   ///< a picture of three channels: `cells` holds red, green and blue planes one after another

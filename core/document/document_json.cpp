@@ -17,11 +17,11 @@ std::string documentJson(const Document& document) {
                 {module.qualname, module.moduleClass, module.failure, triedWith(document, module.qualname)});
         if (!module.visited) unvisited.push_back({module.qualname, module.moduleClass, module.note});
     }
-    std::vector<graph::NodeId> demanded;
+    std::vector<graph::NodeId> required;
     for (const NamedNode& input : document.inputs) {
-        if (input.isDemanded) demanded.push_back(input.node);
+        if (input.isRequired) required.push_back(input.node);
     }
-    return io::graphJson(*document.graph, parts, failures, demanded, unvisited);
+    return io::graphJson(*document.graph, parts, failures, required, unvisited);
 }
 
 }  // namespace sonde::document

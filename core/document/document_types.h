@@ -41,7 +41,7 @@ struct OpenOptions {
 struct NamedNode {
     std::string name;
     graph::NodeId node;
-    bool isDemanded = false;  ///< of an input: the file does not say what it is, its type is what the layers want of it
+    bool isRequired = false;  ///< of an input: the file does not say what it is, its type is what the layers want of it
 };
 
 /// The graph of one module on its own, beside the model's: what a robust trace makes of the children of modules that

@@ -17,7 +17,7 @@ namespace sonde::document {
 struct Format {
     std::string_view id;                     ///< "onnx"
     std::string_view name;                   ///< "ONNX"
-    std::string_view sentence;               ///< help text
+    std::string_view description;            ///< help text
     std::vector<std::string_view> suffixes;  ///< for file dialogs only
     /// Decides on content; `head` holds at least the first 4 KiB if the file has them. Null where there is a scheme.
     bool (*recognises)(std::span<const std::byte> head, const std::filesystem::path& path);

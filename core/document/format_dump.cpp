@@ -33,7 +33,7 @@ graph::ModuleTree modulesIn(const InternalGraph& graph) {
 }
 
 /// Sizes that nothing declares, not even by a symbol, were what the layers of the dumped model require.
-bool isDemanded(const tensor::TypeInfo& type) {
+bool isRequired(const tensor::TypeInfo& type) {
     if (!type.isTensor() || !type.shape) return true;
     return std::ranges::any_of(*type.shape, [](const tensor::Dim& dim) { return !dim.known() && dim.symbol.empty(); });
 }
@@ -43,7 +43,7 @@ void nameInputs(Document& document, InternalGraph& graph) {
     for (const NodeId input : graph.inputs()) {
         Expr& expr = graph.mutableExpr(graph.node(input).producer);
         expr.target = graph.node(input).name;
-        if (expr.arguments.empty()) document.inputs.push_back({expr.target, input, isDemanded(graph.node(input).type)});
+        if (expr.arguments.empty()) document.inputs.push_back({expr.target, input, isRequired(graph.node(input).type)});
     }
 }
 

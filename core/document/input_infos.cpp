@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/analysis/demand.h"
+#include "core/analysis/requirements.h"
 #include "core/document/test_cases.h"
 #include "core/io/inputs/agreement.h"
 
@@ -14,10 +14,10 @@ namespace {
 void addHints(std::vector<io::InputInfo>& infos, const Document& document) {
     // Passes make operators of their own of layers.
     const graph::InternalGraph& graph = document.original ? *document.original : *document.graph;
-    const std::vector<tensor::ExtentHints> usual = analysis::usualExtents(graph);
+    const std::vector<tensor::DimSizeHints> usual = analysis::usualDimSizes(graph);
     for (std::size_t i = 0; i < infos.size(); ++i) {
         const auto at = std::ranges::find(graph.inputs(), document.inputs[i].node);
-        const bool asks = document.inputs[i].isDemanded || !infos[i].type.kind;
+        const bool asks = document.inputs[i].isRequired || !infos[i].type.kind;
         if (asks && at != graph.inputs().end())
             infos[i].usual = usual[static_cast<std::size_t>(at - graph.inputs().begin())];
     }
@@ -44,8 +44,8 @@ std::vector<io::InputInfo> inputInfos(const Document& document) {
     std::vector<io::InputInfo> infos;
     bool asksLayers = false;
     for (const NamedNode& input : document.inputs) {
-        infos.push_back({input.name, document.graph->node(input.node).type, input.isDemanded, {}});
-        asksLayers = asksLayers || input.isDemanded || !infos.back().type.kind;
+        infos.push_back({input.name, document.graph->node(input.node).type, input.isRequired, {}});
+        asksLayers = asksLayers || input.isRequired || !infos.back().type.kind;
     }
     if (asksLayers) addHints(infos, document);
     io::agreeOnSymbols(infos);
@@ -61,7 +61,7 @@ std::vector<io::InputInfo> requiredInputInfos(const Document& document) {
     std::vector<tensor::TypeInfo> byLayers;
     const graph::InternalGraph& graph = document.original ? *document.original : *document.graph;
     const bool anyRecorded =
-        std::ranges::any_of(document.inputs, [](const NamedNode& input) { return !input.isDemanded; });
+        std::ranges::any_of(document.inputs, [](const NamedNode& input) { return !input.isRequired; });
     // A dump has the sizes that it was made with, and load-and-run takes others (--batch_size).
     const bool areSizesUsual = document.traced || document.format == kDumpFormatName;
     if (areSizesUsual && anyRecorded) byLayers = analysis::requiredByLayers(graph);

@@ -13,7 +13,7 @@ namespace sonde::document {
 /// what the layers tell of it.
 std::vector<io::InputInfo> inputInfos(const Document& document);
 
-/// The same with what a run demands of values (io::InputInfo::required): the type that the file declares; of a traced
+/// The same with what a run requires of values (io::InputInfo::required): the type that the file declares; of a traced
 /// model, whose input types are usual or recorded ones, the rank and what its layers cannot do without.
 std::vector<io::InputInfo> requiredInputInfos(const Document& document);
 /// An input of a dump whose operations were written for its sizes (io::dump::kFixedSizes).

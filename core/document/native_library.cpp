@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "core/document/elf_extent.h"
+#include "core/document/elf_size.h"
 #include "core/document/sha256.h"
 
 namespace sonde::document {
@@ -161,7 +161,7 @@ NativeLibrary::~NativeLibrary() {
 }
 
 base::Result<void*> NativeLibrary::load() const {
-    if (const std::uint64_t wanted = elfExtentBytes(bytes()); wanted > m_sizeBytes) {
+    if (const std::uint64_t wanted = elfSizeBytes(bytes()); wanted > m_sizeBytes) {
         return base::unreadable("the library is cut off: it has " + std::to_string(m_sizeBytes) + " bytes, of " +
                                     std::to_string(wanted) + " or more by its own tables",
                                 m_path.string(), kRebuildHint);

@@ -6,7 +6,7 @@
 
 #include "core/base/progress.h"
 #include "core/document/document_types.h"
-#include "core/tensor/extent_hint.h"
+#include "core/tensor/dim_size_hint.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::document {
@@ -15,8 +15,8 @@ namespace sonde::document {
 struct KnownInput {
     std::string name;
     tensor::TypeInfo type;
-    bool isGuide = false;            ///< the type is what the layers want
-    tensor::ExtentHints usual = {};  ///< what an example should have where the type is open
+    bool isGuide = false;             ///< the type is what the layers want
+    tensor::DimSizeHints usual = {};  ///< what an example should have where the type is open
 };
 
 /// Whether a parameter takes a value of the user: it has no default, or the model lists it among its inputs although

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/analysis/demand.h"
+#include "core/analysis/requirements.h"
 #include "core/base/number_text.h"
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
@@ -147,14 +147,14 @@ std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& opti
         }
     }
     settleFixed(*graph, options);
-    const std::vector<graph::NodeId> demanded = analysis::demandInputTypes(*graph);
+    const std::vector<graph::NodeId> required = analysis::requireInputTypes(*graph);
     if (options.flatten) removeHierarchy(*graph);
     const auto isListed = [&inputs](const std::string& name) {
         return std::ranges::find(inputs, name, &KnownInput::name) != inputs.end();
     };
     nameInputsAndOutputs(*document, *graph, isListed);
     for (NamedNode& input : document->inputs)
-        input.isDemanded = std::ranges::find(demanded, input.node) != demanded.end();
+        input.isRequired = std::ranges::find(required, input.node) != required.end();
     finish(*document, std::move(*graph), work);
     return document;
 }

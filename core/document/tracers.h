@@ -9,9 +9,9 @@ namespace sonde::document {
 
 /// A way to make a graph of a module. One entry in the table in tracers.cpp for each.
 struct TracerInfo {
-    std::string_view id;        ///< "module-path": the value of --tracer
-    std::string_view name;      ///< "Module path"
-    std::string_view sentence;  ///< help text
+    std::string_view id;           ///< "module-path": the value of --tracer
+    std::string_view name;         ///< "Module path"
+    std::string_view description;  ///< help text
     base::Result<TracedGraph> (*trace)(const TraceRequest& request);
 };
 const std::vector<TracerInfo>& tracers();

@@ -212,7 +212,7 @@ base::Result<void> checkModel(const Document& document) {
     }
     for (const ExprId id : document.graph->recursiveOrder(document.graph->mainId())) {
         const Expr& expr = document.graph->expr(id);
-        if (passes::meaningOf(expr) != passes::Meaning::BatchNorm || !trains(*document.graph, expr)) continue;
+        if (passes::opClassOf(expr) != passes::OpClass::BatchNorm || !trains(*document.graph, expr)) continue;
         return base::usageError("can not dump BatchNorm in training mode, call eval() on the model before",
                                 document.graph->node(expr.outputs.front()).name);
     }

@@ -121,7 +121,7 @@ struct SceneLayout {
         return scope.index() < scopeItems.size() ? scopeItems[scope.index()] : ItemId();
     }
     ItemId find(const ItemKey& key) const;
-    /// The innermost item at a place; none on empty ground. Linear in the children of the boxes there.
+    /// The innermost item at a place; none on empty background. Linear in the children of the boxes there.
     ItemId itemAt(Point p) const;
 
     std::vector<ItemId> exprItems;   ///< by ExprId

@@ -24,7 +24,7 @@ std::string convSetting(const char* name, const Var& value) {
 tensor::Shape weightShape(std::int64_t in, std::int64_t out, const Ints& kernel, std::int64_t groups, bool transposed) {
     tensor::Shape shape = transposed ? tensor::Shape{in, perGroup(out, groups, "out_channels")}
                                      : tensor::Shape{out, perGroup(in, groups, "in_channels")};
-    for (std::int64_t extent : kernel) shape.push_back(extent);
+    for (std::int64_t dimSize : kernel) shape.push_back(dimSize);
     return shape;
 }
 

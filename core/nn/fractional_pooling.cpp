@@ -28,12 +28,12 @@ Var FractionalMaxPool::forward(std::span<const Var> in) {
     const auto axes = static_cast<std::int64_t>(m_kernel.size());
     Var output = Var(m_options.outputSize);
     if (m_options.outputSize.empty()) {
-        std::vector<Var> extents;
+        std::vector<Var> dimSizes;
         for (std::int64_t i = 0; i < axes; ++i) {
             const Var share = size(x, i - axes) * m_options.outputRatio[static_cast<std::size_t>(i)];
-            extents.push_back(callFunction(Function{"Int", "int", "int", false, "prim"}, {share}));
+            dimSizes.push_back(callFunction(Function{"Int", "int", "int", false, "prim"}, {share}));
         }
-        output = Var::list(std::move(extents));
+        output = Var::list(std::move(dimSizes));
     }
     Var samples = m_samples.read();
     if (samples.isNone()) {

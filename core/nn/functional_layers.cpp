@@ -36,8 +36,8 @@ constexpr PerAxes kAdaptiveMax{{"adaptive_max_pool1d", "adaptive_max_pool2d", "a
 
 std::vector<Var> maxPoolArguments(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride,
                                   const Sizes& padding, const Sizes& dilation, bool ceilMode) {
-    const Ints extents = kernel.of(axes);
-    return {x, extents, strideOr(stride, extents), padding.of(axes), dilation.of(axes), ceilMode};
+    const Ints dimSizes = kernel.of(axes);
+    return {x, dimSizes, strideOr(stride, dimSizes), padding.of(axes), dilation.of(axes), ceilMode};
 }
 
 }  // namespace
@@ -89,16 +89,16 @@ Var maxUnpool(std::size_t axes, const Var& x, const Var& indices, const Var& out
 
 Var avgPool(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
             bool ceilMode, bool countPadding, const Var& divisor) {
-    const Ints extents = kernel.of(axes);
-    std::vector<Var> arguments{x, extents, strideOr(stride, extents), padding.of(axes), ceilMode, countPadding};
+    const Ints dimSizes = kernel.of(axes);
+    std::vector<Var> arguments{x, dimSizes, strideOr(stride, dimSizes), padding.of(axes), ceilMode, countPadding};
     if (axes > 1 && !divisor.isNone()) arguments.push_back(divisor);
     return callFunction(kAvgPool.of(axes), std::move(arguments));
 }
 
 Var lpPool(std::size_t axes, const Var& x, double norm, const Sizes& kernel, const Sizes& stride, bool ceilMode) {
-    const Ints extents = kernel.of(axes);
+    const Ints dimSizes = kernel.of(axes);
     std::int64_t cells = 1;
-    for (std::int64_t extent : extents) cells *= extent;
+    for (std::int64_t dimSize : dimSizes) cells *= dimSize;
     // Sums of powers, by way of means. A negative sum (odd powers) counts as 0.
     const Var means = avgPool(axes, pow(x, norm), kernel, stride, 0, ceilMode);
     return pow(sign(means) * relu(abs(means)) * static_cast<double>(cells), 1 / norm);

@@ -46,12 +46,12 @@ Var MaxUnpool::forward(std::span<const Var> in) {
     const std::size_t axes = m_kernel.size();
     Var outputSize = in[2];
     if (outputSize.isNone()) {
-        std::vector<Var> extents;
+        std::vector<Var> dimSizes;
         for (std::size_t i = 0; i < axes; ++i) {
-            const Var extent = size(in[0], static_cast<std::int64_t>(i) - static_cast<std::int64_t>(axes));
-            extents.push_back((extent - 1) * m_stride[i] + (m_kernel[i] - 2 * m_padding[i]));
+            const Var dimSize = size(in[0], static_cast<std::int64_t>(i) - static_cast<std::int64_t>(axes));
+            dimSizes.push_back((dimSize - 1) * m_stride[i] + (m_kernel[i] - 2 * m_padding[i]));
         }
-        outputSize = Var::list(std::move(extents));
+        outputSize = Var::list(std::move(dimSizes));
     } else {
         outputSize =
             outputSize[Var::slice(-static_cast<std::int64_t>(axes), Var())];  // may come with batch and channels

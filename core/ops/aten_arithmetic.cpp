@@ -38,7 +38,7 @@ base::Result<void> run(KernelContext& context, Arithmetic operation, bool hasAlp
     return {};
 }
 
-base::Result<void> inferPair(InferContext& context, bool trueDivision, bool truth) {
+base::Result<void> inferPair(InferContext& context, bool trueDivision, bool condition) {
     const TypeInfo types[] = {context.in("self"), context.in({"other", "exponent"})};
     DType dtype = promotedTypes(types);
     if (trueDivision && dtype != DType::Undefined && !tensor::isFloating(dtype) && !tensor::isComplex(dtype))
@@ -50,7 +50,7 @@ base::Result<void> inferPair(InferContext& context, bool trueDivision, bool trut
     if (dims(types[0]) && dims(types[1])) {
         SONDE_ASSIGN(shape, broadcastDims(*dims(types[0]), *dims(types[1])));
     }
-    context.set(TypeInfo::tensor(truth ? DType::Bool : dtype, std::move(shape)));
+    context.set(TypeInfo::tensor(condition ? DType::Bool : dtype, std::move(shape)));
     return {};
 }
 

@@ -16,10 +16,10 @@ namespace sonde::ops {
 namespace {
 
 EagerResult countNonzero(Eager& e) {
-    const Tensor truth = e("ne.Scalar", e.tensor("self"), 0);
-    if (!e.has("dim")) return e("sum", truth);
-    const std::vector<std::size_t> axes = e.axes("dim", truth.rank());
-    return e("sum.dim_IntList", truth, std::vector<std::int64_t>(axes.begin(), axes.end()));
+    const Tensor condition = e("ne.Scalar", e.tensor("self"), 0);
+    if (!e.has("dim")) return e("sum", condition);
+    const std::vector<std::size_t> axes = e.axes("dim", condition.rank());
+    return e("sum.dim_IntList", condition, std::vector<std::int64_t>(axes.begin(), axes.end()));
 }
 
 EagerResult histogram(Eager& e) {

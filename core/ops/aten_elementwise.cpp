@@ -161,10 +161,10 @@ EagerResult equalAll(Eager& e) {
                          allTrue(e, e("eq.Tensor", e.tensor("self"), e.tensor("other"))));
 }
 
-/// Tensors of bits of one dtype; of truths for bool.
-EagerResult bits(Eager& e, const char* onTruths, const char* onIntegers) {
+/// Bitwise on integers; logical on bool.
+EagerResult bits(Eager& e, const char* onBools, const char* onIntegers) {
     auto [x, y] = e.get(promotedPair(e.value("self"), e.value("other")));
-    return e.onnx(x.dtype() == DType::Bool ? onTruths : onIntegers, {Value(x), Value(y)});
+    return e.onnx(x.dtype() == DType::Bool ? onBools : onIntegers, {Value(x), Value(y)});
 }
 
 /// Arithmetic shift by multiplication: x·2^n, or ⌊x / 2^n⌋.
@@ -187,7 +187,7 @@ EagerResult shift(Eager& e, bool left) {
 void defineBits(Registry& registry) {
     const struct {
         std::string_view tensor, scalar, dunder, dunderScalar, summary;
-        const char *onTruths, *onIntegers;
+        const char *onBools, *onIntegers;
     } rows[] = {
         {"bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor",
          "bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor",
@@ -204,7 +204,7 @@ void defineBits(Registry& registry) {
     for (const auto& row : rows) {
         for (std::string_view schema : {row.tensor, row.scalar, row.dunder, row.dunderScalar}) {
             registry.add(eagerRow(schema, row.summary, kLogic,
-                                  [row](Eager& e) { return bits(e, row.onTruths, row.onIntegers); }));
+                                  [row](Eager& e) { return bits(e, row.onBools, row.onIntegers); }));
         }
     }
     for (std::string_view schema : {"bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor",

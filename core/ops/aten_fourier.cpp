@@ -133,7 +133,7 @@ EagerResult several(Eager& e, Kind kind, bool inverse) {
     return x;
 }
 
-/// Half of the extents moved round, all or the named dimensions; back for ifftshift.
+/// Half of the dimensions moved round, all or the named dimensions; back for ifftshift.
 EagerResult shifted(Eager& e, bool back) {
     const Tensor x = e.tensor("self");
     Ints shifts, dims;

@@ -11,22 +11,22 @@ namespace sonde::ops {
 
 namespace {
 
-/// Where the windows of one axis begin: floor((i + u) a) - floor(u a), a = (extent - kernel) / (output - 1), u the
+/// Where the windows of one axis begin: floor((i + u) a) - floor(u a), a = (dimension - kernel) / (output - 1), u the
 /// random number in 0…1; the last one ends at the end. In the numbers' own precision T, for the rounding to be torch's.
 template <typename T>
-std::vector<std::int64_t> beginnings(T u, std::int64_t extent, std::int64_t output, std::int64_t kernel) {
+std::vector<std::int64_t> beginnings(T u, std::int64_t dimSize, std::int64_t output, std::int64_t kernel) {
     std::vector<std::int64_t> result(static_cast<std::size_t>(output));
-    const T step = output > 1 ? static_cast<T>(extent - kernel) / static_cast<T>(output - 1) : T(0);
+    const T step = output > 1 ? static_cast<T>(dimSize - kernel) / static_cast<T>(output - 1) : T(0);
     for (std::int64_t i = 0; i + 1 < output; ++i) {
         const auto at = static_cast<std::int64_t>((static_cast<T>(i) + u) * step) - static_cast<std::int64_t>(u * step);
-        result[static_cast<std::size_t>(i)] = std::clamp<std::int64_t>(at, 0, extent - kernel);
+        result[static_cast<std::size_t>(i)] = std::clamp<std::int64_t>(at, 0, dimSize - kernel);
     }
-    if (output > 0) result.back() = extent - kernel;
+    if (output > 0) result.back() = dimSize - kernel;
     return result;
 }
 
 struct PoolAxis {
-    std::int64_t extent = 1;
+    std::int64_t dimSize = 1;
     std::int64_t kernel = 1;
     std::int64_t output = 1;
 };
@@ -36,7 +36,7 @@ template <typename T>
 void poolPlane(const T* plane, const std::array<PoolAxis, 3>& axes,
                const std::array<std::vector<std::int64_t>, 3>& begin, T* values, std::int64_t* places) {
     const auto at = [&](std::int64_t d, std::int64_t h, std::int64_t w) {
-        return (d * axes[1].extent + h) * axes[2].extent + w;
+        return (d * axes[1].dimSize + h) * axes[2].dimSize + w;
     };
     for (std::int64_t d0 : begin[0]) {
         for (std::int64_t h0 : begin[1]) {
@@ -67,11 +67,11 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
     std::array<PoolAxis, 3> axes;
     std::vector<std::int64_t> dims(x.shape().begin(), x.shape().end() - static_cast<std::ptrdiff_t>(count));
     std::int64_t planes = 1;
-    for (std::int64_t extent : dims) planes *= extent;
+    for (std::int64_t dimSize : dims) planes *= dimSize;
     for (std::size_t i = 0; i < count; ++i) {
-        const std::int64_t extent = x.dim(x.rank() - count + i);
-        axes[3 - count + i] = {extent, kernel[i], output[i]};
-        if (kernel[i] < 1 || output[i] < 1 || kernel[i] > extent || output[i] > extent - kernel[i] + 1)
+        const std::int64_t dimSize = x.dim(x.rank() - count + i);
+        axes[3 - count + i] = {dimSize, kernel[i], output[i]};
+        if (kernel[i] < 1 || output[i] < 1 || kernel[i] > dimSize || output[i] > dimSize - kernel[i] + 1)
             e.fail("the windows do not fit into " + x.typeText());
         dims.push_back(output[i]);
     }
@@ -92,8 +92,8 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
             for (std::size_t i = 0; i < count; ++i) {
                 // Of planes the first number is for the width, of volumes for the depth.
                 const PoolAxis& axis = axes[3 - count + i];
-                begin[3 - count + i] =
-                    beginnings(static_cast<Number>(own[count == 2 ? 1 - i : i]), axis.extent, axis.output, axis.kernel);
+                begin[3 - count + i] = beginnings(static_cast<Number>(own[count == 2 ? 1 - i : i]), axis.dimSize,
+                                                  axis.output, axis.kernel);
             }
             poolPlane<T>(x.data<T>() + p * size, axes, begin, const_cast<T*>(values.data<T>()) + p * each,
                          const_cast<std::int64_t*>(places.data<std::int64_t>()) + p * each);

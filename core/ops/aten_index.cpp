@@ -1,4 +1,4 @@
-// ATen's gathers, masks and truth tables, over the shared kernels.
+// ATen's gathers, masks and Boolean tables, over the shared kernels.
 
 #include <algorithm>
 #include <numeric>
@@ -102,8 +102,8 @@ base::Result<Indices> readIndices(const Tensor& x, const Value& list) {
         SONDE_ASSIGN(Tensor packed, wide.contiguous());
         for (std::int64_t k = 0; k < packed.numel(); ++k) {
             const std::int64_t at = packed.data<std::int64_t>()[k];
-            const std::int64_t extent = x.dim(result.axes[i]);
-            if (at < -extent || at >= extent)
+            const std::int64_t dimSize = x.dim(result.axes[i]);
+            if (at < -dimSize || at >= dimSize)
                 return opError("index " + std::to_string(at) + " is out of range for dimension " +
                                std::to_string(result.axes[i]) + " of " + x.typeText());
         }
@@ -117,7 +117,7 @@ base::Result<Indices> readIndices(const Tensor& x, const Value& list) {
 struct IndexPlan {
     Indices indices;
     std::vector<std::size_t> order;  ///< x's axes with the indexed ones in front
-    Shape rest;                      ///< extents of the others
+    Shape rest;                      ///< dimensions of the others
     std::size_t place = 0;           ///< where the indices' dimensions go
 };
 
@@ -140,9 +140,10 @@ std::vector<std::int64_t> rowNumbers(const Tensor& x, const IndexPlan& plan) {
     std::vector<std::int64_t> rows(
         plan.indices.tensors.empty() ? 1 : static_cast<std::size_t>(plan.indices.tensors.front().numel()), 0);
     for (std::size_t i = 0; i < plan.indices.tensors.size(); ++i) {
-        const std::int64_t extent = x.dim(plan.indices.axes[i]);
+        const std::int64_t dimSize = x.dim(plan.indices.axes[i]);
         const std::int64_t* at = plan.indices.tensors[i].data<std::int64_t>();
-        for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = rows[k] * extent + (at[k] < 0 ? at[k] + extent : at[k]);
+        for (std::size_t k = 0; k < rows.size(); ++k)
+            rows[k] = rows[k] * dimSize + (at[k] < 0 ? at[k] + dimSize : at[k]);
     }
     return rows;
 }
@@ -167,7 +168,7 @@ base::Result<void> index(KernelContext& context) {
     const std::vector<std::int64_t> rows = rowNumbers(x, plan);
     Shape shape = plan.indices.tensors.front().shape();
     const std::size_t n = shape.rank();
-    for (std::int64_t extent : plan.rest) shape.push_back(extent);
+    for (std::int64_t dimSize : plan.rest) shape.push_back(dimSize);
     SONDE_ASSIGN(Tensor result, Tensor::allocate(x.dtype(), shape));
     const std::size_t bytes = static_cast<std::size_t>(plan.rest.numel()) * tensor::itemSize(x.dtype());
     for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -203,7 +204,7 @@ base::Result<void> indexPut(KernelContext& context) {
     SONDE_ASSIGN(Tensor target, x.permuted(plan.order).clone());
     Shape front = plan.indices.tensors.front().shape();
     const std::size_t n = front.rank();
-    for (std::int64_t extent : plan.rest) front.push_back(extent);
+    for (std::int64_t dimSize : plan.rest) front.push_back(dimSize);
     // Values are laid out as the indexing's result is; bring the indices' dimensions back to the front.
     std::vector<std::int64_t> resultDims;
     for (std::size_t i = 0; i < plan.place; ++i) resultDims.push_back(front[n + i]);
@@ -246,15 +247,15 @@ base::Result<void> maskedFill(KernelContext& context) {
 base::Result<void> logical(KernelContext& context, std::string_view name) {
     std::vector<Value> operands;
     for (std::size_t i = 0; i < context.inputCount(); ++i) {
-        SONDE_ASSIGN(Tensor truth, asTensor(context.value(i), DType::Bool));
-        operands.emplace_back(std::move(truth));
+        SONDE_ASSIGN(Tensor condition, asTensor(context.value(i), DType::Bool));
+        operands.emplace_back(std::move(condition));
     }
     SONDE_ASSIGN(auto results, invoke(context, "", name, std::move(operands)));
     context.setOutput(std::move(results.front()));
     return {};
 }
 
-/// Bits of integers; of truths the same as logical.
+/// Bits of integers; of bools as the logical ones.
 base::Result<void> bitwiseNot(KernelContext& context) {
     if (context.in("self").dtype() == DType::Bool) return logical(context, "Not");
     SONDE_ASSIGN(auto results, invoke(context, "", "BitwiseNot", {context.value("self")}));
@@ -278,11 +279,11 @@ base::Result<void> roll(KernelContext& context) {
     if (shifts.size() != dims.size()) return opError("roll needs a shift for each dimension");
     for (std::size_t i = 0; i < dims.size(); ++i) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(dims[i], x.rank()));
-        const std::int64_t extent = x.dim(axis);
-        if (extent == 0) continue;
-        const std::int64_t shift = ((shifts[i] % extent) + extent) % extent;
+        const std::int64_t dimSize = x.dim(axis);
+        if (dimSize == 0) continue;
+        const std::int64_t shift = ((shifts[i] % dimSize) + dimSize) % dimSize;
         const Value parts =
-            Value::list({Value(x.sliced(axis, extent - shift, shift)), Value(x.sliced(axis, 0, extent - shift))});
+            Value::list({Value(x.sliced(axis, dimSize - shift, shift)), Value(x.sliced(axis, 0, dimSize - shift))});
         SONDE_ASSIGN(x, invokeAten(context, "cat", {parts, Value::ofInt(static_cast<std::int64_t>(axis))}));
     }
     context.setOutput(Value(std::move(x)));

@@ -16,7 +16,7 @@ enum class Cell : std::uint8_t { Lstm, Gru, Tanh, Relu };
 struct Layout {
     Cell cell = Cell::Lstm;
     std::int64_t steps = 0, batch = 0, hidden = 0;
-    std::int64_t state = 0;  ///< extent of h: hidden, or what the projection makes of it
+    std::int64_t state = 0;  ///< dimension of h: hidden, or what the projection makes of it
     std::int64_t gates() const { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
 };
 

@@ -138,8 +138,8 @@ Lane lineOf(const Shape& shape, std::size_t axis) {
 
 /// Order of the elements of each line by value; NaN counts as the largest. Values and places, int64.
 std::pair<Tensor, Tensor> sorted(Eager& e, const Tensor& given, std::size_t axis, bool descending) {
-    const bool isTruth = given.dtype() == DType::Bool;
-    const Tensor x = isTruth ? e.as(given, DType::UInt8) : given;
+    const bool isBool = given.dtype() == DType::Bool;
+    const Tensor x = isBool ? e.as(given, DType::UInt8) : given;
     Tensor values = e.get(Tensor::allocate(x.dtype(), x.shape()));
     Tensor places = e.get(Tensor::allocate(DType::Int64, x.shape()));
     const Lane line = lineOf(x.shape(), axis);
@@ -164,7 +164,7 @@ std::pair<Tensor, Tensor> sorted(Eager& e, const Tensor& given, std::size_t axis
         }
     });
     if (!done) e.fail("is not defined for " + x.typeText());
-    return {isTruth ? e.as(values, DType::Bool) : values, places};
+    return {isBool ? e.as(values, DType::Bool) : values, places};
 }
 
 EagerResult sortAlong(Eager& e, std::int64_t dim, bool descending, bool onlyPlaces) {

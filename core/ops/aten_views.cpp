@@ -86,7 +86,7 @@ base::Result<void> inferNarrow(InferContext& context) {
     return {};
 }
 
-/// -1 keeps the extent.
+/// -1 keeps the dimension.
 base::Result<void> expand(KernelContext& context) {
     const Tensor& x = context.in("self");
     std::vector<std::int64_t> wanted;
@@ -125,7 +125,7 @@ base::Result<void> pieces(KernelContext& context, std::size_t axis, const std::v
     return {};
 }
 
-/// Parts of `size`, the last one may be shorter. chunk: size = ceil(extent / chunks).
+/// Parts of `size`, the last one may be shorter. chunk: size = ceil(dimension / chunks).
 base::Result<void> split(KernelContext& context, bool isChunk) {
     const Tensor& x = context.in("self");
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
@@ -165,7 +165,7 @@ base::Result<void> unbind(KernelContext& context) {
     return {};
 }
 
-/// Parts of these lengths along an axis; one part of open extent stands for any number of them.
+/// Parts of these lengths along an axis; one part of open dimension stands for any number of them.
 void setParts(InferContext& context, std::size_t axis, const Elements& lengths) {
     TypeInfo list;
     list.kind = ValueKind::List;
@@ -196,13 +196,13 @@ base::Result<void> inferSplitViews(InferContext& context, bool isChunk) {
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").shape->size()));
     std::int64_t size = context.constant({"chunks", "split_size"}).toInt();
-    const Dim& extent = (*context.in("self").shape)[axis];
-    if (!extent.known() || size <= 0) return {};
-    if (isChunk) size = std::max<std::int64_t>((extent.value - 1) / size + 1, 1);
-    if (extent.value / size >= kMaxParts) return {};
+    const Dim& dimSize = (*context.in("self").shape)[axis];
+    if (!dimSize.known() || size <= 0) return {};
+    if (isChunk) size = std::max<std::int64_t>((dimSize.value - 1) / size + 1, 1);
+    if (dimSize.value / size >= kMaxParts) return {};
     Elements lengths;
-    for (std::int64_t start = 0; start < extent.value; start += size)
-        lengths.push_back(tensor::Symbolic::of(std::min(size, extent.value - start)));
+    for (std::int64_t start = 0; start < dimSize.value; start += size)
+        lengths.push_back(tensor::Symbolic::of(std::min(size, dimSize.value - start)));
     if (lengths.empty()) lengths.push_back(tensor::Symbolic::of(std::int64_t{0}));
     setParts(context, axis, lengths);
     return {};
@@ -224,13 +224,13 @@ base::Result<void> inferUnbind(InferContext& context) {
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").shape->size()));
     Dims dims = *context.in("self").shape;
-    const Dim extent = dims[axis];
+    const Dim dimSize = dims[axis];
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
     TypeInfo list;
     list.kind = ValueKind::List;
     // All are alike, and a loop over them wants no more than one.
-    const bool isFew = extent.known() && extent.value > 0 && extent.value <= kMaxParts;
-    list.elements.assign(isFew ? static_cast<std::size_t>(extent.value) : 1,
+    const bool isFew = dimSize.known() && dimSize.value > 0 && dimSize.value <= kMaxParts;
+    list.elements.assign(isFew ? static_cast<std::size_t>(dimSize.value) : 1,
                          TypeInfo::tensor(context.in("self").dtype, dims));
     context.set(std::move(list));
     return {};
@@ -275,9 +275,9 @@ base::Result<void> inferSizeOf(InferContext& context) {
     if (!context.in("self").shape || context.constant("dim").isNone()) return {};
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").shape->size()));
-    const Dim& extent = (*context.in("self").shape)[axis];
-    if (extent.known()) context.setKnown(Value::ofInt(extent.value));
-    context.setElements({tensor::Symbolic::of(extent)});
+    const Dim& dimSize = (*context.in("self").shape)[axis];
+    if (dimSize.known()) context.setKnown(Value::ofInt(dimSize.value));
+    context.setElements({tensor::Symbolic::of(dimSize)});
     return {};
 }
 
@@ -292,7 +292,7 @@ base::Result<void> inferNumel(InferContext& context) {
     return {};
 }
 
-/// -1 keeps the extent.
+/// -1 keeps the dimension.
 base::Result<void> inferExpandView(InferContext& context) {
     const auto wanted = context.elements("size");
     const auto& from = context.in("self").shape;
@@ -315,7 +315,7 @@ base::Result<void> inferExpandView(InferContext& context) {
     return {};
 }
 
-/// One extent as several; one of them may be -1.
+/// One dimension as several; one of them may be -1.
 base::Result<void> inferUnflatten(InferContext& context) {
     const auto sizes = context.elements("sizes");
     if (!context.in("self").shape || !sizes || context.constant("dim").isNone()) {

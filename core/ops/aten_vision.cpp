@@ -48,7 +48,7 @@ EagerResult im2col(Eager& e) {
                stride = e.get(spread(e.value("stride"), 2, 1));
     Window window{kernel, stride, dilation, padding, padding};
     e.check(window.validate());
-    const std::int64_t oh = window.outputExtent(0, x.dim(2)), ow = window.outputExtent(1, x.dim(3));
+    const std::int64_t oh = window.outputDimSize(0, x.dim(2)), ow = window.outputDimSize(1, x.dim(3));
     if (oh < 1 || ow < 1) e.fail("the window does not fit " + x.typeText());
     const Tensor padded = e("constant_pad_nd", x, Ints{padding[1], padding[1], padding[0], padding[0]}, 0);
     std::vector<Tensor> taps;
@@ -142,7 +142,7 @@ EagerResult maxUnpool(Eager& e) {
         e.fail(x.typeText() + " and " + places.typeText() + " are incompatible");
     Ints dims(x.shape().begin(), x.shape().end() - static_cast<std::ptrdiff_t>(size.size()));
     std::int64_t planes = 1;
-    for (std::int64_t extent : dims) planes *= extent;
+    for (std::int64_t dimSize : dims) planes *= dimSize;
     dims.insert(dims.end(), size.begin(), size.end());
     const Shape shape(dims);
     if (!shape.checkedNumel()) e.fail("no tensor has the shape " + shape.text());

@@ -213,9 +213,9 @@ base::Result<void> complement(KernelContext& context) {
     SONDE_ASSIGN(Tensor y, context.output(x.dtype(), x.shape()));
     const auto* in = x.data<std::uint8_t>();
     auto* out = y.mutableData<std::uint8_t>();
-    const bool truth = x.dtype() == DType::Bool;
+    const bool condition = x.dtype() == DType::Bool;
     for (std::size_t i = 0; i < x.sizeBytes(); ++i)
-        out[i] = truth ? static_cast<std::uint8_t>(!in[i]) : static_cast<std::uint8_t>(~in[i]);
+        out[i] = condition ? static_cast<std::uint8_t>(!in[i]) : static_cast<std::uint8_t>(~in[i]);
     return {};
 }
 

@@ -32,7 +32,7 @@ Attributes plainAttributes(const Attributes& attributes) {
     return result;
 }
 
-std::vector<std::int64_t> plainExtents(const Attributes& attributes) {
+std::vector<std::int64_t> plainDimSizes(const Attributes& attributes) {
     return {-1, attributes.getInt("channels", -1), -1, -1};
 }
 
@@ -42,7 +42,7 @@ base::Result<void> blocked(KernelContext& context) {
     SONDE_ASSIGN(const Packing packing, Packing::parse(attributes.getString("packing", "")));
     std::vector<Value> inputs;
     for (std::size_t i = 0; i < context.inputCount(); ++i) inputs.push_back(context.value(i));
-    SONDE_ASSIGN(Tensor x, packing.unpack(context.in("x"), plainExtents(attributes)));
+    SONDE_ASSIGN(Tensor x, packing.unpack(context.in("x"), plainDimSizes(attributes)));
     inputs[context.position("x")] = Value(std::move(x));
     SONDE_ASSIGN(const auto results, invoke(context, "", op->name, std::move(inputs), plainAttributes(attributes)));
     SONDE_ASSIGN(Tensor y, packing.pack(results.front().tensor()));
@@ -57,7 +57,7 @@ base::Result<void> inferBlocked(InferContext& context) {
     setLike(context, "x", std::nullopt);
     const std::optional<Shape> shape = context.in("x").staticShape();
     if (!shape) return {};
-    SONDE_ASSIGN(const Shape image, packing.plainShape(*shape, plainExtents(attributes)));
+    SONDE_ASSIGN(const Shape image, packing.plainShape(*shape, plainDimSizes(attributes)));
     std::vector<TypeInfo> types{TypeInfo::tensor(context.in("x").dtype, image)};
     std::vector<Value> constants{Value()};
     for (std::size_t i = 1; i < context.inputCount(); ++i) {

@@ -62,8 +62,8 @@ base::Result<void> inferBlocks(InferContext& context, bool toSpace) {
     const std::int64_t b = context.attributes().getInt("blocksize", 0);
     if (dims && dims->size() == 4 && b > 0 && b < 1 << 20) {
         const auto scaled = [&](const Dim& dim, bool up, std::int64_t by) {
-            const auto extent = tensor::Symbolic::of(dim), factor = tensor::Symbolic::of(by);
-            return (up ? extent * factor : floorDiv(extent, factor)).dim();
+            const auto dimSize = tensor::Symbolic::of(dim), factor = tensor::Symbolic::of(by);
+            return (up ? dimSize * factor : floorDiv(dimSize, factor)).dim();
         };
         (*dims)[1] = scaled((*dims)[1], !toSpace, b * b);
         (*dims)[2] = scaled((*dims)[2], toSpace, b);
@@ -135,7 +135,7 @@ base::Result<void> inferCol2Im(InferContext& context) {
         dims = Dims{hasRows ? context.in("input").shape->front() : tensor::Dim{}, {}};
         if (hasRows && block && taps.constant() != 0)
             (*dims)[1] = floorDiv(tensor::Symbolic::of((*context.in("input").shape)[1]), taps).dim();
-        for (const tensor::Symbolic& extent : *image) dims->push_back(extent.dim());
+        for (const tensor::Symbolic& dimSize : *image) dims->push_back(dimSize.dim());
     }
     setLike(context, "input", std::move(dims));
     return {};

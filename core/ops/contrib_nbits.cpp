@@ -113,8 +113,8 @@ struct BlockTable {
     std::int64_t blockOf(std::int64_t flat) const {
         std::int64_t inner = 1;
         for (std::size_t i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
-        const std::int64_t extent = shape[axis], blocks = (extent - 1) / block + 1;
-        return (flat / (inner * extent) * blocks + flat / inner % extent / block) * inner + flat % inner;
+        const std::int64_t dimSize = shape[axis], blocks = (dimSize - 1) / block + 1;
+        return (flat / (inner * dimSize) * blocks + flat / inner % dimSize / block) * inner + flat % inner;
     }
     double at(std::int64_t flat) const {
         if (floating) return values.toDouble(flat) * scales.toDouble(blockOf(flat));
@@ -175,17 +175,17 @@ EagerResult gatherBlocks(Eager& e) {
     Shape shape;
     std::int64_t outer = 1, inner = 1;
     for (std::size_t i = 0; i < axis; ++i) shape.push_back(table.shape[i]), outer *= table.shape[i];
-    for (std::int64_t extent : indices.shape()) shape.push_back(extent);
+    for (std::int64_t dimSize : indices.shape()) shape.push_back(dimSize);
     for (std::size_t i = axis + 1; i < table.shape.rank(); ++i)
         shape.push_back(table.shape[i]), inner *= table.shape[i];
     Tensor y = e.get(Tensor::zeros(DType::Float32, shape));
-    const std::int64_t extent = table.shape[axis], count = indices.numel();
+    const std::int64_t dimSize = table.shape[axis], count = indices.numel();
     e.context().pool().parallelFor(static_cast<std::size_t>(outer * count), 1, [&](std::size_t begin, std::size_t end) {
         for (auto line = static_cast<std::int64_t>(begin); line < static_cast<std::int64_t>(end); ++line) {
             std::int64_t index = indices.toInt64(line % count);
-            if (index < 0) index += extent;
-            if (index < 0 || index >= extent) continue;
-            const std::int64_t from = (line / count * extent + index) * inner;
+            if (index < 0) index += dimSize;
+            if (index < 0 || index >= dimSize) continue;
+            const std::int64_t from = (line / count * dimSize + index) * inner;
             for (std::int64_t i = 0; i < inner; ++i)
                 y.mutableData<float>()[line * inner + i] = static_cast<float>(table.at(from + i));
         }

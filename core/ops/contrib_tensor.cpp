@@ -206,9 +206,9 @@ base::Result<void> inferFlag(InferContext& context) {
 
 /// Where a box [y1, x1, y2, x2] of the image is read for place `i` of `count`; corners are aligned. In float32, since
 /// places halfway between two elements decide which of them is the nearest.
-double cropPlace(double boxBegin, double boxEnd, std::int64_t extent, std::int64_t i, std::int64_t count) {
+double cropPlace(double boxBegin, double boxEnd, std::int64_t dimSize, std::int64_t i, std::int64_t count) {
     const auto begin = static_cast<float>(boxBegin), end = static_cast<float>(boxEnd),
-               last = static_cast<float>(extent - 1);
+               last = static_cast<float>(dimSize - 1);
     if (count < 2) return static_cast<double>(0.5F * (begin + end) * last);
     const float step = (end - begin) * last / static_cast<float>(count - 1);
     return static_cast<double>(begin * last + static_cast<float>(i) * step);

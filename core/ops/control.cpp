@@ -53,7 +53,7 @@ base::Result<Value> stacked(KernelContext& context, const std::vector<Tensor>& p
     return Value(std::move(whole));
 }
 
-bool truthOf(const Value& value) {
+bool toBool(const Value& value) {
     if (value.isNumber()) return value.number() != 0;
     return !value.isTensor() || value.tensor().numel() != 1 || value.tensor().toDouble(0) != 0;
 }
@@ -69,7 +69,7 @@ base::Result<void> loop(KernelContext& context) {
     }
     if (!context.has({"M", "max_trip_count"}) && !context.has({"cond", "condition"}))
         return opError("neither a trip count nor a condition would end the loop");
-    bool goOn = !context.has({"cond", "condition"}) || truthOf(context.value({"cond", "condition"}));
+    bool goOn = !context.has({"cond", "condition"}) || toBool(context.value({"cond", "condition"}));
     std::vector<Value> carried;
     for (std::size_t i = 2; i < context.inputCount(); ++i) carried.push_back(context.value(i));
     const std::size_t scanned = context.outputCount() > carried.size() ? context.outputCount() - carried.size() : 0;
@@ -82,7 +82,7 @@ base::Result<void> loop(KernelContext& context) {
         SONDE_ASSIGN(std::vector<Value> results, context.bodies()->run(body, inputs, i));
         if (results.size() < 1 + carried.size())
             return opError("the body returns " + std::to_string(results.size()) + " values, too few");
-        goOn = truthOf(results[0]);
+        goOn = toBool(results[0]);
         for (std::size_t c = 0; c < carried.size(); ++c) carried[c] = results[1 + c];
         for (std::size_t s = 0; s < scanned && 1 + carried.size() + s < results.size(); ++s) {
             const Value& value = results[1 + carried.size() + s];

@@ -30,14 +30,14 @@ base::Result<void> inferOnnxConv(InferContext& context) {
         setLike(context, "X", x.shape ? std::optional(unknownDims(x.shape->size())) : std::nullopt);
         return {};
     }
-    std::vector<std::int64_t> kernel = context.attributes().getInts("kernel_shape", extentsFrom(*w.shape, 2));
-    for (std::int64_t extent : kernel) {
-        if (extent < 0) {
+    std::vector<std::int64_t> kernel = context.attributes().getInts("kernel_shape", dimSizesFrom(*w.shape, 2));
+    for (std::int64_t dimSize : kernel) {
+        if (dimSize < 0) {
             setLike(context, "X", unknownDims(x.shape->size()));
             return {};
         }
     }
-    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), kernel, extentsFrom(*x.shape, 2)));
+    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), kernel, dimSizesFrom(*x.shape, 2)));
     setLike(context, "X", windowDims(window, *x.shape, (*w.shape)[0]));
     return {};
 }
@@ -66,7 +66,7 @@ base::Result<std::vector<std::int64_t>> transposedOutput(Window& window, const A
         if (wanted.empty() && !same) {
             output[i] = full - window.padBegin[i] - window.padEnd[i];
         } else {
-            // output_shape may carry N and C in front of the spatial extents.
+            // output_shape may carry N and C in front of the spatial dimensions.
             output[i] = wanted.empty() ? spatial[i] * window.stride[i] : wanted[wanted.size() - rank + i];
             const std::int64_t total = std::max<std::int64_t>(0, full - output[i]);
             window.padBegin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
@@ -99,9 +99,9 @@ base::Result<void> inferOnnxConvTranspose(InferContext& context) {
         setLike(context, "X", x.shape ? std::optional(unknownDims(x.shape->size())) : std::nullopt);
         return {};
     }
-    // Extents that are not known are 1 to the checks, and take part as symbols in the formula.
-    std::vector<std::int64_t> spatial = extentsFrom(*x.shape, 2);
-    for (std::int64_t& extent : spatial) extent = extent < 0 ? 1 : extent;
+    // Dimensions that are not known are 1 to the checks, and take part as symbols in the formula.
+    std::vector<std::int64_t> spatial = dimSizesFrom(*x.shape, 2);
+    for (std::int64_t& dimSize : spatial) dimSize = dimSize < 0 ? 1 : dimSize;
     Attributes attributes = context.attributes();
     const bool same = attributes.getString("auto_pad", "NOTSET").starts_with("SAME");
     if (same) attributes.set("auto_pad", std::string("NOTSET"));
@@ -212,7 +212,7 @@ base::Result<void> inferAtenWindow(InferContext& context) {
         setLike(context, "input", std::nullopt);
         return {};
     }
-    const std::vector<std::int64_t> kernel = extentsFrom(*w.shape, 2);
+    const std::vector<std::int64_t> kernel = dimSizesFrom(*w.shape, 2);
     const Value& stride = context.constant("stride");
     SONDE_ASSIGN(const Window window,
                  windowFromArguments(kernel, stride.isNone() ? Value::ofInt(1) : stride, context.constant("padding"),
@@ -221,7 +221,7 @@ base::Result<void> inferAtenWindow(InferContext& context) {
     return {};
 }
 
-/// Extent (i - 1)·stride + dilation·(k - 1) + 1 + output padding - 2·padding; channels of w [C,K/groups,…] times
+/// Dimension (i - 1)·stride + dilation·(k - 1) + 1 + output padding - 2·padding; channels of w [C,K/groups,…] times
 /// groups.
 base::Result<void> inferAtenTransposed(InferContext& context) {
     const TypeInfo &x = context.in("input"), &w = context.in("weight");

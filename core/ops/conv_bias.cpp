@@ -52,11 +52,11 @@ enum Input : std::size_t { X, W, Bias, Z, XScale, XZero, WScale, WZero, YScale, 
 
 /// What a tensor is before it was packed by the attribute; itself if there is no such attribute.
 base::Result<Tensor> plain(const Attributes& attributes, const Tensor& tensor, std::string_view packing,
-                           std::span<const std::int64_t> extents) {
+                           std::span<const std::int64_t> dimSizes) {
     const std::string text = attributes.getString(packing, "");
     if (text.empty()) return tensor;
     SONDE_ASSIGN(const Packing how, Packing::parse(text));
-    return how.unpack(tensor, extents);
+    return how.unpack(tensor, dimSizes);
 }
 
 /// Weights as convolutions take them: [G, K/G, C/G, kernel...] is [K, C/G, kernel...].
@@ -128,7 +128,7 @@ base::Result<void> convBias(KernelContext& context) {
     return {};
 }
 
-/// A type with the extents that `change` makes of a known shape; open if the shape is not known.
+/// A type with the dimensions that `change` makes of a known shape; open if the shape is not known.
 template <typename Change>
 base::Result<TypeInfo> changed(const TypeInfo& type, const std::string& packing, Change change) {
     if (packing.empty()) return type;

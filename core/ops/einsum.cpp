@@ -19,7 +19,7 @@ EagerResult einsumOf(Eager& e) {
 
 base::Result<void> inferEinsum(InferContext& context) {
     std::vector<Shape> shapes;
-    std::map<char, tensor::Dim> extents;
+    std::map<char, tensor::Dim> dimSizes;
     setLike(context, "Inputs", std::nullopt);
     for (std::size_t i = 0; i < context.inputCount(); ++i) {
         if (!context.in(i).shape) return {};
@@ -28,13 +28,13 @@ base::Result<void> inferEinsum(InferContext& context) {
     SONDE_ASSIGN(const EinsumEquation equation, parseEinsum(context.attributes().getString("equation", ""), shapes));
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         for (std::size_t d = 0; d < shapes[i].rank(); ++d) {
-            tensor::Dim& dim = extents[equation.inputs[i][d]];
+            tensor::Dim& dim = dimSizes[equation.inputs[i][d]];
             const tensor::Dim& own = (*context.in(i).shape)[d];
             if (!dim.known() || dim.value == 1) dim = own;
         }
     }
     Dims dims;
-    for (char label : equation.output) dims.push_back(extents[label]);
+    for (char label : equation.output) dims.push_back(dimSizes[label]);
     setLike(context, "Inputs", std::move(dims));
     return {};
 }

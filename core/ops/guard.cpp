@@ -33,8 +33,8 @@ std::string text(const tensor::AttributeValue& value, const std::string& kind) {
 base::Result<std::pair<Value, tensor::AttributeValue>> asked(KernelContext& context, const std::string& kind) {
     const Value& value = context.value("value");
     if (kind == "bool") {
-        SONDE_ASSIGN(const bool truth, conditionOf(value));
-        return std::pair(Value::ofBool(truth), tensor::AttributeValue(std::int64_t{truth}));
+        SONDE_ASSIGN(const bool condition, conditionOf(value));
+        return std::pair(Value::ofBool(condition), tensor::AttributeValue(std::int64_t{condition}));
     }
     if (kind == "float") {
         SONDE_ASSIGN(const double number, numberOf(value));

@@ -179,7 +179,7 @@ base::Result<void> onnxGroupNorm(KernelContext& context) {
     return groupNorm(context, groups, &wideScale, &wideBias, epsilon);
 }
 
-/// Normalises over the axes from `axis` on. Outputs: Y, Mean, InvStdDev with those axes of extent 1.
+/// Normalises over the axes from `axis` on. Outputs: Y, Mean, InvStdDev with those axes of dimension 1.
 base::Result<void> layerNorm(KernelContext& context, std::size_t axis, const Tensor* scale, const Tensor* bias,
                              double epsilon, bool subtractMean) {
     const Tensor& x = context.in({"X", "input"});

@@ -157,9 +157,9 @@ base::Result<void> nonZero(KernelContext& context) {
             if (!x.strings()[static_cast<std::size_t>(i)].empty()) found.push_back(i);
         }
     } else {
-        SONDE_ASSIGN(const Tensor truth, x.cast(DType::Bool));
+        SONDE_ASSIGN(const Tensor condition, x.cast(DType::Bool));
         for (std::int64_t i = 0; i < x.numel(); ++i) {
-            if (truth.data<bool>()[i]) found.push_back(i);
+            if (condition.data<bool>()[i]) found.push_back(i);
         }
     }
     const auto count = static_cast<std::int64_t>(found.size());

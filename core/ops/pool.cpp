@@ -22,7 +22,7 @@ base::Result<void> inferOnnxPool(InferContext& context) {
         setLike(context, "X", std::nullopt);
         return {};
     }
-    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), {}, extentsFrom(*x.shape, 2)));
+    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), {}, dimSizesFrom(*x.shape, 2)));
     Dims dims = windowDims(window, *x.shape, (*x.shape)[1]);
     context.set(1, TypeInfo::tensor(DType::Int64, dims));
     setLike(context, "X", std::move(dims));
@@ -175,21 +175,21 @@ base::Result<void> inferAtenPool(InferContext& context, const AtenPool& pool) {
 base::Result<void> adaptive(KernelContext& context, std::size_t rank, bool average) {
     SONDE_ASSIGN(std::vector<std::int64_t> output, [&]() -> base::Result<std::vector<std::int64_t>> {
         if (!context.value("output_size").isListLike()) return spread(context.value("output_size"), rank, 1);
-        std::vector<std::int64_t> extents;
+        std::vector<std::int64_t> dimSizes;
         const tensor::ValueList& items = context.value("output_size").items();
         for (std::size_t i = 0; i < items.size(); ++i) {
-            // None keeps the input's extent.
+            // None keeps the input's dimension.
             if (items[i].isNone()) {
-                extents.push_back(context.in("self").rank() >= rank
-                                      ? context.in("self").dim(context.in("self").rank() - rank + i)
-                                      : 1);
+                dimSizes.push_back(context.in("self").rank() >= rank
+                                       ? context.in("self").dim(context.in("self").rank() - rank + i)
+                                       : 1);
                 continue;
             }
             SONDE_ASSIGN(const std::int64_t one, intOf(items[i]));
-            extents.push_back(one);
+            dimSizes.push_back(one);
         }
-        if (extents.size() == 1) extents.assign(rank, extents[0]);
-        return extents;
+        if (dimSizes.size() == 1) dimSizes.assign(rank, dimSizes[0]);
+        return dimSizes;
     }());
     return withBatch(context, rank, [&](const Tensor& x) -> base::Result<void> {
         SONDE_TRY(needElements(x));

@@ -34,7 +34,7 @@ base::Result<void> sumTo(KernelContext& context) {
     return give(context, 0, sum, g.dtype());
 }
 
-/// A window over x [N,C,D…] with the extents of the output.
+/// A window over x [N,C,D…] with the dimensions of the output.
 struct Sweep {
     Window window;
     std::vector<std::int64_t> spatial, outputs;
@@ -49,8 +49,8 @@ struct Sweep {
         SONDE_ASSIGN(sweep.window, windowFromAttributes(attributes, kernel, sweep.spatial));
         SONDE_TRY(sweep.window.validate());
         if (sweep.window.rank() != sweep.spatial.size()) return opError("the window does not fit " + x.text());
-        for (std::int64_t extent : sweep.spatial) sweep.pixels *= extent;
-        for (std::int64_t extent : sweep.outputs) sweep.places *= extent;
+        for (std::int64_t dimSize : sweep.spatial) sweep.pixels *= dimSize;
+        for (std::int64_t dimSize : sweep.outputs) sweep.places *= dimSize;
         return sweep;
     }
 

@@ -1,4 +1,4 @@
-// Functions of Python's module math on numbers that only a run knows: an extent, an item, what was computed of them.
+// Functions of Python's module math on numbers that only a run knows: a dimension, an item, what was computed of them.
 
 #include <cmath>
 
@@ -14,7 +14,7 @@ struct Function {
     std::string_view schema, summary;
     std::string_view aten;  ///< what a tensor is given to, should the number be one
     double (*compute)(double);
-    enum class Result : std::uint8_t { Float, Whole, Same, Truth } result = Result::Float;
+    enum class Result : std::uint8_t { Float, Whole, Same, Bool } result = Result::Float;
 };
 using Result = Function::Result;
 
@@ -31,9 +31,9 @@ constexpr Function kFunctions[] = {
     {"Sin(t a) -> t", "sine", "sin", [](double x) { return std::sin(x); }},
     {"Cos(t a) -> t", "cosine", "cos", [](double x) { return std::cos(x); }},
     {"Tanh(t a) -> t", "hyperbolic tangent", "tanh", [](double x) { return std::tanh(x); }},
-    {"IsNaN(t a) -> t", "whether a is NaN", "isnan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, Result::Truth},
+    {"IsNaN(t a) -> t", "whether a is NaN", "isnan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, Result::Bool},
     {"IsInf(t a) -> t", "whether a is infinite", "isinf", [](double x) { return std::isinf(x) ? 1.0 : 0.0; },
-     Result::Truth},
+     Result::Bool},
 };
 
 base::Result<Value> computed(const Function& function, const Value& a) {
@@ -45,7 +45,7 @@ base::Result<Value> computed(const Function& function, const Value& a) {
     }
     const double y = function.compute(a.number());
     switch (function.result) {
-        case Result::Truth: return Value::ofBool(y != 0);
+        case Result::Bool: return Value::ofBool(y != 0);
         case Result::Whole:
             if (!(std::abs(y) < 0x1p63)) return opError(a.text() + " is not an integer of 64 bits");
             return Value::ofInt(static_cast<std::int64_t>(y));
@@ -79,7 +79,7 @@ base::Result<void> infer(InferContext& context, const Function& function) {
     }
     const TypeInfo& type = context.in("a");
     if (type.isTensor()) {
-        if (function.result != Result::Truth) return inferSame(context);
+        if (function.result != Result::Bool) return inferSame(context);
         context.set(TypeInfo::tensor(DType::Bool, type.shape));
         return {};
     }
@@ -88,7 +88,7 @@ base::Result<void> infer(InferContext& context, const Function& function) {
     switch (function.result) {
         case Result::Float: result.kind = ValueKind::Float; break;
         case Result::Whole: result.kind = ValueKind::Int; break;
-        case Result::Truth: result.kind = ValueKind::Bool; break;
+        case Result::Bool: result.kind = ValueKind::Bool; break;
         case Result::Same: result.kind = type.kind == ValueKind::Float ? ValueKind::Float : ValueKind::Int; break;
     }
     context.set(std::move(result));
@@ -99,7 +99,7 @@ base::Result<void> infer(InferContext& context, const Function& function) {
 
 void define_prim_numbers(Registry& registry) {
     for (const Function& function : kFunctions) {
-        const Category category = function.result == Result::Truth ? Category::Logic : Category::Elementwise;
+        const Category category = function.result == Result::Bool ? Category::Logic : Category::Elementwise;
         registry.add(primRow(
             function.schema, function.summary, category,
             [&function](KernelContext& context) { return run(context, function); },

@@ -18,7 +18,7 @@ struct Binary {
     Category category;
     std::string_view aten;  ///< of tensors: NAME.Tensor and NAME.Scalar
     double (*compute)(double, double);
-    bool compares = false;          ///< gives a truth
+    bool compares = false;          ///< gives a bool
     bool makesFloat = false;        ///< even of two integers
     std::string_view swapped = {};  ///< operator for (b, a) that equals this one for (a, b)
 };

@@ -27,7 +27,7 @@ bool isView(const Value& index) {
     return index.isNone() || (index.isNumber() && index.kind() != ValueKind::Bool) || index.kind() == ValueKind::Object;
 }
 
-/// The value in x's dtype, laid out as the part. As in an assignment, extents of 1 in front are dropped.
+/// The value in x's dtype, laid out as the part. As in an assignment, dimensions of 1 in front are dropped.
 base::Result<Tensor> fitted(const Value& value, DType dtype, const Shape& part) {
     SONDE_ASSIGN(Tensor source, asTensor(value, dtype));
     if (source.rank() > part.rank()) {

@@ -22,10 +22,10 @@ class Granularity {
         Granularity g;
         if (scale.numel() == 1 && block == 0) return g;
         SONDE_ASSIGN(const std::size_t at, axisOf(axis, x.rank()));
-        g.m_extent = x.dim(at);
+        g.m_dimSize = x.dim(at);
         for (std::size_t i = at + 1; i < x.rank(); ++i) g.m_inner *= x.dim(i);
         if (scale.rank() == 1 && block == 0) {
-            if (scale.dim(0) != g.m_extent)
+            if (scale.dim(0) != g.m_dimSize)
                 return opError("scale " + scale.typeText() + " does not match axis " + std::to_string(at) + " of " +
                                x.typeText());
             g.m_kind = Kind::Axis;
@@ -36,21 +36,21 @@ class Granularity {
         if (!fits) return opError("scale " + scale.typeText() + " does not match " + x.typeText());
         g.m_kind = Kind::Block;
         g.m_blocks = scale.dim(at);
-        g.m_block = block > 0 ? block : (g.m_extent + g.m_blocks - 1) / g.m_blocks;
-        if ((g.m_extent + g.m_block - 1) / g.m_block > g.m_blocks)
+        g.m_block = block > 0 ? block : (g.m_dimSize + g.m_blocks - 1) / g.m_blocks;
+        if ((g.m_dimSize + g.m_block - 1) / g.m_block > g.m_blocks)
             return opError("block_size " + std::to_string(block) + " does not match scale " + scale.typeText());
         return g;
     }
     std::int64_t operator()(std::int64_t i) const {
         if (m_kind == Kind::One) return 0;
-        const std::int64_t position = i / m_inner % m_extent;
+        const std::int64_t position = i / m_inner % m_dimSize;
         if (m_kind == Kind::Axis) return position;
-        return (i / (m_inner * m_extent) * m_blocks + position / m_block) * m_inner + i % m_inner;
+        return (i / (m_inner * m_dimSize) * m_blocks + position / m_block) * m_inner + i % m_inner;
     }
 
   private:
     enum class Kind { One, Axis, Block } m_kind = Kind::One;
-    std::int64_t m_inner = 1, m_extent = 1, m_blocks = 1, m_block = 1;
+    std::int64_t m_inner = 1, m_dimSize = 1, m_blocks = 1, m_block = 1;
 };
 
 base::Result<DType> quantisedType(const Attributes& attributes, DType zeroPoint) {
@@ -190,15 +190,15 @@ base::Result<void> requantise(KernelContext& context, const Tensor& product, con
     const std::optional<QuantizedRange> range = quantizedRange(zero.dtype());
     if (!range && !tensor::isFloating(zero.dtype()))
         return opError("cannot quantise to " + std::string(tensor::name(zero.dtype())));
-    const std::int64_t extent = product.dim(axis), rows = product.dim(rowAxis);
-    if ((sb.numel() != 1 && sb.numel() != extent) || (sa.numel() != 1 && sa.numel() != rows) || sy.numel() != 1 ||
+    const std::int64_t dimSize = product.dim(axis), rows = product.dim(rowAxis);
+    if ((sb.numel() != 1 && sb.numel() != dimSize) || (sa.numel() != 1 && sa.numel() != rows) || sy.numel() != 1 ||
         zero.numel() != 1) {
         return opError("the scales do not match " + product.typeText());
     }
     SONDE_ASSIGN(Tensor y, wideZeros(product.shape()));
     for (std::int64_t i = 0; i < product.numel(); ++i) {
         const double factor = sa.toDouble(sa.numel() == 1 ? 0 : i / rowInner % rows) *
-                              sb.toDouble(sb.numel() == 1 ? 0 : i / inner % extent) / sy.toDouble(0);
+                              sb.toDouble(sb.numel() == 1 ? 0 : i / inner % dimSize) / sy.toDouble(0);
         const double ratio = product.data<double>()[i] * factor;
         // float8 rounds by itself.
         y.mutableData<double>()[i] = range ? quantized(ratio, zero.toDouble(0), *range) : ratio + zero.toDouble(0);

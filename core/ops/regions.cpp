@@ -110,10 +110,10 @@ base::Result<void> maxRoiPool(KernelContext& context) {
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{rois.dim(0), x.dim(1), pooled[0], pooled[1]}));
     const auto edge = [](std::int64_t start, std::int64_t length, std::int64_t index, std::int64_t cells,
-                         std::int64_t extent, bool up) {
+                         std::int64_t dimSize, bool up) {
         const double at = static_cast<double>(index) * static_cast<double>(length) / static_cast<double>(cells);
         return std::clamp<std::int64_t>(static_cast<std::int64_t>(up ? std::ceil(at) : std::floor(at)) + start, 0,
-                                        extent);
+                                        dimSize);
     };
     for (std::int64_t r = 0; r < rois.dim(0); ++r) {
         std::int64_t corner[4];
@@ -208,10 +208,10 @@ base::Result<void> nonMaxSuppression(KernelContext& context) {
 /// [regions, C, height, width]
 base::Result<void> inferRegions(InferContext& context, std::int64_t height, std::int64_t width) {
     const auto &x = context.in("X").shape, &rois = context.in("rois").shape;
-    const auto extent = [](std::int64_t n) { return n < 0 ? Dim{} : Dim::of(n); };
+    const auto dimSize = [](std::int64_t n) { return n < 0 ? Dim{} : Dim::of(n); };
     setLike(context, "X",
-            Dims{rois && !rois->empty() ? rois->front() : Dim{}, x && x->size() == 4 ? (*x)[1] : Dim{}, extent(height),
-                 extent(width)});
+            Dims{rois && !rois->empty() ? rois->front() : Dim{}, x && x->size() == 4 ? (*x)[1] : Dim{}, dimSize(height),
+                 dimSize(width)});
     return {};
 }
 

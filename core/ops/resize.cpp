@@ -33,7 +33,7 @@ struct Request {
     std::string policy = "stretch";
 };
 
-/// The extents of every axis; those that stay as they are have scale 1 and the same extent.
+/// The dimensions of every axis; those that stay as they are have scale 1 and the same dimension.
 base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std::vector<std::int64_t>& input,
                                                bool crop) {
     const std::size_t rank = input.size();
@@ -62,19 +62,19 @@ base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std
             axis.roiStart = request.roi[i];
             axis.roiEnd = request.roi[on.size() + i];
         }
-        const auto extent = static_cast<double>(axis.input);
+        const auto dimSize = static_cast<double>(axis.input);
         if (!request.scales.empty()) {
             axis.scale = request.scales[i];
-            const double output = std::floor(extent * axis.scale * (crop ? axis.roiEnd - axis.roiStart : 1.0));
+            const double output = std::floor(dimSize * axis.scale * (crop ? axis.roiEnd - axis.roiStart : 1.0));
             if (!(output >= 0 && output < 1e12))
                 return opError("scale " + std::to_string(axis.scale) + " is out of range");
             axis.output = static_cast<std::int64_t>(output);
         } else if (request.policy == "stretch") {
             axis.output = request.sizes[i];
-            axis.scale = static_cast<double>(axis.output) / extent;
+            axis.scale = static_cast<double>(axis.output) / dimSize;
         } else {
             axis.scale = common;
-            axis.output = static_cast<std::int64_t>(std::floor(common * extent + 0.5));
+            axis.output = static_cast<std::int64_t>(std::floor(common * dimSize + 0.5));
         }
         if (axis.output < 0 || axis.output > std::int64_t{1} << 40)
             return opError("a dimension of size " + std::to_string(axis.output) + " cannot be");
@@ -189,9 +189,9 @@ base::Result<void> inferResize(InferContext& context) {
         setLike(context, "X", unknownDims(in->size()));
         return {};
     }
-    std::vector<std::int64_t> extents = extentsOf(*in);
-    for (std::int64_t& extent : extents) extent = std::max<std::int64_t>(extent, 0);
-    SONDE_ASSIGN(const auto plan, planAxes(request, extents, crop));
+    std::vector<std::int64_t> dimSizes = dimSizesOf(*in);
+    for (std::int64_t& dimSize : dimSizes) dimSize = std::max<std::int64_t>(dimSize, 0);
+    SONDE_ASSIGN(const auto plan, planAxes(request, dimSizes, crop));
     Dims dims;
     for (std::size_t d = 0; d < in->size(); ++d) {
         if ((*in)[d].known()) dims.push_back(Dim::of(plan[d].output));

@@ -20,18 +20,18 @@ enum class Border { Zeros, Edge, Reflect };
 
 /// One axis of an image and how places outside of it are read.
 struct Axis {
-    std::int64_t extent;
+    std::int64_t dimSize;
     Border border;
     bool alignCorners;
 
     /// From [-1, 1] to a position in elements.
     double position(double normalized) const {
-        const auto n = static_cast<double>(extent);
+        const auto n = static_cast<double>(dimSize);
         return alignCorners ? (normalized + 1) / 2 * (n - 1) : ((normalized + 1) * n - 1) / 2;
     }
     double reflected(double x) const {
         const double low = alignCorners ? 0 : -0.5,
-                     high = alignCorners ? static_cast<double>(extent - 1) : static_cast<double>(extent) - 0.5;
+                     high = alignCorners ? static_cast<double>(dimSize - 1) : static_cast<double>(dimSize) - 0.5;
         const double range = high - low;
         if (range <= 0) return 0;
         double from = std::fmod(std::fabs(x - low), 2 * range);
@@ -41,17 +41,17 @@ struct Axis {
     /// The position that is read for it, so that its neighbours exist as far as the border allows.
     double folded(double x) const {
         if (!std::isfinite(x)) return -100;
-        if (border == Border::Edge) return std::clamp(x, 0.0, static_cast<double>(extent - 1));
-        if (border == Border::Reflect) return std::clamp(reflected(x), 0.0, static_cast<double>(extent - 1));
-        return std::clamp(x, -100.0, static_cast<double>(extent) + 100);
+        if (border == Border::Edge) return std::clamp(x, 0.0, static_cast<double>(dimSize - 1));
+        if (border == Border::Reflect) return std::clamp(reflected(x), 0.0, static_cast<double>(dimSize - 1));
+        return std::clamp(x, -100.0, static_cast<double>(dimSize) + 100);
     }
     /// The element that a whole position stands for; -1: zero.
     std::int64_t element(std::int64_t i) const {
-        if (i >= 0 && i < extent) return i;
+        if (i >= 0 && i < dimSize) return i;
         if (border == Border::Zeros) return -1;
-        if (border == Border::Edge) return std::clamp<std::int64_t>(i, 0, extent - 1);
+        if (border == Border::Edge) return std::clamp<std::int64_t>(i, 0, dimSize - 1);
         return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::nearbyint(reflected(static_cast<double>(i)))), 0,
-                                        extent - 1);
+                                        dimSize - 1);
     }
 };
 
@@ -94,7 +94,7 @@ std::vector<Tap> tapsAt(std::span<const Axis> axes, std::span<const double> posi
         std::vector<Tap> next;
         for (const Tap& outer : taps) {
             for (const Tap& inner : line)
-                next.push_back({outer.offset * axis.extent + inner.offset, outer.weight * inner.weight});
+                next.push_back({outer.offset * axis.dimSize + inner.offset, outer.weight * inner.weight});
         }
         taps = std::move(next);
     }
@@ -192,10 +192,10 @@ base::Result<void> affineGrid(KernelContext& context) {
     for (std::int64_t i = 0; i < size[0] * points; ++i) {
         std::int64_t rest = i % points;
         for (std::size_t d = 0; d < rank; ++d) {  // innermost axis first
-            const std::int64_t extent = size[size.size() - 1 - d], at = rest % extent;
-            rest /= extent;
-            const auto n = static_cast<double>(extent), p = static_cast<double>(at);
-            place[d] = align ? (extent > 1 ? -1 + 2 * p / (n - 1) : -1) : (2 * p + 1) / n - 1;
+            const std::int64_t dimSize = size[size.size() - 1 - d], at = rest % dimSize;
+            rest /= dimSize;
+            const auto n = static_cast<double>(dimSize), p = static_cast<double>(at);
+            place[d] = align ? (dimSize > 1 ? -1 + 2 * p / (n - 1) : -1) : (2 * p + 1) / n - 1;
         }
         for (std::size_t row = 0; row < rank; ++row) {
             double sum = 0;
@@ -336,7 +336,7 @@ base::Result<void> inferMaxUnpool(InferContext& context) {
             dims = dimsOf(Shape(asked));
         }
     } else if (x && x->size() > 2) {
-        SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), {}, extentsFrom(*x, 2)));
+        SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), {}, dimSizesFrom(*x, 2)));
         (*dims)[0] = (*x)[0], (*dims)[1] = (*x)[1];
         for (std::size_t d = 0; d < window.rank() && d + 2 < x->size(); ++d) {
             const Dim& in = (*x)[d + 2];

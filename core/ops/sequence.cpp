@@ -147,7 +147,7 @@ base::Result<void> length(KernelContext& context) {
 }
 
 /// Chunk sizes along an axis: given one by one, as one size for all (the last may be smaller), or 1.
-base::Result<std::vector<std::int64_t>> chunkSizes(const KernelContext& context, std::int64_t extent) {
+base::Result<std::vector<std::int64_t>> chunkSizes(const KernelContext& context, std::int64_t dimSize) {
     std::vector<std::int64_t> sizes;
     std::int64_t step = 1;
     if (context.has("split")) {
@@ -158,15 +158,15 @@ base::Result<std::vector<std::int64_t>> chunkSizes(const KernelContext& context,
                 if (size < 0 || __builtin_add_overflow(total, size, &total))
                     return opError("a chunk of " + std::to_string(size));
             }
-            if (total != extent)
+            if (total != dimSize)
                 return opError("chunks of together " + std::to_string(total) + " from a dimension of size " +
-                               std::to_string(extent));
+                               std::to_string(dimSize));
             return given;
         }
         step = given.empty() ? 0 : given.front();
     }
     if (step < 1) return opError("chunks of " + std::to_string(step));
-    for (std::int64_t start = 0; start < extent; start += step) sizes.push_back(std::min(step, extent - start));
+    for (std::int64_t start = 0; start < dimSize; start += step) sizes.push_back(std::min(step, dimSize - start));
     return sizes;
 }
 

@@ -17,7 +17,7 @@ base::Result<void> setView(KernelContext& context, base::Result<Tensor> view) {
     return {};
 }
 
-/// Extents from a request with 0 (keep, unless allowZero) and at most one -1 (whatever is left).
+/// Dimensions from a request with 0 (keep, unless allowZero) and at most one -1 (whatever is left).
 base::Result<Shape> requestedShape(const Tensor& x, std::vector<std::int64_t> request, bool allowZero) {
     std::int64_t known = 1;
     std::optional<std::size_t> open;
@@ -54,8 +54,8 @@ base::Result<void> reshape(KernelContext& context) {
     return reshapeTo(context, std::move(request), context.attributes().getInt("allowzero", 0) != 0);
 }
 
-/// The open extent of a reshape: all extents of the input over all others of the result. Extents that both have cancel
-/// out first, so that those that are not known at all do no harm.
+/// The open dimension of a reshape: all dimensions of the input over all others of the result. Dimensions that both
+/// have cancel out first, so that those that are not known at all do no harm.
 Dim quotientOf(Dims in, const Dims& out, std::size_t open) {
     Dims below;
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -68,7 +68,7 @@ Dim quotientOf(Dims in, const Dims& out, std::size_t open) {
     return floorDiv(tensor::product(in), tensor::product(below)).dim();
 }
 
-/// The same on what is known before a run: an open extent is known if everything else is.
+/// The same on what is known before a run: an open dimension is known if everything else is.
 void inferReshapeTo(InferContext& context, const Elements& request, bool allowZero) {
     const std::optional<Dims>& in = context.in({"self", "data"}).shape;
     Dims out;
@@ -79,7 +79,7 @@ void inferReshapeTo(InferContext& context, const Elements& request, bool allowZe
         if (number == 0 && !allowZero) out.back() = in && i < in->size() ? (*in)[i] : Dim{};
         else if (number == -1 || !request[i].known()) open.push_back(i);
     }
-    // One extent is whatever is left, also if the request does not say so.
+    // One dimension is whatever is left, also if the request does not say so.
     if (open.size() == 1 && in) out[open[0]] = quotientOf(*in, out, open[0]);
     setLike(context, {"self", "data"}, std::move(out));
 }
@@ -87,8 +87,8 @@ void inferReshapeTo(InferContext& context, const Elements& request, bool allowZe
 base::Result<void> inferReshape(InferContext& context) {
     std::optional<Elements> request = Elements{};
     if (context.inputCount() < 2) {
-        for (std::int64_t extent : context.attributes().getInts("shape"))
-            request->push_back(tensor::Symbolic::of(extent));
+        for (std::int64_t dimSize : context.attributes().getInts("shape"))
+            request->push_back(tensor::Symbolic::of(dimSize));
     } else {
         request = context.elements("shape");
     }
@@ -375,7 +375,7 @@ base::Result<void> atenSqueeze(KernelContext& context) {
     return setView(context, context.in("self").reshaped(Shape(std::move(dims))));
 }
 
-/// Only extents of 1 are dropped: of one that is not known, the rank is not known either.
+/// Only dimensions of 1 are dropped: of one that is not known, the rank is not known either.
 base::Result<void> inferAtenSqueeze(InferContext& context) {
     const auto& from = context.in("self").shape;
     const bool dropsAll = context.inputCount() < 2;

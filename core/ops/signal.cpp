@@ -19,19 +19,19 @@ using tensor::Dim;
 
 struct Transform {
     std::size_t axis = 0;
-    std::int64_t length = -1;  ///< -1: the axis' extent
+    std::int64_t length = -1;  ///< -1: the axis' dimension
     bool inverse = false, oneSided = false;
 };
 
 /// float64 is computed as such, everything else in float32.
 DType computedIn(DType dtype) { return dtype == DType::Float64 ? DType::Float64 : DType::Float32; }
 
-/// A signal [outer, extent, inner, parts] and its spectrum [outer, bins, inner, outParts]; parts are real and
+/// A signal [outer, dimension, inner, parts] and its spectrum [outer, bins, inner, outParts]; parts are real and
 /// imaginary.
 struct Sizes {
-    std::int64_t outer = 1, inner = 1, extent = 0, parts = 0, length = 0, bins = 0, outParts = 0;
+    std::int64_t outer = 1, inner = 1, dimSize = 0, parts = 0, length = 0, bins = 0, outParts = 0;
     /// Where a line begins, in numbers.
-    std::int64_t inAt(std::size_t line) const { return at(line, extent) * parts; }
+    std::int64_t inAt(std::size_t line) const { return at(line, dimSize) * parts; }
     std::int64_t outAt(std::size_t line) const { return at(line, bins) * outParts; }
 
   private:
@@ -45,7 +45,7 @@ struct Sizes {
 template <typename T>
 void loadLine(const T* x, const Sizes& sizes, bool real, std::int64_t numbers, T* line) {
     const std::int64_t step = sizes.inner * sizes.parts, width = real ? 1 : 2;
-    const std::int64_t used = std::min(sizes.extent, numbers / width);
+    const std::int64_t used = std::min(sizes.dimSize, numbers / width);
     for (std::int64_t t = 0; t < used; ++t) {
         line[t * width] = x[t * step];
         if (!real) line[t * width + 1] = sizes.parts == 2 ? x[t * step + 1] : T{};
@@ -83,11 +83,11 @@ base::Result<void> transformAs(KernelContext& context, const Tensor& in, const S
 base::Result<void> transform(KernelContext& context, const Transform& options) {
     const Tensor& x = context.in("input");
     Sizes sizes;
-    sizes.parts = x.dim(x.rank() - 1), sizes.extent = x.dim(options.axis);
+    sizes.parts = x.dim(x.rank() - 1), sizes.dimSize = x.dim(options.axis);
     if (sizes.parts != 1 && sizes.parts != 2)
         return opError("the last dimension of " + x.typeText() + " must be 1 or 2");
     const bool back = options.inverse && options.oneSided;
-    sizes.length = options.length >= 0 ? options.length : back ? 2 * (sizes.extent - 1) : sizes.extent;
+    sizes.length = options.length >= 0 ? options.length : back ? 2 * (sizes.dimSize - 1) : sizes.dimSize;
     if (sizes.length < 1 || sizes.length > kernels::FourierTransform<double>::kMaxLength) {
         return opError("a length of " + std::to_string(sizes.length) + " is out of range");
     }
@@ -127,12 +127,13 @@ base::Result<void> dft(KernelContext& context, bool axisIsInput) {
     return transform(context, options);
 }
 
-/// Frames of a signal [batch, extent, parts], frame f of all batches beginning at (f / perBatch, f % perBatch · hop).
+/// Frames of a signal [batch, dimension, parts], frame f of all batches beginning at (f / perBatch, f % perBatch ·
+/// hop).
 struct Frames {
-    std::int64_t extent = 0, parts = 0, length = 0, hop = 0, perBatch = 0, bins = 0;
+    std::int64_t dimSize = 0, parts = 0, length = 0, hop = 0, perBatch = 0, bins = 0;
     std::int64_t at(std::size_t frame) const {
         const auto f = static_cast<std::int64_t>(frame);
-        return (f / perBatch * extent + f % perBatch * hop) * parts;
+        return (f / perBatch * dimSize + f % perBatch * hop) * parts;
     }
 };
 
@@ -169,7 +170,7 @@ base::Result<void> stft(KernelContext& context) {
     if (signal.rank() != 3 || (signal.dim(2) != 1 && signal.dim(2) != 2))
         return opError("the signal " + signal.typeText() + " must be [batch, length, 1 or 2]");
     Frames frames;
-    frames.extent = signal.dim(1), frames.parts = signal.dim(2);
+    frames.dimSize = signal.dim(1), frames.parts = signal.dim(2);
     SONDE_ASSIGN(frames.hop, intOf(context.value("frame_step")));
     frames.length = context.has("window") ? context.in("window").numel() : signal.dim(1);
     if (context.has("frame_length")) {
@@ -251,24 +252,24 @@ base::Result<void> inferSpectrum(InferContext& context) {
     return {};
 }
 
-/// An extent that a scalar input gives; open if it is not known.
-base::Result<Dim> extentOf(InferContext& context, Name input) {
+/// A dimension that a scalar input gives; open if it is not known.
+base::Result<Dim> dimSizeOf(InferContext& context, Name input) {
     if (context.constant(input).isNone()) return Dim{};
-    SONDE_ASSIGN(const std::int64_t extent, intOf(context.constant(input)));
-    return extent < 0 ? Dim{} : Dim::of(extent);
+    SONDE_ASSIGN(const std::int64_t dimSize, intOf(context.constant(input)));
+    return dimSize < 0 ? Dim{} : Dim::of(dimSize);
 }
 
 base::Result<void> inferWindow(InferContext& context) {
     SONDE_ASSIGN(const DType dtype, outputType(context.attributes()));
-    SONDE_ASSIGN(const Dim size, extentOf(context, "size"));
+    SONDE_ASSIGN(const Dim size, dimSizeOf(context, "size"));
     context.set(TypeInfo::tensor(dtype, Dims{size}));
     return {};
 }
 
 base::Result<void> inferMel(InferContext& context) {
     SONDE_ASSIGN(const DType dtype, outputType(context.attributes()));
-    SONDE_ASSIGN(const Dim bins, extentOf(context, "num_mel_bins"));
-    SONDE_ASSIGN(const Dim length, extentOf(context, "dft_length"));
+    SONDE_ASSIGN(const Dim bins, dimSizeOf(context, "num_mel_bins"));
+    SONDE_ASSIGN(const Dim length, dimSizeOf(context, "dft_length"));
     context.set(TypeInfo::tensor(dtype, Dims{length.known() ? Dim::of(length.value / 2 + 1) : Dim{}, bins}));
     return {};
 }

@@ -96,7 +96,7 @@ base::Result<void> atenStack(KernelContext& context) {
 
 /// Sizes of the pieces: given, or as equal as they come with the last one smaller.
 base::Result<std::vector<std::int64_t>> splitSizes(const Attributes& attributes, const Value& given,
-                                                   std::int64_t extent, std::size_t outputs) {
+                                                   std::int64_t dimSize, std::size_t outputs) {
     std::vector<std::int64_t> sizes;
     if (!given.isNone()) {
         SONDE_ASSIGN(sizes, intsOf(given));
@@ -106,17 +106,17 @@ base::Result<std::vector<std::int64_t>> splitSizes(const Attributes& attributes,
     if (sizes.empty()) {
         const std::int64_t count = attributes.getInt("num_outputs", static_cast<std::int64_t>(outputs));
         if (count < 1 || count > 1 << 20) return opError("cannot split into " + std::to_string(count) + " pieces");
-        const std::int64_t piece = (extent + count - 1) / count;
+        const std::int64_t piece = (dimSize + count - 1) / count;
         for (std::int64_t i = 0; i < count; ++i)
-            sizes.push_back(std::clamp<std::int64_t>(extent - i * piece, 0, piece));
+            sizes.push_back(std::clamp<std::int64_t>(dimSize - i * piece, 0, piece));
     }
     std::int64_t total = 0;
     for (std::int64_t size : sizes) {
         if (size < 0 || __builtin_add_overflow(total, size, &total))
             return opError("split sizes " + Shape(sizes).text() + " cannot be");
     }
-    if (total != extent)
-        return opError("split sizes " + Shape(sizes).text() + " do not add up to " + std::to_string(extent));
+    if (total != dimSize)
+        return opError("split sizes " + Shape(sizes).text() + " do not add up to " + std::to_string(dimSize));
     return sizes;
 }
 
@@ -133,17 +133,17 @@ base::Result<void> onnxSplit(KernelContext& context) {
     return {};
 }
 
-/// The sizes of pieces of an extent that is not known.
-Elements symbolicPieces(InferContext& context, const tensor::Symbolic& extent) {
+/// The sizes of pieces of a dimension that is not known.
+Elements symbolicPieces(InferContext& context, const tensor::Symbolic& dimSize) {
     using tensor::Symbolic;
     Elements sizes;
     for (std::int64_t size : context.attributes().getInts("split")) sizes.push_back(Symbolic::of(size));
     if (!sizes.empty()) return sizes;
     const auto count = static_cast<std::int64_t>(context.outputCount());
-    const Symbolic piece = ceilDiv(extent, Symbolic::of(context.attributes().getInt("num_outputs", count)));
+    const Symbolic piece = ceilDiv(dimSize, Symbolic::of(context.attributes().getInt("num_outputs", count)));
     for (std::int64_t i = 0; i < count; ++i) {
         const bool isLast = i + 1 == count;
-        sizes.push_back(isLast ? extent - piece * Symbolic::of(count - 1) : piece);
+        sizes.push_back(isLast ? dimSize - piece * Symbolic::of(count - 1) : piece);
     }
     return sizes;
 }
@@ -181,15 +181,15 @@ struct Cut {
     std::int64_t start, count, step;
 };
 
-base::Result<Cut> cutOf(std::size_t axis, std::int64_t extent, std::int64_t start, std::int64_t end,
+base::Result<Cut> cutOf(std::size_t axis, std::int64_t dimSize, std::int64_t start, std::int64_t end,
                         std::int64_t step) {
     if (step == 0) return opError("a slice cannot have step 0");
     if (step == std::numeric_limits<std::int64_t>::min()) ++step;
-    const auto wrap = [&](std::int64_t at) { return at < 0 ? at + extent : at; };
-    const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+    const auto wrap = [&](std::int64_t at) { return at < 0 ? at + dimSize : at; };
+    const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dimSize : dimSize - 1;
     start = std::clamp(wrap(start), step > 0 ? std::int64_t{0} : std::int64_t{-1}, high);
     // The end of a backward slice may lie before the first element, which a wrapped -1 is not.
-    end = end < -extent ? low : std::clamp(wrap(end), low, high + (step > 0 ? 0 : 0));
+    end = end < -dimSize ? low : std::clamp(wrap(end), low, high + (step > 0 ? 0 : 0));
     const std::int64_t distance = step > 0 ? end - start : start - end;
     const std::int64_t magnitude = step > 0 ? step : -step;
     return Cut{axis, start, distance <= 0 ? 0 : (distance - 1) / magnitude + 1, step};
@@ -199,7 +199,7 @@ struct SliceRequest {
     std::vector<std::int64_t> starts, ends, axes, steps;
 };
 
-base::Result<std::vector<Cut>> cutsOf(SliceRequest request, const std::vector<std::int64_t>& extents) {
+base::Result<std::vector<Cut>> cutsOf(SliceRequest request, const std::vector<std::int64_t>& dimSizes) {
     const std::size_t count = request.starts.size();
     if (request.axes.empty()) {
         for (std::size_t i = 0; i < count; ++i) request.axes.push_back(static_cast<std::int64_t>(i));
@@ -207,15 +207,15 @@ base::Result<std::vector<Cut>> cutsOf(SliceRequest request, const std::vector<st
     if (request.steps.empty()) request.steps.assign(count, 1);
     if (request.ends.size() != count || request.axes.size() != count || request.steps.size() != count)
         return opError("starts, ends, axes and steps differ in length");
-    SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(request.axes, extents.size()));
+    SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(request.axes, dimSizes.size()));
     std::vector<Cut> cuts;
     for (std::size_t i = 0; i < count; ++i) {
-        if (extents[axes[i]] < 0) {
+        if (dimSizes[axes[i]] < 0) {
             cuts.push_back({axes[i], 0, -1, 1});
             continue;
         }
         SONDE_ASSIGN(const Cut cut,
-                     cutOf(axes[i], extents[axes[i]], request.starts[i], request.ends[i], request.steps[i]));
+                     cutOf(axes[i], dimSizes[axes[i]], request.starts[i], request.ends[i], request.steps[i]));
         cuts.push_back(cut);
     }
     return cuts;
@@ -260,18 +260,18 @@ std::optional<Elements> sliceElements(InferContext& context, const char* name) {
     return result;
 }
 
-/// start:end:step of an extent, some of them not known. Negative numbers count from the end.
+/// start:end:step of a dimension, some of them not known. Negative numbers count from the end.
 Dim symbolicCut(const Dim& dim, const tensor::Symbolic& start, const tensor::Symbolic& end, std::int64_t step) {
     using tensor::Symbolic;
     constexpr std::int64_t kFar = std::numeric_limits<std::int32_t>::max() - 1;
-    const Symbolic extent = Symbolic::of(dim), zero = Symbolic::of(std::int64_t{0});
+    const Symbolic dimSize = Symbolic::of(dim), zero = Symbolic::of(std::int64_t{0});
     const auto bound = [&](const Symbolic& at) {
         const auto number = at.constant();
-        if (number && *number >= kFar) return extent;
+        if (number && *number >= kFar) return dimSize;
         if (number && *number < -kFar) return zero;
         // An expression such as N-1 counts from the front: it is not negative unless there is nothing to cut.
-        const Symbolic place = number && *number < 0 ? extent + at : at;
-        return number && *number < 0 ? place : smaller(place, extent);
+        const Symbolic place = number && *number < 0 ? dimSize + at : at;
+        return number && *number < 0 ? place : smaller(place, dimSize);
     };
     if (step > 0) {
         const Symbolic first = start.constant() == 0 ? zero : bound(start);
@@ -326,7 +326,7 @@ base::Result<void> inferSlice(InferContext& context) {
     if (!isKnown || !context.in("data").staticShape()) return inferSymbolicSlice(context, std::move(*dims));
     SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(),
                                                     [&](Name name) { return context.constant(name); }));
-    SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), extentsOf(*dims)));
+    SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), dimSizesOf(*dims)));
     for (const Cut& cut : cuts) (*dims)[cut.axis] = cut.count < 0 ? Dim{} : Dim::of(cut.count);
     setLike(context, "data", std::move(dims));
     return {};
@@ -365,7 +365,7 @@ base::Result<void> tileBy(KernelContext& context, std::vector<std::int64_t> repe
     }
     SONDE_ASSIGN(Tensor out, context.output(x.dtype(), shape));
     if (out.numel() == 0) return {};
-    // Seen as [repeat, extent] for each dimension, the result is a broadcast of the input.
+    // Seen as [repeat, dimension] for each dimension, the result is a broadcast of the input.
     std::vector<std::int64_t> dims, strides;
     const std::vector<std::int64_t> own = x.strides();
     for (std::size_t i = 0; i < x.rank(); ++i) {

@@ -65,26 +65,26 @@ class Region {
         }
         const Step step = stepOf(m_graph, id);
         const Expr& expr = m_graph.expr(step.inner);
-        switch (step.meaning) {
-            case Meaning::Relu:
-            case Meaning::MaxPool: return m_factor >= 0 && goOn(step, expr, 1);
-            case Meaning::LeakyRelu: return m_factor >= 0 && goOn(step, expr, 1);
-            case Meaning::Maximum:
-            case Meaning::Minimum: return m_factor >= 0 && goOn(step, expr, expr.arguments.size());
-            case Meaning::AveragePool:
-            case Meaning::Reshape:
-            case Meaning::Transpose:
-            case Meaning::ExpandDims:
-            case Meaning::Slice:
-            case Meaning::Select:
-            case Meaning::Index:
-            case Meaning::Identity:
-            case Meaning::Neg: return goOn(step, expr, 1);
-            case Meaning::Dropout: return isInference(expr) && goOn(step, expr, 1);
-            case Meaning::Concat: return concat(step, expr);
-            case Meaning::Add:
-            case Meaning::Sub: return sum(step, expr);
-            case Meaning::Mul: return product(step, expr);
+        switch (step.opClass) {
+            case OpClass::Relu:
+            case OpClass::MaxPool: return m_factor >= 0 && goOn(step, expr, 1);
+            case OpClass::LeakyRelu: return m_factor >= 0 && goOn(step, expr, 1);
+            case OpClass::Maximum:
+            case OpClass::Minimum: return m_factor >= 0 && goOn(step, expr, expr.arguments.size());
+            case OpClass::AveragePool:
+            case OpClass::Reshape:
+            case OpClass::Transpose:
+            case OpClass::ExpandDims:
+            case OpClass::Slice:
+            case OpClass::Select:
+            case OpClass::Index:
+            case OpClass::Identity:
+            case OpClass::Neg: return goOn(step, expr, 1);
+            case OpClass::Dropout: return isInference(expr) && goOn(step, expr, 1);
+            case OpClass::Concat: return concat(step, expr);
+            case OpClass::Add:
+            case OpClass::Sub: return sum(step, expr);
+            case OpClass::Mul: return product(step, expr);
             default: return false;
         }
     }
@@ -189,8 +189,8 @@ class Region {
 base::Result<bool> fold(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     InternalGraph& graph = rewrite.graph();
     const Expr& expr = graph.expr(id);
-    const bool isNeg = meaningOf(expr) == Meaning::Neg;
-    if ((meaningOf(expr) != Meaning::Mul && !isNeg) || mutates(expr) || expr.inputs.empty() || expr.outputs.size() != 1)
+    const bool isNeg = opClassOf(expr) == OpClass::Neg;
+    if ((opClassOf(expr) != OpClass::Mul && !isNeg) || mutates(expr) || expr.inputs.empty() || expr.outputs.size() != 1)
         return false;
     NodeId node = expr.inputs.front();
     double factor = -1;

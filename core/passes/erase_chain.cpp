@@ -44,7 +44,7 @@ base::Result<std::size_t> eraseChain(Rewrite& rewrite, ExprId id) {
         if (!next.valid()) return count;
         const Expr& producer = rewrite.producer(next);
         // An input belongs to the program's signature, and a write may be seen elsewhere.
-        if (producer.kind == ExprKind::Input || mutates(producer) || meaningOf(producer) == Meaning::Assertion ||
+        if (producer.kind == ExprKind::Input || mutates(producer) || opClassOf(producer) == OpClass::Assertion ||
             holdsEffect(graph, producer))
             return count;
         if (!isUnused(rewrite, producer)) return count;

@@ -8,7 +8,7 @@ namespace sonde::passes {
 
 namespace {
 
-/// What a question for a shape answers if the shape is known: a tensor (ONNX), a list, a tuple, or one extent.
+/// What a question for a shape answers if the shape is known: a tensor (ONNX), a list, a tuple, or one dimension.
 std::optional<Value> answer(const InternalGraph& graph, const Expr& expr) {
     if (expr.inputs.empty() || expr.arguments.empty() || expr.arguments[0].kind != Argument::Kind::Node)
         return std::nullopt;
@@ -43,8 +43,8 @@ std::optional<Value> answer(const InternalGraph& graph, const Expr& expr) {
 }
 
 bool asksForShape(const Expr& expr) {
-    if (meaningOf(expr) == Meaning::Shape) return expr.outputs.size() == 1;
-    if (meaningOf(expr) != Meaning::GetAttr || expr.arguments.size() != 2) return false;
+    if (opClassOf(expr) == OpClass::Shape) return expr.outputs.size() == 1;
+    if (opClassOf(expr) != OpClass::GetAttr || expr.arguments.size() != 2) return false;
     const Argument& name = expr.arguments[1];
     return name.kind == Argument::Kind::Constant && name.constant.kind() == tensor::ValueKind::String &&
            name.constant.toString() == "shape";

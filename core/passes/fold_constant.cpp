@@ -30,8 +30,8 @@ bool mayBeFolded(const Rewrite& rewrite, const SharedMemory& memory, const Expr&
     if (expr.op.name.empty() || expr.outputs.empty() || !expr.bodies.empty() || expr.callable || !expr.keywords.empty())
         return false;
     if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || mutates(expr)) return false;
-    const Meaning meaning = meaningOf(expr);
-    if (meaning == Meaning::Random || meaning == Meaning::Assertion || meaning == Meaning::Marker) return false;
+    const OpClass opClass = opClassOf(expr);
+    if (opClass == OpClass::Random || opClass == OpClass::Assertion || opClass == OpClass::Marker) return false;
     const InternalGraph& graph = rewrite.graph();
     if (graph.node(expr.outputs.front()).constant) return false;
     // A constant that is written has another value later, and a value that is written must be made anew in each run.

@@ -12,7 +12,7 @@ namespace {
 
 /// node + scalar or node * scalar.
 struct Term {
-    Meaning meaning = Meaning::Other;  ///< Add or Mul
+    OpClass opClass = OpClass::Other;  ///< Add or Mul
     NodeId node;
     double scalar = 0;
     bool wholeNumber = false;
@@ -22,14 +22,14 @@ struct Term {
 
 std::optional<Term> termOf(const InternalGraph& graph, const Expr& expr) {
     if (mutates(expr) || expr.outputs.size() != 1) return std::nullopt;
-    const Meaning meaning = meaningOf(expr);
-    if (meaning == Meaning::Neg && !expr.inputs.empty())
-        return Term{Meaning::Mul, expr.inputs.front(), -1, true, false, true};
-    if (meaning != Meaning::Add && meaning != Meaning::Mul) return std::nullopt;
+    const OpClass opClass = opClassOf(expr);
+    if (opClass == OpClass::Neg && !expr.inputs.empty())
+        return Term{OpClass::Mul, expr.inputs.front(), -1, true, false, true};
+    if (opClass != OpClass::Add && opClass != OpClass::Mul) return std::nullopt;
     const auto operation = scalarOperation(graph, expr);
     if (!operation || operation->scalarFirst) return std::nullopt;
     if (familyOf(expr) == Family::Onnx && !tensor::isFloating(dtypeOf(graph, operation->node))) return std::nullopt;
-    Term term{meaning, operation->node, operation->scalar, operation->wholeNumber, false, false};
+    Term term{opClass, operation->node, operation->scalar, operation->wholeNumber, false, false};
     if (operation->isTensor) {
         const Tensor& constant = constantOf(graph, argumentOf(expr, 1, "other"))->tensor();
         term.wholeNumber = !tensor::isFloating(constant.dtype());
@@ -38,7 +38,7 @@ std::optional<Term> termOf(const InternalGraph& graph, const Expr& expr) {
     return term;
 }
 
-bool isNeutral(const Term& term) { return term.scalar == (term.meaning == Meaning::Add ? 0 : 1); }
+bool isNeutral(const Term& term) { return term.scalar == (term.opClass == OpClass::Add ? 0 : 1); }
 
 /// x + 0 is x itself only if the sum has x's dtype and shape.
 bool mayVanish(const InternalGraph& graph, const Term& term) {
@@ -74,24 +74,24 @@ bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     // What takes the place of a value shares its memory: neither may be written.
     const auto isApart = [&](NodeId node) { return !memory.isWritten(node) && !memory.isWritten(result); };
     if (isNeutral(*outer) && mayVanish(graph, *outer) && isApart(outer->node)) {
-        vanish(outer->node, outer->meaning == Meaning::Add ? "x + 0 is x" : "x * 1 is x");
+        vanish(outer->node, outer->opClass == OpClass::Add ? "x + 0 is x" : "x * 1 is x");
         return true;
     }
     const ExprId inner = graph.node(outer->node).producer;
     const auto first = termOf(graph, graph.expr(inner));
-    if (!first || first->meaning != outer->meaning || graph.expr(inner).body != graph.expr(id).body) return false;
+    if (!first || first->opClass != outer->opClass || graph.expr(inner).body != graph.expr(id).body) return false;
     const bool isStale = memory.readsWrittenConstant(graph, graph.expr(inner)) ||
                          memory.isWrittenBetween(outer->node, inner, id) ||
                          memory.isWrittenBetween(first->node, inner, id);
     if (isStale) return false;
     Term sum = *first;
-    sum.scalar = sum.meaning == Meaning::Add ? first->scalar + outer->scalar : first->scalar * outer->scalar;
+    sum.scalar = sum.opClass == OpClass::Add ? first->scalar + outer->scalar : first->scalar * outer->scalar;
     sum.wholeNumber = first->wholeNumber && outer->wholeNumber;
     sum.mayBroadcast = first->mayBroadcast || outer->mayBroadcast;
     if (!fits(sum)) return false;
     const bool both = first->isNeg && outer->isNeg;
     const std::string why = both                          ? "neg(neg(x)) is x"
-                            : sum.meaning == Meaning::Add ? "two consecutive additions of scalars"
+                            : sum.opClass == OpClass::Add ? "two consecutive additions of scalars"
                                                           : "two consecutive multiplications by scalars";
     if (isNeutral(sum) && mayVanish(graph, sum) && isApart(first->node)) {
         vanish(first->node, why + (both ? "" : ", and cancel out"));
@@ -103,7 +103,7 @@ bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     const std::string name = graph.node(outer->isNeg ? rewrite.output(inner) : result).name;
     Argument operand = scalarOperand(rewrite, id, sum.scalar, sum.wholeNumber, dtypeOf(graph, first->node), why);
     const ExprId made =
-        rewrite.insertBefore(id, makeArithmetic(like, sum.meaning, first->node, std::move(operand)), name, why);
+        rewrite.insertBefore(id, makeArithmetic(like, sum.opClass, first->node, std::move(operand)), name, why);
     const NodeId renewed = rewrite.output(made);
     graph.setType(renewed, graph.node(result).type);
     rewrite.addOrigins(made, inner);

@@ -32,7 +32,7 @@ std::optional<std::vector<double>> vectorOf(const InternalGraph& graph, const Ar
 
 std::optional<KnownNorm> knownNorm(const InternalGraph& graph, ExprId id) {
     const Step step = stepOf(graph, id);
-    if (step.meaning != Meaning::BatchNorm) return std::nullopt;
+    if (step.opClass != OpClass::BatchNorm) return std::nullopt;
     const Expr& expr = graph.expr(step.inner);
     const Argument* input = argumentOf(expr, 0, "input");
     if (!input || input->kind != Argument::Kind::Node || expr.outputs.size() != 1) return std::nullopt;

@@ -130,7 +130,7 @@ NodeId GradientBuilder::transposed(NodeId x) {
 
 NodeId GradientBuilder::summedTo(NodeId g, NodeId x, NodeId like) {
     if (!g.valid() || !x.valid()) return {};
-    const auto own = extentsOf(x), given = extentsOf(like);
+    const auto own = dimSizesOf(x), given = dimSizesOf(like);
     if (own && given && *own == *given) return g;
     return prim("grad_sum_to", {g, x}, {}, 1).front();
 }
@@ -140,15 +140,15 @@ std::optional<std::size_t> GradientBuilder::rankOf(NodeId node) const {
     return shape ? std::optional(shape->size()) : std::nullopt;
 }
 
-std::optional<std::vector<std::int64_t>> GradientBuilder::extentsOf(NodeId node) const {
+std::optional<std::vector<std::int64_t>> GradientBuilder::dimSizesOf(NodeId node) const {
     const auto& shape = m_graph.node(node).type.shape;
     if (!shape) return std::nullopt;
-    std::vector<std::int64_t> extents;
+    std::vector<std::int64_t> dimSizes;
     for (const tensor::Dim& dim : *shape) {
         if (!dim.known()) return std::nullopt;
-        extents.push_back(dim.value);
+        dimSizes.push_back(dim.value);
     }
-    return extents;
+    return dimSizes;
 }
 
 void GradientBuilder::give(NodeId node, NodeId gradient) {

@@ -53,8 +53,8 @@ class GradientBuilder {
     NodeId div(NodeId a, NodeId b) { return op("Div", {a, b}); }
 
     std::optional<std::size_t> rankOf(NodeId node) const;
-    /// Extents if all are known.
-    std::optional<std::vector<std::int64_t>> extentsOf(NodeId node) const;
+    /// Dimensions if all are known.
+    std::optional<std::vector<std::int64_t>> dimSizesOf(NodeId node) const;
 
     /// One more summand of a node's gradient.
     void give(NodeId node, NodeId gradient);

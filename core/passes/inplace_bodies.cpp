@@ -10,7 +10,7 @@ namespace sonde::passes {
 namespace {
 
 bool isBranch(const Expr& expr) {
-    return expr.op.domain == "prim" && (meaningOf(expr) == Meaning::If || meaningOf(expr) == Meaning::Conditional);
+    return expr.op.domain == "prim" && (opClassOf(expr) == OpClass::If || opClassOf(expr) == OpClass::Conditional);
 }
 bool callsBody(const Expr& expr) { return expr.op.name.empty(); }
 
@@ -23,7 +23,7 @@ TensorMemory::Trouble reformedInside(ExprId by) {
 /// each iteration.
 std::vector<NodeId> boundNodes(const Expr& expr, const std::vector<NodeId>& inputs) {
     if (callsBody(expr)) return inputs;
-    if (meaningOf(expr) != Meaning::Conditional || expr.arguments.size() < 4) return {};
+    if (opClassOf(expr) != OpClass::Conditional || expr.arguments.size() < 4) return {};
     // The operands are the last argument; a constant among them is bound to nothing.
     std::size_t next = 0;
     for (std::size_t i = 0; i < 3; ++i) expr.arguments[i].forEachNode([&](NodeId) { ++next; });

@@ -120,7 +120,7 @@ base::Result<void> InplaceWalk::checkOverlap(Frame& frame, ExprId id, NodeId tar
     const std::vector<Steps> written = stepsOf(frame, place);
     SONDE_TRY(checkRepeats(frame, id, place, written));
     if (operators::readsNumberFirst(expr.op.name)) return {};
-    const bool isItem = meaningOf(expr) == Meaning::SetItem && expr.arguments.size() > 2;
+    const bool isItem = opClassOf(expr) == OpClass::SetItem && expr.arguments.size() > 2;
     // Elements that are gathered one by one: PyTorch asks whether the value is any part of the tensor.
     const bool gathers = isItem && graph::memoryEffect(m_graph, itemOf(expr)).sharing == graph::Sharing::Fresh;
     std::vector<ViewStep> parts = viewSteps(written);

@@ -13,8 +13,8 @@ using graph::MemoryEffect;
 using graph::Sharing;
 
 bool isPlainCopy(const Expr& expr) {
-    const Meaning meaning = meaningOf(expr);
-    return (meaning == Meaning::Copy || meaning == Meaning::Fill) && traitsOf(expr).is(Trait::InPlace) &&
+    const OpClass opClass = opClassOf(expr);
+    return (opClass == OpClass::Copy || opClass == OpClass::Fill) && traitsOf(expr).is(Trait::InPlace) &&
            expr.arguments.size() > 1 && expr.keywords.empty();
 }
 
@@ -76,9 +76,9 @@ base::Result<void> InplaceWalk::resolveReads(Frame& frame, ExprId id) {
     auto keywords = expr.keywords;
     const std::vector<NodeId> before = expr.inputs;
     // What is overwritten as a whole need not be known.
-    const Meaning meaning = meaningOf(expr);
+    const OpClass opClass = opClassOf(expr);
     const bool overwrites = traitsOf(expr).is(Trait::InPlace) &&
-                            (meaning == Meaning::Copy || meaning == Meaning::Fill || meaning == Meaning::Zero);
+                            (opClass == OpClass::Copy || opClass == OpClass::Fill || opClass == OpClass::Zero);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         auto now = resolved(frame, arguments[i], cursor);
         if (!now && i == 0 && overwrites && graph::writtenArgument(m_graph, m_graph.expr(id))) {
@@ -328,7 +328,7 @@ base::Result<void> InplaceWalk::write(Frame& frame, ExprId id, NodeId target) {
     }
     frame.memory.addName(result, object);
     const Id place = frame.memory.placeOf(object);
-    if (frame.memory.place(place).mayOverlap && meaningOf(m_graph.expr(id)) == Meaning::SetItem) {
+    if (frame.memory.place(place).mayOverlap && opClassOf(m_graph.expr(id)) == OpClass::SetItem) {
         // Other elements are the written one as well; a value in which it alone is another one would be wrong.
         const Trouble trouble{id, "a part of a tensor is written whose elements share memory", "write to a clone"};
         frame.memory.loseOthers(frame.memory.place(place).storage, trouble);
@@ -459,7 +459,7 @@ base::Result<NodeId> InplaceWalk::putInto(Frame& frame, ExprId id, const std::ve
 
 void InplaceWalk::noteCopy(Frame& frame, ExprId id, Id storage) {
     const Expr& expr = m_graph.expr(id);
-    if (frame.outer || !(meaningOf(expr) == Meaning::Copy && traitsOf(expr).is(Trait::InPlace)) ||
+    if (frame.outer || !(opClassOf(expr) == OpClass::Copy && traitsOf(expr).is(Trait::InPlace)) ||
         expr.arguments.size() != 2 || !expr.keywords.empty())
         return;
     if (expr.arguments[1].kind != Argument::Kind::Node || !isFresh(frame.memory.storage(storage).origin)) return;
@@ -478,7 +478,7 @@ tensor::DType knownDType(const InternalGraph& graph, NodeId node) {
     for (int steps = 0; steps < 100; ++steps) {
         const tensor::DType dtype = dtypeOf(graph, node);
         const Expr& expr = graph.expr(graph.node(node).producer);
-        const bool keeps = meaningOf(expr) == Meaning::Clone || mutates(expr) || makesView(expr) ||
+        const bool keeps = opClassOf(expr) == OpClass::Clone || mutates(expr) || makesView(expr) ||
                            traitsOf(expr).form == ViewForm::Expand;
         if (dtype != tensor::DType::Undefined || !keeps || traitsOf(expr).form == ViewForm::Converted ||
             !firstNode(expr).valid())
@@ -540,8 +540,8 @@ InplaceWalk::Trouble InplaceWalk::uncertain(ExprId id, NodeId node) const {
 bool InplaceWalk::isFresh(ExprId origin) const {
     if (!origin.valid()) return false;
     const Expr& expr = m_graph.expr(origin);
-    const Meaning meaning = meaningOf(expr);
-    return meaning == Meaning::Clone || meaning == Meaning::Create || mutates(expr);
+    const OpClass opClass = opClassOf(expr);
+    return opClass == OpClass::Clone || opClass == OpClass::Create || mutates(expr);
 }
 
 base::Error InplaceWalk::impossible(const Trouble& trouble) const {

@@ -17,11 +17,11 @@ class Keys {
     std::string of(const Expr& expr) const {
         if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || expr.outputs.empty()) return {};
         if (!expr.bodies.empty() || expr.callable || mutates(expr)) return {};
-        const Meaning meaning = meaningOf(expr);
-        if (meaning == Meaning::Random || meaning == Meaning::Assertion || meaning == Meaning::Marker ||
-            meaning == Meaning::Create)
+        const OpClass opClass = opClassOf(expr);
+        if (opClass == OpClass::Random || opClass == OpClass::Assertion || opClass == OpClass::Marker ||
+            opClass == OpClass::Create)
             return {};
-        if (meaning == Meaning::Dropout || meaning == Meaning::Clone) return {};
+        if (opClass == OpClass::Dropout || opClass == OpClass::Clone) return {};
         std::string key = std::to_string(expr.body.value) + '|' + expr.op.domain + "::" + expr.op.name + '|' +
                           std::to_string(expr.op.version) + '|' + std::to_string(expr.outputs.size());
         if (const auto& constant = m_graph.node(expr.outputs.front()).constant)

@@ -24,10 +24,10 @@ class Normaliser {
     bool apply(ExprId id) {
         const InternalGraph& graph = m_rewrite.graph();
         const Expr& expr = graph.expr(id);
-        const Meaning meaning = meaningOf(expr);
+        const OpClass opClass = opClassOf(expr);
         if (mutates(expr) || expr.outputs.size() != 1 || m_memory.readsWrittenConstant(graph, expr)) return false;
-        if (meaning != Meaning::Add && meaning != Meaning::Sub && meaning != Meaning::ReverseSub &&
-            meaning != Meaning::Mul && meaning != Meaning::Div) {
+        if (opClass != OpClass::Add && opClass != OpClass::Sub && opClass != OpClass::ReverseSub &&
+            opClass != OpClass::Mul && opClass != OpClass::Div) {
             return false;
         }
         const auto operation = scalarOperation(graph, expr);
@@ -35,25 +35,25 @@ class Normaliser {
         m_id = id;
         m_operation = *operation;
         // What may be whole numbers divides differently, and has no negative powers.
-        const bool divides = meaning == Meaning::Div;
+        const bool divides = opClass == OpClass::Div;
         if (divides && (isKnownInteger(graph, operation->node) || operation->scalar == 0)) return false;
         if (familyOf(expr) == Family::Onnx && !tensor::isFloating(dtypeOf(graph, operation->node))) return false;
-        const bool constantFirst = meaning == Meaning::ReverseSub ? !operation->scalarFirst : operation->scalarFirst;
-        if (meaning == Meaning::Add || meaning == Meaning::Mul) {
+        const bool constantFirst = opClass == OpClass::ReverseSub ? !operation->scalarFirst : operation->scalarFirst;
+        if (opClass == OpClass::Add || opClass == OpClass::Mul) {
             if (!constantFirst) return false;
-            finish(make(meaning, operation->node, operation->scalar, operation->wholeNumber,
+            finish(make(opClass, operation->node, operation->scalar, operation->wholeNumber,
                         "the constant is the second operand"),
                    "its operands are swapped");
-        } else if (meaning == Meaning::Div) {
+        } else if (opClass == OpClass::Div) {
             divide(constantFirst);
         } else if (constantFirst) {
             const std::string why = "c - x is neg(x) + c";
             const NodeId negated =
-                insert(makeArithmetic(expr, Meaning::Neg, operation->node, std::nullopt), "neg", why);
-            finish(make(Meaning::Add, negated, m_operation.scalar, m_operation.wholeNumber, why), why);
+                insert(makeArithmetic(expr, OpClass::Neg, operation->node, std::nullopt), "neg", why);
+            finish(make(OpClass::Add, negated, m_operation.scalar, m_operation.wholeNumber, why), why);
         } else {
             const std::string why = "x - c is x + (-c)";
-            finish(make(Meaning::Add, operation->node, -operation->scalar, operation->wholeNumber, why), why);
+            finish(make(OpClass::Add, operation->node, -operation->scalar, operation->wholeNumber, why), why);
         }
         return true;
     }
@@ -62,15 +62,15 @@ class Normaliser {
     void divide(bool constantFirst) {
         if (!constantFirst) {
             const std::string why = "x / c is x * (1/c)";
-            finish(make(Meaning::Mul, m_operation.node, 1 / m_operation.scalar, false, why), why);
+            finish(make(OpClass::Mul, m_operation.node, 1 / m_operation.scalar, false, why), why);
             return;
         }
         const std::string why = "c / x is pow(x, -1) * c";
         const Expr like = m_rewrite.graph().expr(m_id);
         Argument exponent = scalarOperand(m_rewrite, m_id, -1, false, constantDType(), why);
         const NodeId power =
-            insert(makeArithmetic(like, Meaning::Pow, m_operation.node, std::move(exponent)), "pow", why);
-        finish(make(Meaning::Mul, power, m_operation.scalar, m_operation.wholeNumber, why), why);
+            insert(makeArithmetic(like, OpClass::Pow, m_operation.node, std::move(exponent)), "pow", why);
+        finish(make(OpClass::Mul, power, m_operation.scalar, m_operation.wholeNumber, why), why);
     }
 
     tensor::DType constantDType() const { return dtypeOf(m_rewrite.graph(), m_operation.node); }
@@ -83,10 +83,10 @@ class Normaliser {
         return m_rewrite.output(made);
     }
 
-    NodeId make(Meaning meaning, NodeId node, double scalar, bool wholeNumber, const std::string& why) {
+    NodeId make(OpClass opClass, NodeId node, double scalar, bool wholeNumber, const std::string& why) {
         Argument operand = scalarOperand(m_rewrite, m_id, scalar, wholeNumber, constantDType(), why);
         const Expr like = m_rewrite.graph().expr(m_id);
-        return insert(makeArithmetic(like, meaning, node, std::move(operand)), meaning == Meaning::Add ? "add" : "mul",
+        return insert(makeArithmetic(like, opClass, node, std::move(operand)), opClass == OpClass::Add ? "add" : "mul",
                       why);
     }
 

@@ -17,9 +17,9 @@ namespace sonde::passes {
 
 /// A change of a graph. One file and one entry in the table in passes.cpp for each.
 struct Pass {
-    std::string_view id;        ///< "fuse-conv-bn"
-    std::string_view name;      ///< "Fuse convolution and batch norm"
-    std::string_view sentence;  ///< help text
+    std::string_view id;           ///< "fuse-conv-bn"
+    std::string_view name;         ///< "Fuse convolution and batch norm"
+    std::string_view description;  ///< help text
     /// Changes the graph; how often it applied. An error leaves the caller's graph as it was.
     base::Result<std::size_t> (*run)(Rewrite& rewrite);
     std::vector<std::string_view> required = {};  ///< ids of passes that run first

@@ -12,8 +12,8 @@ namespace {
 /// Has an effect beside its value, or belongs to the form of the graph.
 bool mustStay(const Expr& expr) {
     if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || expr.outputs.empty()) return true;
-    const Meaning meaning = meaningOf(expr);
-    return mutates(expr) || meaning == Meaning::Assertion;
+    const OpClass opClass = opClassOf(expr);
+    return mutates(expr) || opClass == OpClass::Assertion;
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ base::Result<std::size_t> removeDeadCode(Rewrite& rewrite) {
                                [&](BodyId body) {
                                    const std::vector<ExprId> inner = graph.recursiveOrder(body);
                                    return std::any_of(inner.begin(), inner.end(), [&](ExprId id) {
-                                       return meaningOf(graph.expr(id)) == Meaning::Assertion ||
+                                       return opClassOf(graph.expr(id)) == OpClass::Assertion ||
                                               isOpaque(graph.expr(id));
                                    });
                                }) ||

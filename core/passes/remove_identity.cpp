@@ -21,18 +21,18 @@ NodeId passedOn(const InternalGraph& graph, ExprId id) {
             return kind == ExprKind::Input || kind == ExprKind::Constant || kind == ExprKind::GetAttr;
         });
         if (onlyInputs && body.result.kind == Argument::Kind::Node)
-            return Step{id, ExprId{}, Meaning::Other}.outside(graph, body.result.node);
+            return Step{id, ExprId{}, OpClass::Other}.outside(graph, body.result.node);
     }
     const Step step = stepOf(graph, id);
     const Expr& expr = graph.expr(step.inner);
     if (expr.arguments.empty() || expr.arguments[0].kind != Argument::Kind::Node || mutates(expr)) return {};
     const bool onnx = familyOf(expr) == Family::Onnx;
-    if (step.meaning == Meaning::Dropout) {
+    if (step.opClass == OpClass::Dropout) {
         // A second output is the mask; a third input says that the model trains.
         if (expr.outputs.size() > 1 && !graph.node(expr.outputs[1]).users.empty()) return {};
         if (onnx && argumentOf(expr, 2) && boolOf(graph, argumentOf(expr, 2), true)) return {};
         if (!onnx && boolOf(graph, argumentOf(expr, 2, "train"), true)) return {};
-    } else if (step.meaning != Meaning::Identity || expr.outputs.size() != 1) {
+    } else if (step.opClass != OpClass::Identity || expr.outputs.size() != 1) {
         return {};
     }
     return step.outside(graph, expr.arguments[0].node);
@@ -50,7 +50,7 @@ base::Result<std::size_t> removeIdentity(Rewrite& rewrite) {
             if (graph.isErased(id)) continue;
             NodeId source = passedOn(graph, id);
             const Expr& expr = graph.expr(id);
-            const bool isCopy = meaningOf(expr) == Meaning::Clone && !mutates(expr) && expr.arguments.size() == 1;
+            const bool isCopy = opClassOf(expr) == OpClass::Clone && !mutates(expr) && expr.arguments.size() == 1;
             if (!source.valid() && isCopy && expr.arguments[0].kind == Argument::Kind::Node)
                 source = expr.arguments[0].node;
             if (!source.valid()) continue;

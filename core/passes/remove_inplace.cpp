@@ -77,7 +77,7 @@ bool InplaceRemover::isUnused(const Expr& expr) const {
 
 void InplaceRemover::eraseMarkers() {
     for (ExprId id : order()) {
-        if (meaningOf(m_graph.expr(id)) == Meaning::Marker && isUnused(m_graph.expr(id)))
+        if (opClassOf(m_graph.expr(id)) == OpClass::Marker && isUnused(m_graph.expr(id)))
             m_rewrite.erase(id, "computes nothing");
     }
 }
@@ -87,10 +87,10 @@ std::vector<ExprId> InplaceRemover::unusedCalls() const {
     std::vector<ExprId> found;
     for (ExprId id : order()) {
         const Expr& expr = m_graph.expr(id);
-        const Meaning meaning = meaningOf(expr);
+        const OpClass opClass = opClassOf(expr);
         if (!isCall(expr) || expr.outputs.empty() || !isUnused(expr)) continue;
-        if (meaning == Meaning::Index || meaning == Meaning::Assertion || meaning == Meaning::Marker) continue;
-        if (expr.op.domain == "prim" && (meaning == Meaning::Or || meaning == Meaning::And)) continue;
+        if (opClass == OpClass::Index || opClass == OpClass::Assertion || opClass == OpClass::Marker) continue;
+        if (expr.op.domain == "prim" && (opClass == OpClass::Or || opClass == OpClass::And)) continue;
         found.push_back(id);
     }
     return found;
@@ -120,11 +120,11 @@ void InplaceRemover::eraseUnusedArithmetic() {
     const std::vector<ExprId> exprs = order();
     for (std::size_t i = exprs.size(); i-- > 0;) {
         const Expr& expr = m_graph.expr(exprs[i]);
-        const Meaning meaning = meaningOf(expr);
+        const OpClass opClass = opClassOf(expr);
         const bool isComparison =
-            familyOf(expr) == Family::Prim && (meaning == Meaning::Equal || meaning == Meaning::NotEqual);
-        const bool isArithmetic = meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::Mul ||
-                                  meaning == Meaning::Arithmetic || isComparison;
+            familyOf(expr) == Family::Prim && (opClass == OpClass::Equal || opClass == OpClass::NotEqual);
+        const bool isArithmetic = opClass == OpClass::Add || opClass == OpClass::Sub || opClass == OpClass::Mul ||
+                                  opClass == OpClass::Arithmetic || isComparison;
         if (isArithmetic && isUserLevel(expr) && !mutates(expr) && isUnused(expr)) m_rewrite.erase(exprs[i], "unused");
     }
 }

@@ -32,7 +32,7 @@ bool isReadLater(const Rewrite& rewrite, NodeId node, ExprId id) {
 
 /// `copy_(a, b)` that overwrites all of `a`, which nobody reads any more: the result is `b`.
 bool isWholeCopy(const Rewrite& rewrite, const SharedMemory& memory, const Expr& expr) {
-    if (meaningOf(expr) != Meaning::Copy || !traitsOf(expr).is(Trait::InPlace) || expr.arguments.size() != 2 ||
+    if (opClassOf(expr) != OpClass::Copy || !traitsOf(expr).is(Trait::InPlace) || expr.arguments.size() != 2 ||
         !expr.keywords.empty())
         return false;
     if (expr.arguments[0].kind != Argument::Kind::Node || expr.arguments[1].kind != Argument::Kind::Node) return false;

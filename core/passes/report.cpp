@@ -130,10 +130,10 @@ std::string PassReport::text(std::size_t limit) const {
 }
 
 PassReport difference(const InternalGraph& before, const InternalGraph& after, const Notes& notes,
-                      std::string_view pass, std::string_view sentence) {
+                      std::string_view pass, std::string_view description) {
     PassReport report;
     report.pass = pass;
-    report.sentence = sentence;
+    report.description = description;
     std::unordered_map<NodeId, const Notes::Note*> byNode;
     for (const auto& [node, note] : notes.byNode) {
         const auto [known, added] = byNode.emplace(node, &note);
@@ -143,7 +143,7 @@ PassReport difference(const InternalGraph& before, const InternalGraph& after, c
     }
     const auto explain = [&](NodeChange& change) {
         const auto found = byNode.find(change.node);
-        change.why = found == byNode.end() || found->second->why.empty() ? report.sentence : found->second->why;
+        change.why = found == byNode.end() || found->second->why.empty() ? report.description : found->second->why;
         if (found == byNode.end()) return;
         change.replacedBy = finalReplacement(after, byNode, found->second->replacedBy);
         if (change.replacedBy.valid()) change.replacedByName = after.node(change.replacedBy).name;

@@ -26,7 +26,7 @@ struct NodeChange {
 /// What one pass did to a graph: the before/after view.
 struct PassReport {
     std::string pass;                 ///< id of the pass
-    std::string sentence;             ///< what the pass does
+    std::string description;          ///< what the pass does
     std::vector<NodeChange> went;     ///< nodes that are no more, in the order of the graph before
     std::vector<NodeChange> came;     ///< new nodes, in the order of the graph after
     std::vector<NodeChange> changed;  ///< nodes that stayed and compute from other inputs, or hold another constant
@@ -59,7 +59,7 @@ struct Notes {
 
 /// Compares two graphs of which the second is a changed copy of the first (ids agree) and makes the report of it.
 PassReport difference(const graph::InternalGraph& before, const graph::InternalGraph& after, const Notes& notes,
-                      std::string_view pass, std::string_view sentence);
+                      std::string_view pass, std::string_view description);
 
 /// "aten::relu", "Conv", a called module's class, or the target of an expr without an operator.
 std::string operationText(const graph::Expr& expr);

@@ -56,7 +56,7 @@ class PassRun {
     void skip(const Pass& pass, const std::string& reason) {
         PassReport report;
         report.pass = pass.id;
-        report.sentence = pass.sentence;
+        report.description = pass.description;
         report.skipped = reason;
         m_result.diagnostics.push_back(
             {base::Severity::Warning, "pass " + report.pass + " is skipped: " + reason, {}, {}});
@@ -80,7 +80,7 @@ class PassRun {
             return base::runError("pass " + std::string(pass.id) + " broke the graph: " + valid.error().what,
                                   valid.error().where);
         }
-        PassReport report = difference(*m_result.graph, *changed, notes, pass.id, pass.sentence);
+        PassReport report = difference(*m_result.graph, *changed, notes, pass.id, pass.description);
         report.count = count;
         if (pass.keepsValues && m_context.compare && !report.empty()) {
             auto same = m_context.compare(m_result.graph, changed);

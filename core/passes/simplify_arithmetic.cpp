@@ -22,7 +22,7 @@ class Simplifier {
         m_id = id;
         const Expr& expr = graph().expr(id);
         if (mutates(expr) || expr.outputs.size() != 1) return false;
-        if (meaningOf(expr) == Meaning::Div) return divideByItself(expr);
+        if (opClassOf(expr) == OpClass::Div) return divideByItself(expr);
         if (!isUnary(expr, OpClass::Log)) return false;
         const Expr& inner = graph().expr(graph().node(expr.inputs.front()).producer);
         if (m_memory.isWritten(expr.inputs.front())) return false;
@@ -31,7 +31,7 @@ class Simplifier {
             return true;
         }
         if (inner.body != expr.body || mutates(inner) || inner.outputs.size() != 1) return false;
-        return meaningOf(inner) == Meaning::Add ? addExponents(inner) : sumExponents(inner);
+        return opClassOf(inner) == OpClass::Add ? addExponents(inner) : sumExponents(inner);
     }
 
   private:

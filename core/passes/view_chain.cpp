@@ -73,8 +73,8 @@ bool cutsPart(const InternalGraph& graph, const Expr& expr) {
 }
 
 std::optional<Argument> indexOf(const InternalGraph& graph, const Expr& expr) {
-    const Meaning meaning = meaningOf(expr);
-    if (meaning == Meaning::Index) {
+    const OpClass opClass = opClassOf(expr);
+    if (opClass == OpClass::Index) {
         const Argument& index = expr.arguments[1];
         return index.kind == Argument::Kind::Tuple ? index : Argument::container(Argument::Kind::Tuple, {index});
     }
@@ -92,7 +92,7 @@ std::optional<Argument> mergedIndex(const InternalGraph& graph, const ViewChain&
     std::vector<bool> selected;  // by the root's axes: gone behind the select
     for (std::size_t i = chain.size(); i-- > 0;) {
         const Expr& view = graph.expr(chain[i]);
-        if (meaningOf(view) == Meaning::Index) return std::nullopt;
+        if (opClassOf(view) == OpClass::Index) return std::nullopt;
         const auto current = axisOf(graph, view);
         auto part = partOf(graph, view);
         if (!current || !part) return std::nullopt;

@@ -38,7 +38,7 @@ Expr copyOf(const Expr& step, NodeId base) {
 
 /// The traits of what `x.T` and the like read, else the operator's.
 const operators::Traits& traitsOfStep(const InternalGraph& graph, const Expr& step) {
-    if (meaningOf(step) != Meaning::GetAttr) return traitsOf(step);
+    if (opClassOf(step) != OpClass::GetAttr) return traitsOf(step);
     const Value* name = constantOf(graph, argumentOf(step, 1));
     const bool isName = name && name->kind() == tensor::ValueKind::String;
     return operators::traitsOf("aten", isName ? operators::operatorOfAttribute(name->toString()) : std::string_view());

@@ -29,10 +29,10 @@ Family familyOf(const Expr& expr) {
     return Family::Onnx;
 }
 
-Meaning meaningOf(const Expr& expr) {
-    const Meaning meaning = traitsOf(expr).opClass;
+OpClass opClassOf(const Expr& expr) {
+    const OpClass opClass = traitsOf(expr).opClass;
     // A division with a rounding mode is another function.
-    return meaning == Meaning::Div && expr.op.name.ends_with("_mode") ? Meaning::Other : meaning;
+    return opClass == OpClass::Div && expr.op.name.ends_with("_mode") ? OpClass::Other : opClass;
 }
 
 bool mutates(const Expr& expr) {
@@ -44,7 +44,7 @@ bool mutates(const Expr& expr) {
 
 bool makesView(const Expr& expr) {
     const graph::Sharing sharing = graph::memoryEffect(expr.op.domain, expr.op.name).sharing;
-    const bool readsPart = meaningOf(expr) == Meaning::GetAttr;
+    const bool readsPart = opClassOf(expr) == OpClass::GetAttr;
     return !mutates(expr) && (readsPart || (sharing != graph::Sharing::Fresh && sharing != graph::Sharing::Written));
 }
 
@@ -71,7 +71,7 @@ bool holdsEffect(const InternalGraph& graph, const Expr& expr) {
     return std::ranges::any_of(expr.bodies, [&](BodyId body) {
         return std::ranges::any_of(graph.recursiveOrder(body), [&](ExprId id) {
             const Expr& inner = graph.expr(id);
-            return mutates(inner) || isOpaque(inner) || meaningOf(inner) == Meaning::Assertion;
+            return mutates(inner) || isOpaque(inner) || opClassOf(inner) == OpClass::Assertion;
         });
     });
 }
@@ -147,14 +147,14 @@ bool checksShapes(const InternalGraph& graph, ExprId id) {
         return isRead(producer) && producer.kind != ExprKind::Constant;
     });
     return !readsValues && expr.bodies.empty() &&
-           (meaningOf(expr) == Meaning::Assertion || (!mutates(expr) && !isOpaque(expr)));
+           (opClassOf(expr) == OpClass::Assertion || (!mutates(expr) && !isOpaque(expr)));
 }
 
 }  // namespace
 
 Step stepOf(const InternalGraph& graph, ExprId id) {
     const Expr& expr = graph.expr(id);
-    const Step step{id, id, meaningOf(expr)};
+    const Step step{id, id, opClassOf(expr)};
     if (!expr.op.name.empty() || expr.callable || expr.bodies.size() != 1 || expr.outputs.size() != 1) return step;
     const graph::Body& body = graph.body(expr.bodies.front());
     if (body.result.kind != Argument::Kind::Node) return step;
@@ -169,18 +169,18 @@ Step stepOf(const InternalGraph& graph, ExprId id) {
         std::ranges::all_of(body.order, [&](ExprId each) {
             return each == only || isRead(graph.expr(each)) || checksShapes(graph, each);
         });
-    return isAlone ? Step{id, only, meaningOf(operation)} : step;
+    return isAlone ? Step{id, only, opClassOf(operation)} : step;
 }
 
 std::optional<ScalarOperation> scalarOperation(const InternalGraph& graph, const Expr& expr) {
     const Argument* a = argumentOf(expr, 0, "self");
     const Argument* b = argumentOf(expr, 1, "other");
-    if (expr.op.domain == "aten" && meaningOf(expr) == Meaning::Pow) b = argumentOf(expr, 1, "exponent");
+    if (expr.op.domain == "aten" && opClassOf(expr) == OpClass::Pow) b = argumentOf(expr, 1, "exponent");
     if (!a || !b) return std::nullopt;
     // a + alpha·b: only alpha = 1 is a plain sum.
-    const Meaning meaning = meaningOf(expr);
+    const OpClass opClass = opClassOf(expr);
     const bool hasAlpha = expr.op.domain == "aten" &&
-                          (meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::ReverseSub);
+                          (opClass == OpClass::Add || opClass == OpClass::Sub || opClass == OpClass::ReverseSub);
     if (hasAlpha && argumentOf(expr, 2, "alpha") && scalarOf(graph, argumentOf(expr, 2, "alpha")) != 1.0)
         return std::nullopt;
     const auto first = scalarOf(graph, a);
@@ -198,27 +198,27 @@ std::optional<ScalarOperation> scalarOperation(const InternalGraph& graph, const
 namespace {
 
 struct Spelling {
-    Meaning meaning;
+    OpClass opClass;
     std::string_view onnx, aten, atenScalar, prim, primTarget;
 };
 
-const Spelling& spellingOf(Meaning meaning) {
+const Spelling& spellingOf(OpClass opClass) {
     static constexpr Spelling table[] = {
-        {Meaning::Add, "Add", "add.Tensor", "add.Scalar", "add", "add"},
-        {Meaning::Mul, "Mul", "mul.Tensor", "mul.Scalar", "mul", "mul"},
-        {Meaning::Pow, "Pow", "pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow", "pow"},
-        {Meaning::Neg, "Neg", "neg", "neg", "neg", "neg"},
+        {OpClass::Add, "Add", "add.Tensor", "add.Scalar", "add", "add"},
+        {OpClass::Mul, "Mul", "mul.Tensor", "mul.Scalar", "mul", "mul"},
+        {OpClass::Pow, "Pow", "pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow", "pow"},
+        {OpClass::Neg, "Neg", "neg", "neg", "neg", "neg"},
     };
     for (const Spelling& spelling : table) {
-        if (spelling.meaning == meaning) return spelling;
+        if (spelling.opClass == opClass) return spelling;
     }
     return table[0];
 }
 
 }  // namespace
 
-Expr makeArithmetic(const Expr& like, Meaning meaning, NodeId node, std::optional<Argument> operand) {
-    const Spelling& spelling = spellingOf(meaning);
+Expr makeArithmetic(const Expr& like, OpClass opClass, NodeId node, std::optional<Argument> operand) {
+    const Spelling& spelling = spellingOf(opClass);
     Expr expr;
     expr.kind = like.kind == ExprKind::CallModule ? ExprKind::CallFunction : like.kind;
     expr.arguments.push_back(Argument::of(node));

@@ -12,7 +12,7 @@
 namespace sonde::passes {
 
 /// What an operation means, whichever vocabulary it is written in.
-using Meaning = operators::OpClass;
+using OpClass = operators::OpClass;
 using graph::traitsOf;
 using operators::OpClass;
 using operators::Trait;
@@ -21,7 +21,7 @@ using operators::ViewForm;
 /// The vocabulary that an expr is written in, for exprs made in its place.
 enum class Family : std::uint8_t { Onnx, Aten, Prim };
 
-Meaning meaningOf(const Expr& expr);
+OpClass opClassOf(const Expr& expr);
 Family familyOf(const Expr& expr);
 /// Operator without its overload: "add_" of "add_.Tensor".
 std::string_view baseName(const Expr& expr);
@@ -55,11 +55,11 @@ std::optional<KnownTensor> tensorOf(const InternalGraph& graph, const Argument* 
 struct Step {
     ExprId outer;  ///< what stands in the caller's body
     ExprId inner;  ///< the operation: `outer` itself, or the one expr of its body
-    Meaning meaning = Meaning::Other;
+    OpClass opClass = OpClass::Other;
     /// The node in the caller's body for a node that the operation reads; invalid for what exists only inside.
     NodeId outside(const InternalGraph& graph, NodeId node) const;
 };
-/// Looks through leaf modules. Meaning::Other if the body holds more than one operation. Checks of shapes beside it,
+/// Looks through leaf modules. OpClass::Other if the body holds more than one operation. Checks of shapes beside it,
 /// which raise or do nothing, do not count; they go with a call that a pass replaces.
 Step stepOf(const InternalGraph& graph, ExprId id);
 
@@ -74,7 +74,7 @@ struct ScalarOperation {
 std::optional<ScalarOperation> scalarOperation(const InternalGraph& graph, const Expr& expr);
 
 /// An Add, Mul, Neg or Pow of `node` (and `operand`) in the vocabulary of `like`; the expr has no place yet.
-Expr makeArithmetic(const Expr& like, Meaning meaning, NodeId node, std::optional<Argument> operand);
+Expr makeArithmetic(const Expr& like, OpClass opClass, NodeId node, std::optional<Argument> operand);
 /// A scalar as an operand in the vocabulary of `like`: a constant node in front of `anchor` for ONNX, else a number.
 Argument scalarOperand(Rewrite& rewrite, ExprId anchor, double scalar, bool wholeNumber, tensor::DType dtype,
                        std::string why);

@@ -18,7 +18,7 @@ base::Result<Tensor> tensorLike(const Tensor& like, const tensor::Shape& shape, 
 
 std::optional<KnownConv> knownConv(const InternalGraph& graph, ExprId id) {
     const Step step = stepOf(graph, id);
-    if (step.meaning != Meaning::Conv) return std::nullopt;
+    if (step.opClass != OpClass::Conv) return std::nullopt;
     const Expr& expr = graph.expr(step.inner);
     if (expr.outputs.size() != 1) return std::nullopt;
     if (traitsOf(expr).is(Trait::MayTranspose) && boolOf(graph, argumentOf(expr, 6, "transposed"), true))

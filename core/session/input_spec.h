@@ -37,7 +37,7 @@ struct Input {
     graph::NodeId node;
     tensor::TypeInfo type;
     InputSpec spec;
-    bool isDemanded = false;                   ///< the file does not tell the type, the layers do
+    bool isRequired = false;                   ///< the file does not tell the type, the layers do
     bool isDefault = false;                    ///< nobody chose its spec: it follows the sizes of the other inputs
     std::optional<tensor::Value> value = {};   ///< once it was read; dropped when the spec changes
     std::optional<base::Error> error = {};     ///< why it could not be read

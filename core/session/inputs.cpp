@@ -100,7 +100,7 @@ void Inputs::bind(std::shared_ptr<const document::Document> document) {
     for (const io::InputInfo& info : document::inputInfos(*m_document)) {
         const document::NamedNode& input = m_document->inputs[m_rows.size()];
         m_rows.push_back({input.name, input.node, m_document->graph->node(input.node).type,
-                          defaultSpec(document::usualType(info)), input.isDemanded, true});
+                          defaultSpec(document::usualType(info)), input.isRequired, true});
     }
 }
 
@@ -137,7 +137,7 @@ void Inputs::setValues(const std::vector<tensor::Value>& values) {
     m_archive.reset();
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         Input& row = m_rows[i];
-        row = {row.name, row.node, row.type, {}, row.isDemanded};
+        row = {row.name, row.node, row.type, {}, row.isRequired};
         if (i < values.size() && !values[i].isNone()) row.value = values[i];
     }
     m_observer.inputsChanged();

@@ -6,7 +6,7 @@ namespace sonde::tensor {
 
 namespace {
 
-enum class Class : std::uint8_t { None, Float, Signed, Unsigned, Complex, Text, Truth };
+enum class Class : std::uint8_t { None, Float, Signed, Unsigned, Complex, Text, Bool };
 
 struct Row {
     std::string_view name;
@@ -25,7 +25,7 @@ constexpr std::array<Row, kDTypeCount> kRows = {{
     {"int32", 4, 32, Class::Signed},
     {"int64", 8, 64, Class::Signed},
     {"string", 0, 0, Class::Text},
-    {"bool", 1, 8, Class::Truth},
+    {"bool", 1, 8, Class::Bool},
     {"float16", 2, 16, Class::Float},
     {"float64", 8, 64, Class::Float},
     {"uint32", 4, 32, Class::Unsigned},

@@ -6,7 +6,7 @@ namespace sonde::tensor {
 
 std::int64_t Shape::numel() const {
     std::int64_t count = 1;
-    for (std::int64_t extent : m_dims) count *= extent;
+    for (std::int64_t dimSize : m_dims) count *= dimSize;
     return count;
 }
 
@@ -14,13 +14,13 @@ std::optional<std::int64_t> Shape::checkedNumel() const {
     // A zero dim size anywhere makes the product 0, but the others must still be sane on their own.
     std::int64_t count = 1;
     bool empty = false;
-    for (std::int64_t extent : m_dims) {
-        if (extent < 0) return std::nullopt;
-        if (extent == 0) {
+    for (std::int64_t dimSize : m_dims) {
+        if (dimSize < 0) return std::nullopt;
+        if (dimSize == 0) {
             empty = true;
             continue;
         }
-        if (__builtin_mul_overflow(count, extent, &count)) return std::nullopt;
+        if (__builtin_mul_overflow(count, dimSize, &count)) return std::nullopt;
     }
     return empty ? 0 : count;
 }

@@ -23,7 +23,7 @@ class Shape {
     const std::vector<std::int64_t>& dims() const { return m_dims; }
     auto begin() const { return m_dims.begin(); }
     auto end() const { return m_dims.end(); }
-    void push_back(std::int64_t extent) { m_dims.push_back(extent); }
+    void push_back(std::int64_t dimSize) { m_dims.push_back(dimSize); }
     bool operator==(const Shape&) const = default;
 
     /// Number of elements, 1 for rank 0. Only for shapes that were checked (every Tensor's is).

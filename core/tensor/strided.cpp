@@ -10,7 +10,7 @@ namespace sonde::tensor {
 namespace {
 
 struct Axis {
-    std::int64_t extent;
+    std::int64_t dimSize;
     std::int64_t stride;
 };
 
@@ -20,7 +20,7 @@ std::vector<Axis> merged(std::span<const std::int64_t> dims, std::span<const std
     for (std::size_t i = 0; i < dims.size(); ++i) {
         if (dims[i] == 1) continue;
         if (!axes.empty() && axes.back().stride == strides[i] * dims[i]) {
-            axes.back() = {axes.back().extent * dims[i], strides[i]};
+            axes.back() = {axes.back().dimSize * dims[i], strides[i]};
         } else {
             axes.push_back({dims[i], strides[i]});
         }
@@ -33,23 +33,23 @@ template <typename T>
 void copyPlane(const T* source, Axis outer, Axis inner, T* target) {
     constexpr std::int64_t kBlock = 16;
     if (inner.stride == 1 || outer.stride != 1) {
-        for (std::int64_t i = 0; i < outer.extent; ++i) {
+        for (std::int64_t i = 0; i < outer.dimSize; ++i) {
             const T* row = source + i * outer.stride;
-            T* out = target + i * inner.extent;
+            T* out = target + i * inner.dimSize;
             if (inner.stride == 1) {
-                std::memcpy(static_cast<void*>(out), row, static_cast<std::size_t>(inner.extent) * sizeof(T));
+                std::memcpy(static_cast<void*>(out), row, static_cast<std::size_t>(inner.dimSize) * sizeof(T));
             } else {
-                for (std::int64_t j = 0; j < inner.extent; ++j) out[j] = row[j * inner.stride];
+                for (std::int64_t j = 0; j < inner.dimSize; ++j) out[j] = row[j * inner.stride];
             }
         }
         return;
     }
-    for (std::int64_t i0 = 0; i0 < outer.extent; i0 += kBlock) {
-        const std::int64_t i1 = std::min(i0 + kBlock, outer.extent);
-        for (std::int64_t j0 = 0; j0 < inner.extent; j0 += kBlock) {
-            const std::int64_t j1 = std::min(j0 + kBlock, inner.extent);
+    for (std::int64_t i0 = 0; i0 < outer.dimSize; i0 += kBlock) {
+        const std::int64_t i1 = std::min(i0 + kBlock, outer.dimSize);
+        for (std::int64_t j0 = 0; j0 < inner.dimSize; j0 += kBlock) {
+            const std::int64_t j1 = std::min(j0 + kBlock, inner.dimSize);
             for (std::int64_t i = i0; i < i1; ++i) {
-                for (std::int64_t j = j0; j < j1; ++j) target[i * inner.extent + j] = source[i + j * inner.stride];
+                for (std::int64_t j = j0; j < j1; ++j) target[i * inner.dimSize + j] = source[i + j * inner.stride];
             }
         }
     }
@@ -66,7 +66,7 @@ void copyAxes(const T* source, std::span<const Axis> axes, T* target) {
         return;
     }
     const std::size_t outerCount = axes.size() - 2;
-    const std::int64_t plane = axes[outerCount].extent * axes[outerCount + 1].extent;
+    const std::int64_t plane = axes[outerCount].dimSize * axes[outerCount + 1].dimSize;
     std::vector<std::int64_t> index(outerCount, 0);
     for (;;) {
         copyPlane(source, axes[outerCount], axes[outerCount + 1], target);
@@ -76,8 +76,8 @@ void copyAxes(const T* source, std::span<const Axis> axes, T* target) {
             if (axis == 0) return;
             --axis;
             source += axes[axis].stride;
-            if (++index[axis] < axes[axis].extent) break;
-            source -= axes[axis].stride * axes[axis].extent;
+            if (++index[axis] < axes[axis].dimSize) break;
+            source -= axes[axis].stride * axes[axis].dimSize;
             index[axis] = 0;
         }
     }
@@ -92,8 +92,8 @@ void copyTyped(const void* source, std::span<const Axis> axes, void* target) {
 
 void copyStrided(const void* source, std::span<const std::int64_t> dims, std::span<const std::int64_t> strides,
                  std::size_t itemSize, void* target) {
-    for (std::int64_t extent : dims) {
-        if (extent == 0) return;
+    for (std::int64_t dimSize : dims) {
+        if (dimSize == 0) return;
     }
     const std::vector<Axis> axes = merged(dims, strides);
     switch (itemSize) {

@@ -13,7 +13,7 @@ TypeInfo TypeInfo::tensor(DType dtype, std::optional<std::vector<Dim>> shape) {
 TypeInfo TypeInfo::tensor(DType dtype, const Shape& shape) {
     std::vector<Dim> dims;
     dims.reserve(shape.rank());
-    for (std::int64_t extent : shape) dims.push_back(Dim::of(extent));
+    for (std::int64_t dimSize : shape) dims.push_back(Dim::of(dimSize));
     return tensor(dtype, std::optional(std::move(dims)));
 }
 

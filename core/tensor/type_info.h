@@ -13,7 +13,7 @@ struct Dim {
     std::int64_t value = -1;  ///< -1: not known
     std::string symbol;       ///< only when value is -1; may be empty
 
-    static Dim of(std::int64_t extent) { return Dim{extent, {}}; }
+    static Dim of(std::int64_t dimSize) { return Dim{dimSize, {}}; }
     static Dim named(std::string symbol) { return Dim{-1, std::move(symbol)}; }
     bool known() const { return value >= 0; }
     bool operator==(const Dim&) const = default;

@@ -5,7 +5,7 @@
 #include "core/graph/argument_value.h"
 #include "core/graph/guard.h"
 #include "core/graph/traits.h"
-#include "core/trace/guard_sentence.h"
+#include "core/trace/guard_description.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {
@@ -171,7 +171,7 @@ RecordedGuard recordGuard(Tracer& tracer, const graph::InternalGraph& graph, Nod
         default: asked = Value::ofInt(static_cast<std::int64_t>(Var(value).length())), came = asked.toInt(); break;
     }
     const NodeId recorded =
-        tracer.recording().recordGuard(node, use, came, guardSentence(use, expressionText(graph, node), came), {});
+        tracer.recording().recordGuard(node, use, came, guardDescription(use, expressionText(graph, node), came), {});
     return {recorded, std::move(asked)};
 }
 

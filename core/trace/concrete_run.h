@@ -55,7 +55,7 @@ struct RecordedGuard {
     tensor::Value asked;
 };
 /// Records that the program was told `value` of the node: any other is another program. Throws TraceError for what is
-/// not even asked rightly (the truth of many elements).
+/// not even asked rightly (bool() of many elements).
 RecordedGuard recordGuard(Tracer& tracer, const graph::InternalGraph& graph, graph::NodeId node, KnownUse use,
                           const tensor::Value& value);
 

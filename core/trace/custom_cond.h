@@ -25,7 +25,7 @@ class FunctionValue final : public tensor::ObjectBase {
 
 /// predicate ? trueFunction(operands…) : falseFunction(operands…). While a CustomTracer runs and the predicate or an
 /// operand is symbolic it is one `cond` node that owns both branches as bodies; else the predicate is asked for its
-/// truth. `operands` is a list or a tuple. Throws AssertionError if it is not; TraceError for a symbolic predicate
+/// bool. `operands` is a list or a tuple. Throws AssertionError if it is not; TraceError for a symbolic predicate
 /// elsewhere.
 Var cond(const Var& predicate, const NamedFunction& trueFunction, const NamedFunction& falseFunction,
          const Var& operands);

@@ -7,7 +7,7 @@
 #include "core/graph/guard.h"
 #include "core/graph/traits.h"
 #include "core/operators/names.h"
-#include "core/trace/guard_sentence.h"
+#include "core/trace/guard_description.h"
 #include "core/trace/memory.h"
 #include "core/trace/model_index.h"
 #include "core/trace/recorder.h"
@@ -27,14 +27,14 @@ Var GraphRecording::record(ExprKind kind, graph::OpKey op, std::string target, s
 }
 
 NodeId GraphRecording::recordGuard(NodeId node, KnownUse use, const tensor::AttributeValue& expected,
-                                   const std::string& sentence, const std::string& traced) {
+                                   const std::string& description, const std::string& traced) {
     const Var guard = record(ExprKind::Apply, {graph::kGuardDomain, graph::kGuardName, 0}, graph::kGuardName,
                              graph::kGuardName, {m_recorder.proxy(node)}, {}, false, 1);
     graph::InternalGraph& graph = m_recorder.graph();
     Expr& expr = graph.mutableExpr(graph.node(guard.node()).producer);
     expr.attributes.set(graph::kGuardKind, std::string(guardKind(use)));
     expr.attributes.set(graph::kGuardExpected, expected);
-    expr.attributes.set(graph::kGuardSentence, sentence);
+    expr.attributes.set(graph::kGuardDescription, description);
     if (!traced.empty()) expr.attributes.set(graph::kGuardTraced, traced);
     expr.attributes.set(graph::kGuardSource, m_recorder.place().module);
     expr.attributes.set(graph::kGuardClass, std::string(expr.moduleClass));

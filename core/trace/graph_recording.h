@@ -17,7 +17,7 @@ class GraphRecording final : public Recording {
     Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
                std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs) override;
     graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected,
-                              const std::string& sentence, const std::string& traced) override;
+                              const std::string& description, const std::string& traced) override;
     graph::NodeId nodeOfValue(const Var& var) override;
     std::size_t recordedExprs() const override;
     const graph::InternalGraph* recordedGraph() const override;

@@ -25,7 +25,7 @@ class Recording {
     /// Records that what follows is only right while the value of the node, asked for like this, is `expected` (see
     /// core/graph/guard.h). `traced` may be empty. The guard's node.
     virtual graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected,
-                                      const std::string& sentence, const std::string& traced) = 0;
+                                      const std::string& description, const std::string& traced) = 0;
     /// The node of a tensor that is a value: a read of the module's tensor, or a constant.
     virtual graph::NodeId nodeOfValue(const Var& var) = 0;
     /// Count of exprs so far, to which a recording may be taken back. 0 if it never is.

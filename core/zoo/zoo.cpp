@@ -310,7 +310,7 @@ base::Result<std::string> describe(std::string_view name) {
         settings += (settings.empty() ? ": " : ", ") + std::string(setting.name) + ' ' +
                     (setting.whole ? std::to_string(chosen.settings.whole(setting.name)) : base::exactText(value));
     }
-    return std::string(isUsual ? chosen.entry->sentence : chosen.entry->family) + (isUsual ? "" : settings);
+    return std::string(isUsual ? chosen.entry->description : chosen.entry->family) + (isUsual ? "" : settings);
 }
 
 base::Result<std::shared_ptr<nn::Module>> makeModel(std::string_view name, std::uint64_t seed) {

@@ -21,8 +21,8 @@ struct InputExample {
 
 /// A model that needs no file. One entry in the table for each.
 struct ModelEntry {
-    std::string_view name;      ///< "resnet18", opened as zoo:resnet18
-    std::string_view sentence;  ///< help text, of the usual settings
+    std::string_view name;         ///< "resnet18", opened as zoo:resnet18
+    std::string_view description;  ///< help text, of the usual settings
     std::shared_ptr<nn::Module> (*make)(const Settings& settings);
     std::vector<InputExample> inputs;  ///< in the order of forward's parameters, for the usual settings
     std::vector<Setting> settings;     ///< what can be chosen: zoo:resnet18?classes=10&width=0.5

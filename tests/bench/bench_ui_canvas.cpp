@@ -99,7 +99,7 @@ void measure(const char* name, const std::shared_ptr<const graph::InternalGraph>
     const double indexMs = msSince(begin);
     const canvas::ScenePainter painter(index, graph, text, style);
     const auto render = [&](QPainter& p, const QRectF& area, double scale) { painter.paint(p, {}, area, scale); };
-    const QColor ground = style.color(theme::ColorRole::Canvas);
+    const QColor background = style.color(theme::ColorRole::Canvas);
     const QRectF bounds = canvas::toQt(scene->bounds);
     // A whole picture, and the scale at which about a thousand cards are seen at once.
     const double whole = canvas::Camera::fitting(bounds, kView, 24, 1.0).scale;
@@ -116,7 +116,7 @@ void measure(const char* name, const std::shared_ptr<const graph::InternalGraph>
         for (const canvas::Camera& camera : cameras) {
             const Clock::time_point frame = Clock::now();
             QPainter p(&screen);
-            tiles.paint(p, QRect(QPoint(), kView), camera, kView, 1.0, ground, render, kBudget);
+            tiles.paint(p, QRect(QPoint(), kView), camera, kView, 1.0, background, render, kBudget);
             p.end();
             times.push_back(msSince(frame));
             seen = std::max(seen, index->within(camera.visible(kView)).items.size());

@@ -76,14 +76,14 @@ inline QString contradiction(const tensor::TypeInfo& type, const tensor::Value& 
             const auto place = bindings.find(name);
             return place == bindings.end() ? std::nullopt : std::optional(place->second);
         };
-        const auto extent = tensor::Symbolic::of(dim).bound(found).constant();
-        if (extent && *extent != tensor.dim(i))
-            return QString::fromStdString("extent " + std::to_string(i) + " of " + value.typeText());
+        const auto dimSize = tensor::Symbolic::of(dim).bound(found).constant();
+        if (dimSize && *dimSize != tensor.dim(i))
+            return QString::fromStdString("dimension " + std::to_string(i) + " of " + value.typeText());
     }
     return {};
 }
 
-inline bool hasAllExtents(const tensor::TypeInfo& type) {
+inline bool hasAllDimSizes(const tensor::TypeInfo& type) {
     return type.shape &&
            std::ranges::all_of(*type.shape, [](const tensor::Dim& dim) { return dim.known() || !dim.symbol.empty(); });
 }
@@ -91,7 +91,7 @@ inline bool hasAllExtents(const tensor::TypeInfo& type) {
 /// Nothing is left to say about the value before a run.
 inline bool isKnown(const tensor::TypeInfo& type, const tensor::Value& value) {
     if (!type.kind) return false;
-    if (value.isTensor()) return type.dtype != tensor::DType::Undefined && hasAllExtents(type);
+    if (value.isTensor()) return type.dtype != tensor::DType::Undefined && hasAllDimSizes(type);
     if (!value.isListLike() || value.items().empty()) return true;
     if (type.elements.empty()) return false;
     for (std::size_t i = 0; i < value.items().size(); ++i) {
@@ -125,7 +125,7 @@ inline Coverage compared(const document::Document& document, const std::vector<t
             if (value.isTensor() && k == 0) {
                 ++coverage.tensors;
                 coverage.ranks += node.type.shape.has_value() ? 1 : 0;
-                coverage.shapes += hasAllExtents(node.type) ? 1 : 0;
+                coverage.shapes += hasAllDimSizes(node.type) ? 1 : 0;
                 coverage.fixed += here.node(id).type.staticShape() ? 1 : 0;
             }
             if (k == 0 && !value.isNone()) {
@@ -156,7 +156,7 @@ inline void print(const QString& name, const Coverage& coverage) {
         return coverage.tensors ? 100.0 * static_cast<double>(count) / static_cast<double>(coverage.tensors) : 100.0;
     };
     std::printf(
-        "%-40s %6zu tensors  rank known %6.2f %%  all extents %6.2f %%  as numbers with inputs %6.2f %%  wrong %zu\n",
+        "%-40s %6zu tensors  rank known %6.2f %%  all dimensions %6.2f %%  as numbers with inputs %6.2f %%  wrong %zu\n",
         qPrintable(name), coverage.tensors, share(coverage.ranks), share(coverage.shapes), share(coverage.fixed),
         coverage.wrong);
 }

@@ -25,7 +25,7 @@ constexpr double kEdgeReach = 5;  ///< pixels beside an edge that still hit it
 
 }  // namespace
 
-bool CanvasInteraction::isGround(ItemId item) const { return !item || m_parts.view.scene()->item(item).what.open; }
+bool CanvasInteraction::isBackground(ItemId item) const { return !item || m_parts.view.scene()->item(item).what.open; }
 
 void CanvasInteraction::forgetHover() {
     m_hoverItem = {};
@@ -114,13 +114,13 @@ void CanvasInteraction::finishBox(const QRectF& pixels, Drag drag) {
 
 void CanvasInteraction::clickAt(QPointF pixel, Qt::KeyboardModifiers modifiers) {
     const ItemId item = m_parts.view.itemAt(pixel);
-    const bool ground = isGround(item);
+    const bool background = isBackground(item);
     if (item && onToggle(item, pixel)) {
         m_parts.view.setCurrent(item);
         m_parts.navigation.toggleItem(item);
         return;
     }
-    const int edge = ground ? edgeAtPixel(pixel) : -1;
+    const int edge = background ? edgeAtPixel(pixel) : -1;
     if (edge >= 0) {
         const layout::SceneEdge& hit = m_parts.view.scene()->edges[static_cast<std::size_t>(edge)];
         if (modifiers & Qt::AltModifier) {
@@ -158,8 +158,8 @@ void CanvasInteraction::clickAt(QPointF pixel, Qt::KeyboardModifiers modifiers) 
 void CanvasInteraction::doubleClick(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton || !m_parts.view.painter()) return;
     const ItemId item = m_parts.view.itemAt(event->position());
-    const bool ground = isGround(item);
-    const int edge = ground ? edgeAtPixel(event->position()) : -1;
+    const bool background = isBackground(item);
+    const int edge = background ? edgeAtPixel(event->position()) : -1;
     if (edge >= 0) {
         clickAt(event->position(), Qt::AltModifier);
     } else if (item && onToggle(item, event->position())) {
@@ -192,15 +192,16 @@ void CanvasInteraction::wheel(QWheelEvent* event) {
 
 void CanvasInteraction::hoverAt(QPointF pixel) {
     const ItemId item = m_parts.view.itemAt(pixel);
-    const bool ground = isGround(item);
-    const int edge = ground ? edgeAtPixel(pixel) : -1;
+    const bool background = isBackground(item);
+    const int edge = background ? edgeAtPixel(pixel) : -1;
     const bool hand =
         edge >= 0 || (item && (onToggle(item, pixel) || m_parts.view.scene()->item(item).what.kind == ItemKind::Stub));
     m_parts.widget.setCursor(hand ? Qt::PointingHandCursor : Qt::ArrowCursor);
     if (item == m_hoverItem && edge == m_hoverEdge) return;
     m_hoverItem = item;
     m_hoverEdge = edge;
-    m_parts.context.navigation().hover(item && !ground ? m_parts.navigation.selectionOf(item) : context::Selection{});
+    m_parts.context.navigation().hover(item && !background ? m_parts.navigation.selectionOf(item)
+                                                           : context::Selection{});
     m_parts.widget.update();
 }
 
@@ -220,8 +221,8 @@ QString CanvasInteraction::failureText(graph::ExprId expr) const {
 
 void CanvasInteraction::showToolTip(const QHelpEvent* help) {
     const ItemId item = m_parts.view.itemAt(help->pos());
-    const bool ground = isGround(item);
-    const int edge = ground ? edgeAtPixel(help->pos()) : -1;
+    const bool background = isBackground(item);
+    const int edge = background ? edgeAtPixel(help->pos()) : -1;
     QString text;
     if (edge >= 0) {
         const layout::SceneEdge& hit = m_parts.view.scene()->edges[static_cast<std::size_t>(edge)];
@@ -230,7 +231,7 @@ void CanvasInteraction::showToolTip(const QHelpEvent* help) {
             text += (i ? QStringLiteral("\n") : QString()) + QString::fromStdString(node.name).left(200) + u' ' +
                     typeText(node);
         }
-    } else if (item && !ground) {
+    } else if (item && !background) {
         text = itemFacts(m_parts.context.model().graph(), m_parts.view.scene()->item(item));
         if (m_parts.marks.now().of(item) & kUntraced)
             text += QLatin1Char('\n') + failureText(m_parts.view.scene()->item(item).what.expr);
@@ -275,8 +276,8 @@ void CanvasInteraction::openMenu(const QContextMenuEvent* event) {
     m_parts.navigation.activate();
     if (event->reason() == QContextMenuEvent::Mouse) {
         const ItemId item = m_parts.view.itemAt(event->pos());
-        const bool ground = isGround(item);
-        const int edge = ground ? edgeAtPixel(event->pos()) : -1;
+        const bool background = isBackground(item);
+        const int edge = background ? edgeAtPixel(event->pos()) : -1;
         if (edge >= 0) clickAt(event->pos(), Qt::NoModifier);
         else if (item && item != m_parts.view.currentItem()) m_parts.navigation.selectItem(item);
     }

@@ -57,8 +57,8 @@ class CanvasInteraction : public QObject {
   private:
     enum class Drag { None, Pressed, Pan, SelectBox, ZoomBox };
 
-    /// Empty ground or the inside of an open box: what is pointed at there may be an edge.
-    bool isGround(layout::ItemId item) const;
+    /// Empty background or the inside of an open box: what is pointed at there may be an edge.
+    bool isBackground(layout::ItemId item) const;
     int edgeAtPixel(QPointF pixel) const;
     bool onToggle(layout::ItemId item, QPointF pixel) const;
     void hoverAt(QPointF pixel);

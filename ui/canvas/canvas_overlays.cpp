@@ -171,9 +171,9 @@ void CanvasOverlays::arrange() {
     m_hidden->adjustSize();
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
     constexpr int kRoomy = 480;
-    constexpr QSize kLeast(480, 340);  // in a smaller canvas it would cover the nodes that it is about
-    m_legend->setVisible(m_legendWanted && m_view.scene() && size.width() >= kLeast.width() &&
-                         size.height() >= kLeast.height());
+    constexpr QSize kMin(480, 340);  // in a smaller canvas it would cover the nodes that it is about
+    m_legend->setVisible(m_legendWanted && m_view.scene() && size.width() >= kMin.width() &&
+                         size.height() >= kMin.height());
     m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
     m_legend->move(kGap,

@@ -27,7 +27,7 @@ layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDes
     }
     if (what.open) {
         const double width = title + 10 + second + 2 * kPadX;
-        return {stepped(std::clamp(width, 80.0, kWidest)), titleLine() + 2 * kPadY};
+        return {stepped(std::clamp(width, 80.0, kMaxWidth)), titleLine() + 2 * kPadY};
     }
     // Watch and end marks are in the corner; room for them is always there, so setting one moves nothing.
     double width = std::max({title + 2 * kMark + 8, second, m_measure.width(TextRole::Body, text.name)});
@@ -38,7 +38,7 @@ layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDes
         width = std::max(width, m_measure.width(TextRole::Small, line));
         height += smallLine();
     }
-    width = std::clamp(width, 60.0, kWidest) + 2 * kPadX + kAccent;
+    width = std::clamp(width, 60.0, kMaxWidth) + 2 * kPadX + kAccent;
     if (watched) {
         width += kThumbnail + kPadX;
         height = std::max(height, kThumbnail) + smallLine() + 2;

@@ -23,7 +23,7 @@ class Card {
     static constexpr double kMark = 14;       ///< watch and end marks
     static constexpr double kToggle = 14;     ///< the +/- button
     static constexpr double kThumbnail = 56;  ///< live value of a watched node
-    static constexpr double kWidest = 300;    ///< text beyond is elided
+    static constexpr double kMaxWidth = 300;  ///< text beyond is elided
 
     double titleLine() const { return 17 * m_style.textScale; }
     double bodyLine() const { return 14 * m_style.textScale; }

@@ -21,10 +21,10 @@ constexpr double kMaxPixels = 16384;
 
 QRectF pageOf(const ScenePainter& painter) { return pictureOf(painter); }
 
-QColor groundOf(const ScenePainter& painter) { return painter.items().style().color(theme::ColorRole::Canvas); }
+QColor backgroundOf(const ScenePainter& painter) { return painter.items().style().color(theme::ColorRole::Canvas); }
 
 QByteArray svg(const ScenePainter& painter, const SceneMarks& marks) {
-    SvgDevice device(pageOf(painter), groundOf(painter), QString::fromStdString(painter.items().graph().name));
+    SvgDevice device(pageOf(painter), backgroundOf(painter), QString::fromStdString(painter.items().graph().name));
     QPainter p(&device);
     painter.paintNested(p, marks, 1.0,
                         {[&](const QString& title) { device.beginGroup(title); }, [&] { device.endGroup(); }});
@@ -136,7 +136,7 @@ QByteArray pdf(const ScenePainter& painter, const SceneMarks& marks) {
         QPainter p(&writer);
         p.scale(10 * shrink, 10 * shrink);
         p.translate(-page.topLeft());
-        p.fillRect(page, groundOf(painter));
+        p.fillRect(page, backgroundOf(painter));
         painter.paintNested(p, marks, 1.0, {[](const QString&) {}, [] {}});
     }
     fixVolatileParts(bytes);
@@ -152,7 +152,7 @@ QImage sceneImage(const ScenePainter& painter, const SceneMarks& marks, const QR
                      std::max(1, static_cast<int>(std::ceil(area.height() * scale))));
     QImage image(size, QImage::Format_RGB32);
     if (image.isNull()) return image;
-    image.fill(groundOf(painter));
+    image.fill(backgroundOf(painter));
     QPainter p(&image);
     p.scale(scale, scale);
     p.translate(-area.topLeft());

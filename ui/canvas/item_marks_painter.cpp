@@ -6,9 +6,9 @@ using theme::ColorRole;
 
 namespace {
 
-void drawEye(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
+void drawEye(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink) {
     painter.setPen(Qt::NoPen);
-    painter.setBrush(ground);
+    painter.setBrush(background);
     painter.drawEllipse(centre, radius, radius);
     QPainterPath eye;
     const double half = radius * 0.7;
@@ -23,9 +23,9 @@ void drawEye(QPainter& painter, QPointF centre, double radius, const QColor& gro
     painter.drawEllipse(centre, radius * 0.24, radius * 0.24);
 }
 
-void drawFlag(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
+void drawFlag(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink) {
     painter.setPen(Qt::NoPen);
-    painter.setBrush(ground);
+    painter.setBrush(background);
     painter.drawRoundedRect(QRectF(centre - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)), radius * 0.35,
                             radius * 0.35);
     painter.setPen(QPen(ink, radius * 0.2, Qt::SolidLine, Qt::RoundCap));
@@ -37,10 +37,10 @@ void drawFlag(QPainter& painter, QPointF centre, double radius, const QColor& gr
 }
 
 /// A disc with a minus, a plus or a wave: what a pass did. The sign tells it without the colour.
-void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink,
+void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink,
                 std::uint16_t flags) {
     painter.setPen(Qt::NoPen);
-    painter.setBrush(ground);
+    painter.setBrush(background);
     painter.drawEllipse(centre, radius, radius);
     painter.setPen(QPen(ink, radius * 0.26, Qt::SolidLine, Qt::RoundCap));
     painter.setBrush(Qt::NoBrush);
@@ -57,9 +57,9 @@ void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& 
 }
 
 /// A disc with the sign for unequal.
-void drawUnequal(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
+void drawUnequal(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink) {
     painter.setPen(Qt::NoPen);
-    painter.setBrush(ground);
+    painter.setBrush(background);
     painter.drawEllipse(centre, radius, radius);
     painter.setPen(QPen(ink, radius * 0.2, Qt::SolidLine, Qt::RoundCap));
     for (const double y : {-0.22, 0.22})
@@ -68,18 +68,18 @@ void drawUnequal(QPainter& painter, QPointF centre, double radius, const QColor&
 }
 
 /// A ribbon with a notch.
-void drawBookmark(QPainter& painter, QPointF centre, double radius, const QColor& ground) {
+void drawBookmark(QPainter& painter, QPointF centre, double radius, const QColor& background) {
     painter.setPen(Qt::NoPen);
-    painter.setBrush(ground);
+    painter.setBrush(background);
     const double half = radius * 0.6;
     painter.drawPolygon(QPolygonF{centre + QPointF(-half, -radius), centre + QPointF(half, -radius),
                                   centre + QPointF(half, radius), centre + QPointF(0, radius * 0.45),
                                   centre + QPointF(-half, radius)});
 }
 
-void drawWarning(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
-    painter.setPen(QPen(ground, radius * 0.35, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-    painter.setBrush(ground);
+void drawWarning(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink) {
+    painter.setPen(QPen(background, radius * 0.35, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.setBrush(background);
     painter.drawPolygon(QPolygonF{centre + QPointF(0, -0.85) * radius, centre + QPointF(0.9, 0.75) * radius,
                                   centre + QPointF(-0.9, 0.75) * radius});
     painter.setPen(QPen(ink, radius * 0.24, Qt::SolidLine, Qt::RoundCap));
@@ -139,7 +139,7 @@ void ItemPainter::paintPreview(QPainter& painter, const layout::SceneItem& item,
                                const QColor& ink) const {
     const QRectF frame = Card::thumbnailRect(item.rect);
     painter.setPen(QPen(m_style.color(ColorRole::Border), 1));
-    painter.setBrush(m_style.color(ColorRole::PlotGround));
+    painter.setBrush(m_style.color(ColorRole::PlotBackground));
     painter.drawRoundedRect(frame, 2, 2);
     const auto centred = [&](TextRole role, const QRectF& area, const QString& text, const QColor& color) {
         const QString shown = m_measure->elided(role, text, area.width());

@@ -101,11 +101,12 @@ void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item,
 
 void ItemPainter::paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth,
                                  std::uint16_t flags) const {
-    const QColor ground = theme::moduleFill(depth, m_style.scheme);
-    openTitle(painter, item, flags & kTaken, &ground);
+    const QColor background = theme::moduleFill(depth, m_style.scheme);
+    openTitle(painter, item, flags & kTaken, &background);
 }
 
-void ItemPainter::openTitle(QPainter& painter, const layout::SceneItem& item, bool taken, const QColor* ground) const {
+void ItemPainter::openTitle(QPainter& painter, const layout::SceneItem& item, bool taken,
+                            const QColor* background) const {
     const QRectF box = toQt(item.rect);
     ItemText text = itemText(*m_graph, item.what);
     if (taken) text.title += QStringLiteral("  \u2713 taken");
@@ -118,7 +119,7 @@ void ItemPainter::openTitle(QPainter& painter, const layout::SceneItem& item, bo
     const auto part = [&](TextRole role, double drop, const QString& row, ColorRole ink) {
         if (row.isEmpty() || right - x < 4) return;
         const double width = std::min(m_measure->width(role, row), right - x);
-        if (ground) painter.fillRect(QRectF(x - 2, y + drop, width + 4, m_measure->height(role)), *ground);
+        if (background) painter.fillRect(QRectF(x - 2, y + drop, width + 4, m_measure->height(role)), *background);
         line(painter, role, {x, y + drop}, right - x, row, m_style.color(ink));
         x += width + 10;
     };
@@ -361,7 +362,7 @@ void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item
     painter.translate(titleRect.topLeft());
     painter.scale(1 / scale, 1 / scale);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(m_style.color(ColorRole::EdgeLabelGround));
+    painter.setBrush(m_style.color(ColorRole::EdgeLabelBackground));
     painter.drawRoundedRect(QRectF(QPointF(), titleRect.size() * scale), 3, 3);
     painter.setFont(m_fonts[0]);
     painter.setPen(m_style.color(ColorRole::ModuleTitle));

@@ -51,7 +51,7 @@ class ItemPainter {
     void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags,
                       Detail detail) const;
     QString farText(const layout::SceneItem& item, double width) const;
-    void openTitle(QPainter& painter, const layout::SceneItem& item, bool taken, const QColor* ground) const;
+    void openTitle(QPainter& painter, const layout::SceneItem& item, bool taken, const QColor* background) const;
     void paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const SceneMarks& marks,
                            Detail detail) const;
     void paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, std::uint16_t flags,

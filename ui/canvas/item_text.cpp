@@ -135,7 +135,7 @@ QString typeText(const graph::Node& node) {
 }
 
 QString shortType(const QString& type) {
-    constexpr qsizetype kLong = 34, kLongExtent = 10;
+    constexpr qsizetype kLong = 34, kLongDimSize = 10;
     if (type.size() <= kLong) return type;
     QString out;
     qsizetype begin = 0;  // of the dim size that is being read
@@ -152,7 +152,7 @@ QString shortType(const QString& type) {
         }
         parentheses += c == u'(' ? 1 : c == u')' ? -1 : 0;
         if (c != u']' && (c != u',' || parentheses > 0)) continue;
-        out += i - begin > kLongExtent ? QString(QChar(0x2026)) : type.mid(begin, i - begin);
+        out += i - begin > kLongDimSize ? QString(QChar(0x2026)) : type.mid(begin, i - begin);
         out += c;
         begin = i + 1;
         inside = c != u']';

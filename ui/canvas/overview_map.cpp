@@ -71,7 +71,7 @@ void OverviewMap::renderScene() {
     const double ratio = devicePixelRatioF();
     m_picture = QPixmap(size() * ratio);
     m_picture.setDevicePixelRatio(ratio);
-    m_picture.fill(theme::color(ColorRole::MinimapGround));
+    m_picture.fill(theme::color(ColorRole::MinimapBackground));
     const auto scene = m_view.scene();
     if (!scene) return;
     QPainter painter(&m_picture);
@@ -91,7 +91,7 @@ void OverviewMap::renderScene() {
 void OverviewMap::renderMarks(QPainter& painter) const {
     const auto scene = m_view.scene();
     const QTransform map = toMap();
-    painter.setPen(QPen(theme::color(ColorRole::MinimapGround), 1));
+    painter.setPen(QPen(theme::color(ColorRole::MinimapBackground), 1));
     for (const Mark& mark : kMapMarks) {
         painter.setBrush(theme::color(mark.role));
         for (std::size_t i = 0; i < m_marks.now().flags.size(); ++i)

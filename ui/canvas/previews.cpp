@@ -25,7 +25,7 @@ QImage mapImage(const Thumbnail& thumb, theme::Scheme scheme) {
         }
     const double reach = std::max(std::abs(thumb.minimum), std::abs(thumb.maximum));
     const double low = diverging ? -reach : thumb.minimum, high = diverging ? reach : thumb.maximum;
-    const QRgb gap = theme::color(theme::ColorRole::PlotGround, scheme).rgb();
+    const QRgb gap = theme::color(theme::ColorRole::PlotBackground, scheme).rgb();
     const QRgb bad = theme::color(theme::ColorRole::NanMark, scheme).rgb();
     QImage image(static_cast<int>(thumb.width), static_cast<int>(thumb.height), QImage::Format_RGB32);
     for (int y = 0; y < image.height(); ++y) {
@@ -62,7 +62,7 @@ QImage colorImage(const Thumbnail& thumb) {
 QImage lineImage(const Thumbnail& thumb, theme::Scheme scheme) {
     const int width = static_cast<int>(thumb.width), height = static_cast<int>(kEdge);
     QImage image(width, height, QImage::Format_RGB32);
-    image.fill(theme::color(theme::ColorRole::PlotGround, scheme));
+    image.fill(theme::color(theme::ColorRole::PlotBackground, scheme));
     const QRgb bar = theme::color(theme::ColorRole::PlotBar, scheme).rgb();
     const QRgb bad = theme::color(theme::ColorRole::NanMark, scheme).rgb();
     const double low = std::min(0.0, thumb.minimum), high = std::max(0.0, thumb.maximum);

@@ -33,7 +33,7 @@ class SceneIndex {
     /// How many open boxes are around an item.
     int depth(layout::ItemId item) const { return m_depth[item.index()]; }
 
-    /// The innermost item at a place; none on empty ground.
+    /// The innermost item at a place; none on empty background.
     layout::ItemId itemAt(QPointF place) const;
     /// The edge nearest to a place, not farther than `reach`; -1 if there is none.
     int edgeAt(QPointF place, double reach) const;

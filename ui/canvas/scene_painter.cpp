@@ -164,7 +164,7 @@ void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_
         const QString text =
             measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), kMaxLabelWidth);
         painter.setPen(Qt::NoPen);
-        painter.setBrush(style.color(ColorRole::EdgeLabelGround));
+        painter.setBrush(style.color(ColorRole::EdgeLabelBackground));
         painter.drawRoundedRect(rect, 3, 3);
         painter.setPen(style.color(ColorRole::EdgeLabel));
         painter.setFont(m_labelFont);

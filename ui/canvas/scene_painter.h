@@ -29,7 +29,7 @@ class ScenePainter {
     const std::shared_ptr<const SceneIndex>& sharedIndex() const { return m_index; }
     const ItemPainter& items() const { return m_items; }
 
-    /// What is in `area`, with the detail that suits `scale` pixels per scene unit. Paints no ground.
+    /// What is in `area`, with the detail that suits `scale` pixels per scene unit. Paints no background.
     void paint(QPainter& painter, const SceneMarks& marks, const QRectF& area, double scale) const;
 
     /// The edges alone.

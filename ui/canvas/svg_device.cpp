@@ -157,7 +157,7 @@ class SvgDevice::Engine : public QPaintEngine {
     double m_opacity = 1;
 };
 
-SvgDevice::SvgDevice(const QRectF& area, const QColor& ground, const QString& title)
+SvgDevice::SvgDevice(const QRectF& area, const QColor& background, const QString& title)
     : m_area(area), m_engine(std::make_unique<Engine>()) {
     const QByteArray box =
         number(area.x()) + ' ' + number(area.y()) + ' ' + number(area.width()) + ' ' + number(area.height());
@@ -165,7 +165,7 @@ SvgDevice::SvgDevice(const QRectF& area, const QColor& ground, const QString& ti
                     number(area.width()) + "\" height=\"" + number(area.height()) + "\" viewBox=\"" + box +
                     "\" font-family=\"'DejaVu Sans', 'Noto Sans', sans-serif\">\n<title>" + escaped(title) +
                     "</title>\n<rect x=\"" + number(area.x()) + "\" y=\"" + number(area.y()) + "\" width=\"" +
-                    number(area.width()) + "\" height=\"" + number(area.height()) + '"' + paint("fill", ground) +
+                    number(area.width()) + "\" height=\"" + number(area.height()) + '"' + paint("fill", background) +
                     "/>\n");
 }
 

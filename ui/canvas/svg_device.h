@@ -11,8 +11,8 @@ namespace sonde::canvas {
 /// picture (no dates, no version). Knows what scenes are painted with: paths, lines, polygons, text, images, opacity.
 class SvgDevice : public QPaintDevice {
   public:
-    /// `area` is the view box, in the painter's coordinates; `ground` fills it.
-    SvgDevice(const QRectF& area, const QColor& ground, const QString& title);
+    /// `area` is the view box, in the painter's coordinates; `background` fills it.
+    SvgDevice(const QRectF& area, const QColor& background, const QString& title);
     ~SvgDevice() override;
 
     /// Groups nest; a viewer shows the title as a tool tip, an editor in its list of objects.

@@ -51,9 +51,9 @@ void TileCache::useScale(double scale) {
     m_scale = scale;
 }
 
-void TileCache::renderTile(Key key, const QColor& ground, const Render& render) {
+void TileCache::renderTile(Key key, const QColor& background, const Render& render) {
     QImage tile(kTile, kTile, QImage::Format_RGB32);
-    tile.fill(ground);
+    tile.fill(background);
     QPainter painter(&tile);
     painter.translate(-static_cast<double>(key.x) * kTile, -static_cast<double>(key.y) * kTile);
     painter.scale(m_scale, m_scale);
@@ -99,7 +99,7 @@ void TileCache::trim(const Grid& keep) {
 }
 
 bool TileCache::paint(QPainter& painter, const QRegion& exposed, const Camera& camera, QSize size, double pixelRatio,
-                      const QColor& ground, const Render& render, std::chrono::microseconds budget) {
+                      const QColor& background, const Render& render, std::chrono::microseconds budget) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + budget;
     m_pixelRatio = pixelRatio;
@@ -119,7 +119,7 @@ bool TileCache::paint(QPainter& painter, const QRegion& exposed, const Camera& c
     };
     std::sort(missing.begin(), missing.end(), [&](Key a, Key b) { return distance(a) < distance(b); });
     std::size_t done = 0;
-    while (done < missing.size() && (done == 0 || Clock::now() < end)) renderTile(missing[done++], ground, render);
+    while (done < missing.size() && (done == 0 || Clock::now() < end)) renderTile(missing[done++], background, render);
 
     // Rectangle by rectangle: into a region of several, Qt copies pictures span by span on threads that it waits for.
     for (const QRect& part : exposed) {
@@ -127,7 +127,7 @@ bool TileCache::paint(QPainter& painter, const QRegion& exposed, const Camera& c
         painter.setClipRect(part);
         painter.scale(1 / pixelRatio, 1 / pixelRatio);
         if (done < missing.size()) {
-            painter.fillRect(QRectF(QPointF(0, 0), pixels), ground);
+            painter.fillRect(QRectF(QPointF(0, 0), pixels), background);
             paintOld(painter, origin, pixels);
         }
         paintTiles(painter, grid, origin);
@@ -138,14 +138,14 @@ bool TileCache::paint(QPainter& painter, const QRegion& exposed, const Camera& c
     return done == missing.size();
 }
 
-bool TileCache::prepareAround(const Camera& camera, QSize size, double pixelRatio, const QColor& ground,
+bool TileCache::prepareAround(const Camera& camera, QSize size, double pixelRatio, const QColor& background,
                               const Render& render) {
     if (m_scale != camera.scale * pixelRatio) return false;
     const Grid grid = gridOf(camera.visible(size), m_scale);
     for (int y = grid.top - 1; y <= grid.bottom + 1; ++y) {
         for (int x = grid.left - 1; x <= grid.right + 1; ++x) {
             if (m_tiles.contains({x, y})) continue;
-            renderTile({x, y}, ground, render);
+            renderTile({x, y}, background, render);
             return true;
         }
     }

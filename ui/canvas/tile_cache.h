@@ -27,11 +27,12 @@ class TileCache {
     /// Paints the view, of it what is `exposed` (device-independent pixels). Returns false if tiles are missing still:
     /// paint again soon. A frame always makes progress.
     bool paint(QPainter& painter, const QRegion& exposed, const Camera& camera, QSize size, double pixelRatio,
-               const QColor& ground, const Render& render, std::chrono::microseconds budget);
+               const QColor& background, const Render& render, std::chrono::microseconds budget);
 
     /// Paints one tile around the view that is not there yet, so that the next step of a pan is only copying. False if
     /// all are there.
-    bool prepareAround(const Camera& camera, QSize size, double pixelRatio, const QColor& ground, const Render& render);
+    bool prepareAround(const Camera& camera, QSize size, double pixelRatio, const QColor& background,
+                       const Render& render);
 
     std::size_t tileCount() const { return static_cast<std::size_t>(m_tiles.size() + m_old.size()); }
 
@@ -47,7 +48,7 @@ class TileCache {
 
     Grid gridOf(const QRectF& area, double scale) const;
     void useScale(double scale);
-    void renderTile(Key key, const QColor& ground, const Render& render);
+    void renderTile(Key key, const QColor& background, const Render& render);
     void paintOld(QPainter& painter, const QPointF& origin, const QSizeF& pixels);
     void paintTiles(QPainter& painter, const Grid& grid, const QPointF& origin) const;
     void trim(const Grid& keep);

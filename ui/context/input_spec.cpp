@@ -17,7 +17,7 @@ ModelInput ModelInput::from(const session::Input& input) {
             InputSpec::from(input.spec),
             input.value,
             input.error,
-            input.isDemanded,
+            input.isRequired,
             input.conflict,
             input.isDefault,
             QString::fromStdString(input.note),

@@ -49,7 +49,7 @@ struct ModelInput {
     InputSpec spec;
     std::optional<tensor::Value> value;   ///< once it was read; dropped when the spec changes
     std::optional<base::Error> error;     ///< why it could not be read
-    bool isDemanded = false;              ///< the file does not tell the type, the layers do
+    bool isRequired = false;              ///< the file does not tell the type, the layers do
     std::optional<base::Error> conflict;  ///< why its value cannot be given together with those of the other inputs
     bool isDefault = false;               ///< nobody chose its spec: it follows the sizes of the other inputs
     QString note;                         ///< how the value was found, where that is not plain

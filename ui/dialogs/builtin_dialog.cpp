@@ -18,9 +18,9 @@ BuiltInDialog::BuiltInDialog(QWidget* parent) : QDialog(parent), m_list(new QLis
     m_list->setAccessibleName(tr("Built-in models"));
     m_list->setWordWrap(true);
     for (const zoo::ModelEntry& entry : zoo::models()) {
-        auto* item =
-            new QListWidgetItem(theme::icon(QStringLiteral("module")),
-                                context::text(entry.name) + QLatin1Char('\n') + context::text(entry.sentence), m_list);
+        auto* item = new QListWidgetItem(
+            theme::icon(QStringLiteral("module")),
+            context::text(entry.name) + QLatin1Char('\n') + context::text(entry.description), m_list);
         item->setData(Qt::UserRole, QStringLiteral("zoo:") + context::text(entry.name));
     }
     m_list->setCurrentRow(0);

@@ -41,9 +41,9 @@ namespace {
 constexpr int kPreviewDelayMs = 300, kOptionsHeight = 300, kPreviewHeight = 230;
 
 QString capitalised(const std::string& words) {
-    QString sentence = QString::fromStdString(words);
-    if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
-    return sentence;
+    QString description = QString::fromStdString(words);
+    if (!description.isEmpty()) description[0] = description[0].toUpper();
+    return description;
 }
 
 }  // namespace

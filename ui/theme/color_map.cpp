@@ -76,7 +76,7 @@ std::vector<Oklch> violetToYellow() {
     return anchors;
 }
 
-/// Black over red to pale yellow, lightness rising in equal steps: shows few large values on a calm ground.
+/// Black over red to pale yellow, lightness rising in equal steps: shows few large values on a calm background.
 std::vector<Oklch> heat() {
     return {{0.14, 0.03, 300}, {0.30, 0.11, 330}, {0.46, 0.16, 5},
             {0.62, 0.17, 35},  {0.79, 0.14, 70},  {0.95, 0.08, 100}};

@@ -20,16 +20,16 @@ enum class ColorRole {
     Text, MutedText, DisabledText, Accent, AccentText, AccentSoft, AccentSoftText, Link, FocusRing,
     ToolTip, ToolTipText, ScrollHandle, ScrollHandleHover,
     // severities: the text or mark, and the background of a banner that carries ordinary Text
-    Info, Success, Warning, Error, InfoGround, SuccessGround, WarningGround, ErrorGround,
+    Info, Success, Warning, Error, InfoBackground, SuccessBackground, WarningBackground, ErrorBackground,
     // canvas
     Canvas, CanvasGrid, SelectionOutline, HoverOutline, WatchMark, WatchMarkText, EndMark, EndMarkText,
     CurrentMark, ErrorMark, WarningMark, SearchHit, SearchHitText, DimVeil, DimmedText,
-    Edge, EdgeHighlight, EdgeOfInput, EdgeOfOutput, EdgeLabel, EdgeLabelGround,
+    Edge, EdgeHighlight, EdgeOfInput, EdgeOfOutput, EdgeLabel, EdgeLabelBackground,
     ModuleFill0, ModuleFill1, ModuleFill2, ModuleFill3, ModuleFill4, ModuleFill5,
     ModuleStroke, ModuleTitle, ModuleSubtitle, StubFill, StubStroke, StubText, NodeSubtext,
-    MinimapGround, MinimapNode, MinimapView, MinimapVeil,
+    MinimapBackground, MinimapNode, MinimapView, MinimapVeil,
     // values
-    PlotGround, PlotBar, PlotBarHover, PlotAxis, PlotGrid, PlotLabel, NanMark, InfMark, MarkInk, CellGrid,
+    PlotBackground, PlotBar, PlotBarHover, PlotAxis, PlotGrid, PlotLabel, NanMark, InfMark, MarkInk, CellGrid,
     DiffAdded, DiffRemoved, DiffChanged,
     Count
 };
@@ -48,7 +48,8 @@ std::span<const ColorRow> colorTable();
 /// The colour of a role in one scheme.
 QColor color(ColorRole role, Scheme scheme);
 
-/// The ground of a module box at a nesting depth; 0 is the outermost. Depths beyond the table alternate its last two.
+/// The background of a module box at a nesting depth; 0 is the outermost. Depths beyond the table alternate its last
+/// two.
 QColor moduleFill(int depth, Scheme scheme);
 
 /// What an operator is, as far as its colour goes. The classes are those that Netron's users know.
@@ -72,9 +73,9 @@ QLatin1String categoryKey(OpCategory category);
 /// The category's name for a legend: "Layer", "Activation", …
 QString categoryTitle(OpCategory category);
 
-/// A text role and a ground that it is written on, for which 4.5:1 is promised in every scheme.
+/// A text role and a background that it is written on, for which 4.5:1 is promised in every scheme.
 struct TextPair {
-    ColorRole text, ground;
+    ColorRole text, background;
 };
 std::span<const TextPair> textPairs();
 

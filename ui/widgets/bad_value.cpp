@@ -19,7 +19,7 @@ void fillBad(QPainter& painter, const QRect& rect, BadValue value) {
     QImage image(rect.size(), QImage::Format_RGB32);
     for (int y = 0; y < image.height(); ++y) {
         auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
-        for (int x = 0; x < image.width(); ++x) line[x] = badPixelIsInk(value, x, y) ? colors.ink : colors.ground;
+        for (int x = 0; x < image.width(); ++x) line[x] = badPixelIsInk(value, x, y) ? colors.ink : colors.background;
     }
     painter.drawImage(rect.topLeft(), image);
 }

@@ -22,7 +22,7 @@ inline BadValue badValueOf(double value) {
 
 /// The two colours of the pattern.
 struct BadInk {
-    QRgb ground, ink;
+    QRgb background, ink;
 };
 BadInk badInk(BadValue value);
 

@@ -23,18 +23,18 @@ using theme::ColorRole;
 
 struct Look {
     const char* icon;
-    ColorRole mark, ground;
+    ColorRole mark, background;
     const char* name;
 };
 
 Look lookOf(Banner::Severity severity) {
     switch (severity) {
-        case Banner::Severity::Success: return {"success", ColorRole::Success, ColorRole::SuccessGround, "Done"};
-        case Banner::Severity::Warning: return {"warning", ColorRole::Warning, ColorRole::WarningGround, "Warning"};
-        case Banner::Severity::Error: return {"error", ColorRole::Error, ColorRole::ErrorGround, "Error"};
+        case Banner::Severity::Success: return {"success", ColorRole::Success, ColorRole::SuccessBackground, "Done"};
+        case Banner::Severity::Warning: return {"warning", ColorRole::Warning, ColorRole::WarningBackground, "Warning"};
+        case Banner::Severity::Error: return {"error", ColorRole::Error, ColorRole::ErrorBackground, "Error"};
         case Banner::Severity::Info: break;
     }
-    return {"info", ColorRole::Info, ColorRole::InfoGround, "Note"};
+    return {"info", ColorRole::Info, ColorRole::InfoBackground, "Note"};
 }
 
 constexpr int kMaxLines = 3;
@@ -209,7 +209,7 @@ void Banner::refresh() {
 void Banner::paintEvent(QPaintEvent*) {
     const Look look = lookOf(m_severity);
     QPainter painter(this);
-    painter.fillRect(rect(), theme::color(look.ground));
+    painter.fillRect(rect(), theme::color(look.background));
     painter.fillRect(QRect(0, 0, 3, height()), theme::color(look.mark));
     painter.setPen(theme::color(ColorRole::Border));
     painter.drawLine(0, height() - 1, width(), height() - 1);

@@ -285,7 +285,7 @@ QRgb HeatMapView::colorAt(qint64 row, qint64 column, BadValue& bad) const {
     if (m_colors) return m_colors(row, column);
     const double value = m_at(row, column);
     bad = badValueOf(value);
-    return bad == BadValue::None ? m_map->at(m_scale.toUnit(value)) : badInk(bad).ground;
+    return bad == BadValue::None ? m_map->at(m_scale.toUnit(value)) : badInk(bad).background;
 }
 
 QImage HeatMapView::rendered(const QRect& area) const {
@@ -329,7 +329,7 @@ QImage HeatMapView::rendered(const QRect& area) const {
             const BadValue kind = bad[static_cast<std::size_t>(x)];
             if (kind == BadValue::None) continue;
             const BadInk ink = badInk(kind);
-            line[x] = badPixelIsInk(kind, x + area.x(), y + area.y()) ? ink.ink : ink.ground;
+            line[x] = badPixelIsInk(kind, x + area.x(), y + area.y()) ? ink.ink : ink.background;
         }
     }
     picture.setDevicePixelRatio(ratio);
@@ -348,9 +348,9 @@ void HeatMapView::paintNumbers(QPainter& painter, const QRect& area) const {
             const QRectF cell = cellRect(row, column);
             const double value = valueAt(row, column);
             BadValue bad = BadValue::None;
-            const QRgb ground = colorAt(row, column, bad);
+            const QRgb background = colorAt(row, column, bad);
             const bool isBad = bad != BadValue::None;
-            const bool dark = qGray(ground) < 140;
+            const bool dark = qGray(background) < 140;
             painter.setPen(theme::color(theme::ColorRole::CellGrid));
             painter.drawRect(cell);
             const QString text = numberText(value, 4);
@@ -358,7 +358,7 @@ void HeatMapView::paintNumbers(QPainter& painter, const QRect& area) const {
                 // The pattern would swallow the word.
                 QRectF label(QPointF(), QSizeF(metrics.horizontalAdvance(text) + 6, metrics.height()));
                 label.moveCenter(cell.center());
-                painter.fillRect(label, QColor(ground));
+                painter.fillRect(label, QColor(background));
             }
             painter.setPen(isBad || !dark ? theme::color(theme::ColorRole::Text, theme::Scheme::Light)
                                           : theme::color(theme::ColorRole::Text, theme::Scheme::HighContrast));
@@ -393,7 +393,7 @@ void HeatMapView::paintMarks(QPainter& painter) const {
 
 void HeatMapView::paintEvent(QPaintEvent*) {
     QPainter painter(viewport());
-    painter.fillRect(viewport()->rect(), theme::color(theme::ColorRole::PlotGround));
+    painter.fillRect(viewport()->rect(), theme::color(theme::ColorRole::PlotBackground));
     if (m_rows > 0 && m_columns > 0 && (m_at || m_colors)) {
         const QRectF content(
             origin(), QSizeF(static_cast<double>(m_columns) * m_zoom, static_cast<double>(m_rows) * cellHeight()));

@@ -97,7 +97,7 @@ void HistogramPlot::paintAxis(QPainter& painter, const QRectF& plot) const {
 
 void HistogramPlot::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    painter.fillRect(rect(), theme::color(theme::ColorRole::PlotGround));
+    painter.fillRect(rect(), theme::color(theme::ColorRole::PlotBackground));
     const QRectF plot = plotRect();
     if (m_data.counts.empty()) {
         painter.setPen(theme::color(theme::ColorRole::PlotLabel));

@@ -115,7 +115,7 @@ void LinePlot::paintAxes(QPainter& painter, const QRectF& plot) const {
 
 void LinePlot::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    painter.fillRect(rect(), theme::color(theme::ColorRole::PlotGround));
+    painter.fillRect(rect(), theme::color(theme::ColorRole::PlotBackground));
     const QRectF plot = plotRect();
     if (m_rows > 0 && m_columns > 0 && m_at) {
         paintAxes(painter, plot);

@@ -11,7 +11,7 @@ namespace sonde::widgets {
 TallArea::TallArea(QWidget* content, QWidget* parent) : QScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setWidget(content);  // which makes the content's ground opaque
+    setWidget(content);  // which makes the content's background opaque
     content->setAutoFillBackground(false);
     viewport()->setAutoFillBackground(false);
 }

@@ -46,9 +46,9 @@ struct QueryTerm;
 ///
 /// A PATTERN with '*' or '?' must fit the whole text, others must be part of it; upper and lower case are alike.
 /// FIELD=TEXT wants the whole text. A WORD is looked for in name, qualname, operator, class and file name.
-/// `shape:[*,64,...]` compares extents (number, symbol, '*', comparison such as >64, '...' for any number of them);
-/// `shape:64` finds any tensor with such an extent. `attr:kernel_shape=3` finds attributes by name and value; of a list
-/// one element suffices.
+/// `shape:[*,64,...]` compares dimensions (number, symbol, '*', comparison such as >64, '...' for any number of them);
+/// `shape:64` finds any tensor with such a dimension. `attr:kernel_shape=3` finds attributes by name and value; of a
+/// list one element suffices.
 class Query {
   public:
     /// Sets `problem` and returns nothing if the text is not a query. Nesting and length are bounded.

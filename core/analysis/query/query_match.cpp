@@ -216,37 +216,37 @@ class Matcher {
         std::vector<tensor::Dim> dims;
         if (const Value* value = valueOf(id)) {
             if (!value->isTensor()) return false;
-            for (const std::int64_t extent : value->tensor().shape().dims()) dims.push_back(tensor::Dim::of(extent));
+            for (const std::int64_t dimSize : value->tensor().shape().dims()) dims.push_back(tensor::Dim::of(dimSize));
         } else if (m_graph.node(id).type.shape) {
             dims = *m_graph.node(id).type.shape;
         } else {
             return false;
         }
-        if (term.anyExtent)
+        if (term.anyDimSize)
             return std::any_of(dims.begin(), dims.end(),
-                               [&](const auto& dim) { return fitsExtent(term.extents.front(), dim); });
-        const auto rest = std::find_if(term.extents.begin(), term.extents.end(), [](const ExtentPattern& extent) {
-            return extent.kind == ExtentPattern::Kind::Rest;
+                               [&](const auto& dim) { return fitsDimSize(term.dimSizes.front(), dim); });
+        const auto rest = std::find_if(term.dimSizes.begin(), term.dimSizes.end(), [](const DimSizePattern& dimSize) {
+            return dimSize.kind == DimSizePattern::Kind::Rest;
         });
-        const auto before = static_cast<std::size_t>(rest - term.extents.begin());
-        const std::size_t after = rest == term.extents.end() ? 0 : term.extents.size() - before - 1;
-        if (rest == term.extents.end() ? dims.size() != before : dims.size() < before + after) return false;
+        const auto before = static_cast<std::size_t>(rest - term.dimSizes.begin());
+        const std::size_t after = rest == term.dimSizes.end() ? 0 : term.dimSizes.size() - before - 1;
+        if (rest == term.dimSizes.end() ? dims.size() != before : dims.size() < before + after) return false;
         for (std::size_t i = 0; i < before; ++i)
-            if (!fitsExtent(term.extents[i], dims[i])) return false;
+            if (!fitsDimSize(term.dimSizes[i], dims[i])) return false;
         for (std::size_t i = 0; i < after; ++i)
-            if (!fitsExtent(term.extents[term.extents.size() - 1 - i], dims[dims.size() - 1 - i])) return false;
+            if (!fitsDimSize(term.dimSizes[term.dimSizes.size() - 1 - i], dims[dims.size() - 1 - i])) return false;
         return true;
     }
 
-    static bool fitsExtent(const ExtentPattern& extent, const tensor::Dim& dim) {
-        switch (extent.kind) {
-            case ExtentPattern::Kind::Any:
-            case ExtentPattern::Kind::Rest: return true;
-            case ExtentPattern::Kind::Symbol: return !dim.known() && base::foldCase(dim.symbol) == extent.symbol;
-            case ExtentPattern::Kind::Number: break;
+    static bool fitsDimSize(const DimSizePattern& dimSize, const tensor::Dim& dim) {
+        switch (dimSize.kind) {
+            case DimSizePattern::Kind::Any:
+            case DimSizePattern::Kind::Rest: return true;
+            case DimSizePattern::Kind::Symbol: return !dim.known() && base::foldCase(dim.symbol) == dimSize.symbol;
+            case DimSizePattern::Kind::Number: break;
         }
         return dim.known() &&
-               compares(static_cast<double>(dim.value), extent.compare, static_cast<double>(extent.number));
+               compares(static_cast<double>(dim.value), dimSize.compare, static_cast<double>(dimSize.number));
     }
 
     // --- attributes -------------------------------------------------------------------------------------------------

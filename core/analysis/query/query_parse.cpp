@@ -335,50 +335,50 @@ class Parser {
             while (end < m_text.size() && !isSpace(m_text[end]) && m_text[end] != ')') ++end;
             inside = m_text.substr(m_at, end - m_at);
             comma = 'x';
-            term->anyExtent = inside.find('x') == std::string_view::npos;
+            term->anyDimSize = inside.find('x') == std::string_view::npos;
             m_at = end;
         }
         std::size_t at = 0;
         bool rest = false;
         while (at <= inside.size() && !(at == 0 && inside.empty())) {
             const std::size_t end = std::min(inside.find(comma, at), inside.size());
-            ExtentPattern extent;
-            if (!readExtent(inside.substr(at, end - at), extent))
+            DimSizePattern dimSize;
+            if (!readDimSize(inside.substr(at, end - at), dimSize))
                 return fail("this is not a dimension of a shape",
                             static_cast<std::size_t>(inside.data() - m_text.data()) + at, end - at,
                             "a number, a symbol, *, a comparison such as >64, or ...");
-            if (extent.kind == ExtentPattern::Kind::Rest && std::exchange(rest, true))
+            if (dimSize.kind == DimSizePattern::Kind::Rest && std::exchange(rest, true))
                 return fail("'...' may occur once in a shape", begin, m_at - begin);
-            term->extents.push_back(std::move(extent));
+            term->dimSizes.push_back(std::move(dimSize));
             at = end + 1;
         }
         return term;
     }
 
-    static bool readExtent(std::string_view text, ExtentPattern& extent) {
+    static bool readDimSize(std::string_view text, DimSizePattern& dimSize) {
         while (!text.empty() && isSpace(text.front())) text.remove_prefix(1);
         while (!text.empty() && isSpace(text.back())) text.remove_suffix(1);
-        using Kind = ExtentPattern::Kind;
+        using Kind = DimSizePattern::Kind;
         if (text.empty()) return false;
-        if (text == "*" || text == "?") return extent.kind = Kind::Any, true;
-        if (text == "..." || text == "\xe2\x80\xa6") return extent.kind = Kind::Rest, true;
+        if (text == "*" || text == "?") return dimSize.kind = Kind::Any, true;
+        if (text == "..." || text == "\xe2\x80\xa6") return dimSize.kind = Kind::Rest, true;
         static constexpr std::pair<std::string_view, QueryCompare> kSigns[] = {
             {"<=", QueryCompare::LessEqual}, {">=", QueryCompare::GreaterEqual}, {"!=", QueryCompare::Unequal},
             {"<", QueryCompare::Less},       {">", QueryCompare::Greater},       {"=", QueryCompare::Equal}};
         bool compared = false;
         for (const auto& [sign, compare] : kSigns) {
             if (compared || !text.starts_with(sign)) continue;
-            extent.compare = compare;
+            dimSize.compare = compare;
             text.remove_prefix(sign.size());
             compared = true;
         }
         if (const auto number = base::parseNumber<std::int64_t>(text)) {
-            extent.number = *number;
-            return extent.kind = Kind::Number, true;
+            dimSize.number = *number;
+            return dimSize.kind = Kind::Number, true;
         }
         if (compared || text.empty()) return false;
-        extent.kind = Kind::Symbol;
-        extent.symbol = base::foldCase(text);
+        dimSize.kind = Kind::Symbol;
+        dimSize.symbol = base::foldCase(text);
         return true;
     }
 

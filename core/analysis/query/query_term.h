@@ -31,8 +31,8 @@ struct TextPattern {
     bool fits(std::string_view candidate) const;
 };
 
-/// One extent of a shape pattern.
-struct ExtentPattern {
+/// One dimension of a shape pattern.
+struct DimSizePattern {
     enum class Kind : std::uint8_t { Any, Rest, Symbol, Number } kind = Kind::Any;
     std::string symbol;
     QueryCompare compare = QueryCompare::Equal;
@@ -50,8 +50,8 @@ struct QueryTerm {
     std::string attribute;    ///< Attribute: its name, with folded case
     bool wantsValue = false;  ///< Attribute: its value is compared too
     bool valueIsNumber = false;
-    std::vector<ExtentPattern> extents;  ///< Shape
-    bool anyExtent = false;              ///< Shape: one such extent suffices
+    std::vector<DimSizePattern> dimSizes;  ///< Shape
+    bool anyDimSize = false;               ///< Shape: one such dimension suffices
 
     QueryRelation relation = QueryRelation::Near;
     std::size_t distance = 1;  ///< Relation: how many edges

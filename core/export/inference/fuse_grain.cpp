@@ -153,7 +153,7 @@ class GrainFuser {
 
     bool toMean(ExprId id) {
         const Expr& expr = m_graph.expr(id);
-        const OpClass opClass = passes::meaningOf(expr);
+        const OpClass opClass = passes::opClassOf(expr);
         if ((opClass != OpClass::Div && opClass != OpClass::Mul) || !isPlain(expr) || expr.arguments.size() != 2 ||
             !expr.keywords.empty())
             return false;
@@ -161,7 +161,7 @@ class GrainFuser {
         const Argument &value = expr.arguments[isSwapped ? 1 : 0], &count = expr.arguments[isSwapped ? 0 : 1];
         if (value.kind != Argument::Kind::Node || !m_rewrite.hasOneUse(value.node)) return false;
         const Expr& source = m_rewrite.producer(value.node);
-        if (passes::meaningOf(source) != OpClass::Sum || source.body != expr.body) return false;
+        if (passes::opClassOf(source) != OpClass::Sum || source.body != expr.body) return false;
         const auto sum = reductionOf(source);
         if (!sum) return false;
         const Family family = passes::familyOf(expr);
@@ -213,7 +213,7 @@ class GrainFuser {
     /// x [N, C, D…] if the node is [N, C, product of D…].
     NodeId imageBehind(NodeId flat) const {
         const Expr& expr = m_rewrite.producer(flat);
-        if (passes::meaningOf(expr) != OpClass::Reshape || !isPlain(expr) ||
+        if (passes::opClassOf(expr) != OpClass::Reshape || !isPlain(expr) ||
             expr.arguments[0].kind != Argument::Kind::Node)
             return {};
         const NodeId x = expr.arguments[0].node;
@@ -233,7 +233,7 @@ class GrainFuser {
     bool toPooling(ExprId id) {
         const Expr& expr = m_graph.expr(id);
         const bool isOnnx = passes::familyOf(expr) == Family::Onnx;
-        const bool isMean = passes::meaningOf(expr) == OpClass::Mean && (!isOnnx || expr.op.name == "ReduceMean");
+        const bool isMean = passes::opClassOf(expr) == OpClass::Mean && (!isOnnx || expr.op.name == "ReduceMean");
         const bool isMax = isOnnx && expr.op.name == "ReduceMax";
         if (!isMean && !isMax) return false;
         const auto reduction = reductionOf(expr);

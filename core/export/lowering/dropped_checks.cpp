@@ -24,8 +24,8 @@ bool isOverlapGuard(const Expr& expr) {
 }
 
 /// What it says when it fails, if it says something.
-std::string sentenceOf(const Expr& expr) {
-    if (graph::isGuard(expr)) return expr.attributes.getString(graph::kGuardSentence, "");
+std::string descriptionOf(const Expr& expr) {
+    if (graph::isGuard(expr)) return expr.attributes.getString(graph::kGuardDescription, "");
     const auto text = std::ranges::find_if(expr.arguments, [](const Argument& argument) {
         return argument.kind == Argument::Kind::Constant && argument.constant.kind() == tensor::ValueKind::String;
     });
@@ -58,13 +58,13 @@ base::Diagnostics droppedChecks(const graph::InternalGraph& graph) {
     for (std::size_t i = 0; i < order.size(); ++i) {
         const Expr& expr = graph.expr(order[i]);
         if (!isCheck(expr)) continue;
-        const std::string sentence = sentenceOf(expr);
+        const std::string description = descriptionOf(expr);
         std::string where = expr.outputs.empty() ? expr.target : "node '" + graph.node(expr.outputs.front()).name + "'";
         where += ", operation " + std::to_string(i);
         if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
         const std::string kind = graph::isGuard(expr) || isOverlapGuard(expr) ? "guard" : "assertion";
         warnings.push_back({base::Severity::Warning,
-                            kind + " is not in the file" + (sentence.empty() ? "" : ": " + sentence),
+                            kind + " is not in the file" + (description.empty() ? "" : ": " + description),
                             std::move(where),
                             {}});
     }

@@ -30,15 +30,15 @@ std::optional<std::vector<Run>> boxOf(const Shape& x, const Tensor& places) {
     for (std::size_t axis = 0; axis < x.rank(); ++axis) runs[axis].start = at[0] / from[axis] % x[axis];
     std::vector<std::int64_t> steps(places.rank(), 0);
     for (std::size_t k = 0; k < places.rank(); ++k) {
-        const std::int64_t extent = places.dim(k);
-        if (extent < 2) continue;
+        const std::int64_t dimSize = places.dim(k);
+        if (dimSize < 2) continue;
         steps[k] = at[to[k]] - at[0];
         bool found = false;
         for (std::size_t axis = 0; axis < x.rank() && !found; ++axis) {
             if (runs[axis].to || x[axis] < 2 || steps[k] == 0 || steps[k] % from[axis] != 0) continue;
-            const std::int64_t step = steps[k] / from[axis], last = runs[axis].start + step * (extent - 1);
+            const std::int64_t step = steps[k] / from[axis], last = runs[axis].start + step * (dimSize - 1);
             if (last < 0 || last >= x[axis]) continue;
-            runs[axis] = {runs[axis].start, extent, step, k};
+            runs[axis] = {runs[axis].start, dimSize, step, k};
             found = true;
         }
         if (!found) return std::nullopt;

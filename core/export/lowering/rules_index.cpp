@@ -403,11 +403,11 @@ Results diff(C& c) {
     if (c.has(4)) parts.push_back(c.tensor(4));
     if (parts.size() > 1) x = c.make("Concat", parts, {{"axis", axis}});
     for (std::int64_t n = c.integer(1); n > 0; --n) {
-        const std::int64_t extent = c.shapeOf(x)[static_cast<std::size_t>(axis)];
+        const std::int64_t dimSize = c.shapeOf(x)[static_cast<std::size_t>(axis)];
         const auto part = [&](std::int64_t from, std::int64_t to) {
             return c.make("Slice", {x, c.integersNode({from}), c.integersNode({to}), c.integersNode({axis})});
         };
-        x = c.make("Sub", {part(1, extent), part(0, extent - 1)});
+        x = c.make("Sub", {part(1, dimSize), part(0, dimSize - 1)});
     }
     return one(x);
 }

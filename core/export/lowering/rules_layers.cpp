@@ -92,14 +92,14 @@ Results averagePool(C& c) {
     NodeId y = c.make("AveragePool", {x.x}, std::move(attributes));
     if (divides) {
         double size = 1;
-        for (std::int64_t extent : c.spread(1, rank, 1)) size *= static_cast<double>(extent);
+        for (std::int64_t dimSize : c.spread(1, rank, 1)) size *= static_cast<double>(dimSize);
         y = c.make("Mul", {y, c.like(size / c.number(6))});
     }
     return one(unbatched(c, y, x.added));
 }
 /// Window i of n out of a dimension of that size: floor(i·size/n) to ceil((i + 1)·size/n).
-std::pair<std::int64_t, std::int64_t> adaptiveWindow(std::int64_t i, std::int64_t n, std::int64_t extent) {
-    return {i * extent / n, ((i + 1) * extent + n - 1) / n};
+std::pair<std::int64_t, std::int64_t> adaptiveWindow(std::int64_t i, std::int64_t n, std::int64_t dimSize) {
+    return {i * dimSize / n, ((i + 1) * dimSize + n - 1) / n};
 }
 
 Results adaptivePool(C& c, bool isMax) {
@@ -114,10 +114,10 @@ Results adaptivePool(C& c, bool isMax) {
     Ints kernel;
     bool even = true, global = true;
     for (std::size_t i = 0; i < rank; ++i) {
-        const std::int64_t n = to[skip + i], extent = from[i + 2];
+        const std::int64_t n = to[skip + i], dimSize = from[i + 2];
         global = global && n == 1;
-        even = even && n > 0 && extent % n == 0;
-        kernel.push_back(n > 0 ? extent / n : 1);
+        even = even && n > 0 && dimSize % n == 0;
+        kernel.push_back(n > 0 ? dimSize / n : 1);
     }
     if (even && (!isMax || c.expr().outputs.size() < 2)) {
         if (global) return one(unbatched(c, c.make(isMax ? "GlobalMaxPool" : "GlobalAveragePool", {x}), in.added));
@@ -322,9 +322,9 @@ Results kron(C& c) {
         Ints dims;
         const Shape shape = c.shapeOf(x);
         for (std::size_t i = 0; i < rank; ++i) {
-            const std::int64_t extent = i + shape.rank() < rank ? 1 : shape[i + shape.rank() - rank];
-            dims.push_back(first ? extent : 1);
-            dims.push_back(first ? 1 : extent);
+            const std::int64_t dimSize = i + shape.rank() < rank ? 1 : shape[i + shape.rank() - rank];
+            dims.push_back(first ? dimSize : 1);
+            dims.push_back(first ? 1 : dimSize);
         }
         return c.reshaped(x, Shape(dims));
     };
@@ -434,12 +434,12 @@ Results affineGrid(C& c) {
         std::vector<double> row(rank + 1, 1.0);
         std::int64_t rest = place;
         for (std::size_t i = rank; i-- > 0;) {
-            const std::int64_t extent = size[i + 2], at = rest % extent;
-            rest /= extent;
+            const std::int64_t dimSize = size[i + 2], at = rest % dimSize;
+            rest /= dimSize;
             // The last axis comes first in theta.
             row[rank - 1 - i] =
-                align ? (extent > 1 ? 2.0 * static_cast<double>(at) / static_cast<double>(extent - 1) - 1 : 0)
-                      : (2.0 * static_cast<double>(at) + 1) / static_cast<double>(extent) - 1;
+                align ? (dimSize > 1 ? 2.0 * static_cast<double>(at) / static_cast<double>(dimSize - 1) - 1 : 0)
+                      : (2.0 * static_cast<double>(at) + 1) / static_cast<double>(dimSize) - 1;
         }
         base.insert(base.end(), row.begin(), row.end());
     }

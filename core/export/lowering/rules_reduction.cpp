@@ -31,14 +31,14 @@ NodeId reducedAt(C& c, const char* name, NodeId x, std::size_t at, std::size_t k
 NodeId scaled(C& c, NodeId x, double factor) { return c.make("Mul", {x, c.scalar(factor, c.dtypeOf(x))}); }
 
 /// all and any, by the smallest or largest of zeros and ones.
-Results truth(C& c, const char* name) {
+Results allOrAny(C& c, const char* name) {
     const DType wanted = c.result().dtype();
     const bool over = c.count() > 1;
     const NodeId ones = c.cast(c.cast(c.tensor(0), DType::Bool), DType::Int32);
     return one(c.cast(over ? reducedAt(c, name, ones, 1, 2) : reducedAt(c, name, ones, 9, 9), wanted));
 }
 
-std::int64_t extentOver(const Shape& shape, const Axes& axes) {
+std::int64_t dimSizeOver(const Shape& shape, const Axes& axes) {
     std::int64_t count = 1;
     for (std::int64_t axis : axes) count *= shape[static_cast<std::size_t>(axis)];
     return count;
@@ -64,7 +64,7 @@ Results spreadOf(C& c, bool root, bool withMean) {
     }
     const NodeId mean = reduced(c, "ReduceMean", x, axes, true);
     const NodeId difference = c.make("Sub", {x, mean});
-    const double count = static_cast<double>(extentOver(shape, axes));
+    const double count = static_cast<double>(dimSizeOver(shape, axes));
     const NodeId sum = reduced(c, "ReduceSum", c.make("Mul", {difference, difference}), axes, keep);
     NodeId value = scaled(c, sum, 1 / std::max(count - correction, 0.0));
     if (root) value = c.make("Sqrt", {value});
@@ -290,8 +290,8 @@ Results withoutNaN(C& c, bool mean) {
 
 void addReductionRules(LoweringRules& rules) {
     const auto put = [&rules](std::string_view name, LoweringRule rule) { rules.insert_or_assign(name, rule); };
-    put("all", [](C& c) { return truth(c, "ReduceMin"); });
-    put("any", [](C& c) { return truth(c, "ReduceMax"); });
+    put("all", [](C& c) { return allOrAny(c, "ReduceMin"); });
+    put("any", [](C& c) { return allOrAny(c, "ReduceMax"); });
     put("var", [](C& c) { return spreadOf(c, false, false); });
     put("std", [](C& c) { return spreadOf(c, true, false); });
     put("var_mean", [](C& c) { return spreadOf(c, false, true); });

@@ -86,7 +86,7 @@ class Transcriber {
                    const std::vector<Argument>& state);
     void isNumber(NodeId node, const Value& value);
     /// The value that a condition had.
-    std::optional<bool> truthOf(const Argument& condition, const Expr& expr) const;
+    std::optional<bool> toBool(const Argument& condition, const Expr& expr) const;
 
     // ---- operators
     void keepValues(const Expr& expr, std::span<const Value> outputs);

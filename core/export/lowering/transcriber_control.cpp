@@ -53,9 +53,9 @@ void Transcriber::enterBranch(const Expr& expr, const Body& body) {
 
 void Transcriber::branch(const Expr& expr, std::size_t at) {
     const Argument condition = expr.arguments.empty() ? Argument() : resolved(expr.arguments[0]);
-    const std::optional<bool> truth = truthOf(condition, expr);
-    if (!truth || expr.bodies.size() < 2) return missing(expr, "a branch that cannot be traced");
-    const std::size_t taken = *truth ? 0 : 1;
+    const std::optional<bool> isTrue = toBool(condition, expr);
+    if (!isTrue || expr.bodies.size() < 2) return missing(expr, "a branch that cannot be traced");
+    const std::size_t taken = *isTrue ? 0 : 1;
     if (condition.kind == Argument::Kind::Node) {
         if (attempt(expr, [&] { writeIf(expr, at, condition.node, taken); })) return;
         note(expr, "the branch that was taken is fixed (" + m_why[expr.id] + ")");
@@ -254,7 +254,7 @@ void Transcriber::isNumber(NodeId node, const Value& value) {
     m_s.numberValues[node] = value;
 }
 
-std::optional<bool> Transcriber::truthOf(const Argument& condition, const Expr& expr) const {
+std::optional<bool> Transcriber::toBool(const Argument& condition, const Expr& expr) const {
     const Value* value = condition.kind == Argument::Kind::Constant ? &condition.constant : nullptr;
     if (!value && !expr.arguments.empty() && expr.arguments[0].kind == Argument::Kind::Node) {
         if (const auto found = m_s.values.find(expr.arguments[0].node); found != m_s.values.end())

@@ -127,7 +127,7 @@ struct Section {
 };
 
 /// A tensor of `bytes`: where they lie, or a copy if they are not aligned for the dtype (a dump need not begin where a
-/// stream begins) or are truth values other than 0 and 1.
+/// stream begins) or are bools other than 0 and 1.
 Tensor tensorOn(std::span<const std::byte> bytes, tensor::DType dtype, tensor::Shape shape,
                 const std::shared_ptr<const void>& owner) {
     const std::size_t item = tensor::itemSize(dtype), alignment = tensor::isComplex(dtype) ? item / 2 : item;
@@ -150,11 +150,11 @@ Tensor readTensor(const Json& entry, const Source& file, std::uint64_t blob, std
     if (size == 0 || dtype == tensor::DType::String) throw CodecError{base::unreadable("unknown dtype of a tensor")};
     tensor::Shape shape;
     for (const Json& dim : entry.at(1)) {
-        const auto extent = dim.get<std::uint64_t>();
-        if (extent > total || (extent > 0 && size > total / extent))
+        const auto dimSize = dim.get<std::uint64_t>();
+        if (dimSize > total || (dimSize > 0 && size > total / dimSize))
             throw CodecError{base::unreadable("a tensor is larger than the file")};
-        size *= extent;
-        shape.push_back(static_cast<std::int64_t>(extent));
+        size *= dimSize;
+        shape.push_back(static_cast<std::int64_t>(dimSize));
     }
     const auto at = entry.at(2).get<std::uint64_t>();
     if (at > total || at % kAlignment != 0 || size > total - at)

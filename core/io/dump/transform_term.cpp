@@ -240,7 +240,7 @@ Term asNumbers(const Term& term) {
         const Term each = asNumbers(item);
         if (&item == &term.items.front()) {
             if (each.shape.rank() >= kMaxRank) fail("the list nests too deeply");
-            for (const std::int64_t extent : each.shape) all.shape.push_back(extent);
+            for (const std::int64_t dimSize : each.shape) all.shape.push_back(dimSize);
         } else if (!std::ranges::equal(each.shape.dims(), std::span(all.shape.dims()).subspan(1))) {
             fail("the rows of a list have different lengths");
         }

@@ -41,7 +41,7 @@ std::optional<Layout> layoutOf(const TypeInfo& type, const Image& image) {
     layout.batch = dims.size() != 3;
     if (!layout.batch) dims.insert(dims.begin(), 1);
     if (dims.size() != 4) return std::nullopt;
-    const auto isChannels = [](std::int64_t extent) { return extent == 1 || extent == 3; };
+    const auto isChannels = [](std::int64_t dimSize) { return dimSize == 1 || dimSize == 3; };
     layout.channelsFirst = isChannels(dims[1]) || (dims[1] < 0 && !isChannels(dims[3]));
     if (!layout.channelsFirst && !isChannels(dims[3])) return std::nullopt;
     const std::int64_t channels = layout.channelsFirst ? dims[1] : dims[3];

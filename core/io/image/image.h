@@ -29,7 +29,7 @@ struct ImageOptions {
 /// the mean of ImageNet and by its deviation, as torchvision's models want), "signed" (blue first, -1 to 1).
 struct ImagePreset {
     std::string_view id;
-    std::string_view sentence;
+    std::string_view description;
     ImageOptions options;
 };
 std::span<const ImagePreset> imagePresets();

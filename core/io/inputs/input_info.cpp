@@ -15,7 +15,7 @@ constexpr std::int64_t kUsualImageSize = 224;  ///< what networks for ImageNet t
 
 }  // namespace
 
-Shape usualShape(const TypeInfo& type, const tensor::ExtentHints& usual) {
+Shape usualShape(const TypeInfo& type, const tensor::DimSizeHints& usual) {
     std::vector<std::int64_t> dims(type.shape ? type.shape->size() : usual.size(), -1);
     const bool hasHints = usual.size() == dims.size();
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {

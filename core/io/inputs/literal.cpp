@@ -380,8 +380,8 @@ Result<Value> noValue(const InputInfo& input) {
     return Value();
 }
 
-/// A truth is no number: Python's True would pass for 1.
-bool isTruthAmongNumbers(const std::vector<Element>& elements, const InputInfo& input) {
+/// A bool is no number: Python's True would pass for 1.
+bool isBoolAmongNumbers(const std::vector<Element>& elements, const InputInfo& input) {
     const bool isPlain = input.type.kind && !input.type.isTensor();
     const bool takesNumbers = isPlain ? input.type.kind == ValueKind::Int || input.type.kind == ValueKind::Float
                                       : input.type.dtype != DType::Undefined && input.type.dtype != DType::Bool &&
@@ -409,7 +409,7 @@ Result<Value> literalValue(std::string_view text, const InputInfo& input) {
         SONDE_ASSIGN(Tensor tensor, shapeOnly(parser.dims, wanted));
         return fitted(std::move(tensor), input, std::string(text));
     }
-    if (isTruthAmongNumbers(parser.elements, input)) return notTaken(text, input, ", a bool", "write 0 or 1");
+    if (isBoolAmongNumbers(parser.elements, input)) return notTaken(text, input, ", a bool", "write 0 or 1");
     Shape shape(parser.dims);
     if (shape.rank() == 0) shape = shapeOfOne(input.type);
     if (wanted == DType::Undefined && !isPlain) return ownValue(parser.elements, shape, input, text);

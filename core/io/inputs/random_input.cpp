@@ -172,9 +172,9 @@ Result<RandSpec> parseRand(std::string_view item) {
             spec.continues = true;
             break;
         }
-        const auto extent = base::parseNumber<std::int64_t>(part);
-        if (!extent || *extent < 0) return badSpec(item, parts[i]);
-        spec.shape.push_back(*extent);
+        const auto dimSize = base::parseNumber<std::int64_t>(part);
+        if (!dimSize || *dimSize < 0) return badSpec(item, parts[i]);
+        spec.shape.push_back(*dimSize);
     }
     spec.hasShape = parts.size() > 2;
     return spec;

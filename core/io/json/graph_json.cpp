@@ -120,10 +120,10 @@ OrderedJson graphObject(const InternalGraph& graph) {
 }  // namespace
 
 std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& parts,
-                      const std::vector<JsonFailure>& failures, const std::vector<NodeId>& demanded,
+                      const std::vector<JsonFailure>& failures, const std::vector<NodeId>& required,
                       const std::vector<JsonUnvisited>& unvisited) {
     OrderedJson root = graphObject(graph);
-    if (!demanded.empty()) root["demanded_inputs"] = names(graph, demanded);
+    if (!required.empty()) root["demanded_inputs"] = names(graph, required);
     for (const JsonPart& part : parts) {
         root["parts"].push_back({{"qualname", part.qualname},
                                  {"module_class", part.moduleClass},

@@ -36,7 +36,7 @@ struct JsonUnvisited {
 /// graph), "failures" (qualname, module_class, message, tried), "unvisited" (qualname, module_class, reason) and
 /// "demanded_inputs" (names of inputs whose types only the layers tell) follow.
 std::string graphJson(const graph::InternalGraph& graph, const std::vector<JsonPart>& parts = {},
-                      const std::vector<JsonFailure>& failures = {}, const std::vector<graph::NodeId>& demanded = {},
+                      const std::vector<JsonFailure>& failures = {}, const std::vector<graph::NodeId>& required = {},
                       const std::vector<JsonUnvisited>& unvisited = {});
 
 }  // namespace sonde::io

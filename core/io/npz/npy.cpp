@@ -103,11 +103,11 @@ class HeaderParser {
         while (!take(')')) {
             skipBlanks();
             std::string_view rest = m_text.substr(m_at);
-            const auto extent = base::takeNumber<std::int64_t>(rest);
-            if (!extent || *extent < 0 || out.rank() >= 64) return false;
+            const auto dimSize = base::takeNumber<std::int64_t>(rest);
+            if (!dimSize || *dimSize < 0 || out.rank() >= 64) return false;
             m_at = m_text.size() - rest.size();
             take('L');  // Python 2 wrote long integers so
-            out.push_back(*extent);
+            out.push_back(*dimSize);
             take(',');
         }
         return true;
@@ -237,7 +237,7 @@ DType widened(DType dtype) {
 
 std::vector<std::byte> withHeader(std::string_view description, const Shape& shape, std::size_t dataBytes) {
     std::string dims;
-    for (std::int64_t extent : shape) dims += std::to_string(extent) + ", ";
+    for (std::int64_t dimSize : shape) dims += std::to_string(dimSize) + ", ";
     if (shape.rank() > 1) dims.resize(dims.size() - 2);
     if (shape.rank() == 1) dims.resize(dims.size() - 1);
     std::string header =

@@ -78,7 +78,7 @@ TensorReader::Header TensorReader::readHeader(Bytes message) {
     MessageReader reader(m_wire, message);
     while (reader.next()) {
         switch (reader.tag()) {
-            case 1: reader.eachInt64([&](std::int64_t extent) { header.shape.push_back(extent); }); break;
+            case 1: reader.eachInt64([&](std::int64_t dimSize) { header.shape.push_back(dimSize); }); break;
             case 2: type = reader.int64(); break;
             case 8: header.name = reader.bytes(); break;
             case 9: header.raw = reader.bytes(); break;
@@ -309,7 +309,7 @@ Result<Tensor> TensorReader::readSparse(Bytes message) {
         switch (reader.tag()) {
             case 1: valuesMessage = reader.bytes(); break;
             case 2: indicesMessage = reader.bytes(); break;
-            case 3: reader.eachInt64([&](std::int64_t extent) { shape.push_back(extent); }); break;
+            case 3: reader.eachInt64([&](std::int64_t dimSize) { shape.push_back(dimSize); }); break;
             default: reader.skip();
         }
     }

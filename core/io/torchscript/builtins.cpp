@@ -184,7 +184,7 @@ bool absolute(Arguments& in, ScriptValue& out) {
 bool quantified(Arguments& in, ScriptValue& out, bool all) {
     if (in.size() != 1 || !itemsOf(in[0]) || hasTensorOrProxy(in[0])) return false;
     bool result = all;
-    for (const ScriptValue& item : *itemsOf(in[0])) result = all ? result && truth(item) : result || truth(item);
+    for (const ScriptValue& item : *itemsOf(in[0])) result = all ? result && toBool(item) : result || toBool(item);
     out = Var(result);
     return true;
 }
@@ -202,7 +202,7 @@ bool logic(Arguments& in, ScriptValue& out, bool (*decide)(bool, bool),
     if (in.size() != 2 || !isInt(in[0]) || !isInt(in[1])) return false;
     const bool areBools =
         in[0].plain()->value().kind() == ValueKind::Bool && in[1].plain()->value().kind() == ValueKind::Bool;
-    out = areBools ? Var(decide(truth(in[0]), truth(in[1]))) : Var(bits(intOf(in[0]), intOf(in[1])));
+    out = areBools ? Var(decide(toBool(in[0]), toBool(in[1]))) : Var(bits(intOf(in[0]), intOf(in[1])));
     return true;
 }
 
@@ -355,7 +355,7 @@ const BuiltinTable& table() {
         {"__isnot__", [](Arguments& in, ScriptValue& out) { return isSame(in, out, false); }},
         {"__not__", [](Arguments& in, ScriptValue& out) {
              if (in.size() != 1 || hasTensorOrProxy(in[0])) return false;
-             return constant(out, !truth(in[0]));
+             return constant(out, !toBool(in[0]));
          }},
         {"__and__", [](Arguments& in, ScriptValue& out) { return logic(in, out, [](bool a, bool b) { return a && b; }, [](std::int64_t a, std::int64_t b) { return a & b; }); }},
         {"__or__", [](Arguments& in, ScriptValue& out) { return logic(in, out, [](bool a, bool b) { return a || b; }, [](std::int64_t a, std::int64_t b) { return a | b; }); }},

@@ -184,7 +184,7 @@ bool before(const ScriptValue& a, const ScriptValue& b) {
 }
 
 bool sortItems(std::vector<ScriptValue>& items, const Arguments& in) {
-    const bool reversed = in.size() > 1 && truth(in[1]);
+    const bool reversed = in.size() > 1 && toBool(in[1]);
     if (std::ranges::any_of(items, hasTensorOrProxy)) return false;
     std::ranges::stable_sort(items, [reversed](const ScriptValue& a, const ScriptValue& b) {
         return reversed ? before(b, a) : before(a, b);

@@ -260,7 +260,7 @@ bool split(Arguments& in, ScriptValue& out, bool fromRight) {
 bool splitLines(Arguments& in, ScriptValue& out) {
     if (!isCall(in, 0, 1)) return false;
     const std::string& text = stringOf(in[0]);
-    const bool keep = in.size() > 1 && truth(in[1]);
+    const bool keep = in.size() > 1 && toBool(in[1]);
     std::vector<ScriptValue> lines;
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = text.find_first_of("\n\r", at), next = end;

@@ -78,7 +78,7 @@ bool isSymbolic(const ScriptValue& value) {
 
 bool recordsControlFlow() { return trace::Tracer::active() && trace::Tracer::active()->recordsControlFlow(); }
 
-bool truth(const ScriptValue& value) {
+bool toBool(const ScriptValue& value) {
     if (value.cell() || value.plain()) return toVar(value).toBool();
     if (value.isSymbolicList()) fail(TraceErrorKind::ControlFlow, trace::kControlFlowText);
     if (value.list()) return !value.list()->items.empty();
@@ -170,7 +170,7 @@ Interpreter::Flow Interpreter::runIf(const Statement& statement, Environment& en
         }
         if (recordsControlFlow()) return recordIf(statement, condition, env, result);
     }
-    return run(truth(condition) ? statement.body : statement.orElse, env, result);
+    return run(toBool(condition) ? statement.body : statement.orElse, env, result);
 }
 
 Interpreter::Flow Interpreter::runWhile(const Statement& statement, Environment& env, ScriptValue& result) {
@@ -181,7 +181,7 @@ Interpreter::Flow Interpreter::runWhile(const Statement& statement, Environment&
             recordLoop(statement, Var(), toVar(condition), env);
             return Flow::Next;
         }
-        if (!truth(condition)) return Flow::Next;
+        if (!toBool(condition)) return Flow::Next;
         countStatement();
         if (run(statement.body, env, result) == Flow::Return) return Flow::Return;
     }

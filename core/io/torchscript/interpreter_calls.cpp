@@ -164,7 +164,7 @@ ScriptValue converted(const std::string& name, const ScriptValue& value, bool re
         const std::string_view op = name == "int" ? "Int" : name == "float" ? "Float" : "Bool";
         return trace::callFunction(trace::Function{op, op, op, false, "prim"}, {var});
     }
-    if (name == "bool") return Var(truth(value));
+    if (name == "bool") return Var(toBool(value));
     if (value.isString()) {
         const std::string& text = var.value().toString();
         const std::string_view digits = numberIn(text);
@@ -471,10 +471,10 @@ std::optional<ScriptValue> Interpreter::formOf(const std::string& name, const st
         trace::callFunction(trace::Function{"_assert", "_assert", "torch._assert", false, "prim"}, {holds, text});
     }
     if (asksRank) return ScriptValue(Var(*rank));
-    std::vector<ScriptValue> extents;
+    std::vector<ScriptValue> dimSizes;
     for (std::int64_t i = 0; i < *rank; ++i)
-        extents.push_back(callOperator("size", {arguments[0], ScriptValue(Var(i))}, {}));
-    return makeList(std::move(extents));
+        dimSizes.push_back(callOperator("size", {arguments[0], ScriptValue(Var(i))}, {}));
+    return makeList(std::move(dimSizes));
 }
 
 ScriptValue Interpreter::callGlobal(const std::string& path, const Expression& expression,

@@ -61,6 +61,6 @@ struct Range {
 Range rangeOf(const std::vector<ScriptValue>& arguments);
 
 /// Whether something is true. Throws for proxies.
-bool truth(const ScriptValue& value);
+bool toBool(const ScriptValue& value);
 
 }  // namespace sonde::io::script

@@ -281,7 +281,7 @@ void loseStatistics(const std::string& name, const std::vector<ScriptValue>& arg
     };
     const auto isSet = [&](std::string_view flag) {
         const ScriptValue* value = given(flag);
-        return value && !value->isNone() && (!value->isNumber() || truth(*value));
+        return value && !value->isNone() && (!value->isNumber() || toBool(*value));
     };
     if (!given("running_mean") || (!isSet("training") && !isSet("train") && !isSet("use_input_stats"))) return;
     for (const char* statistics : {"running_mean", "running_var"}) {

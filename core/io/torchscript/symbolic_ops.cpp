@@ -1,4 +1,4 @@
-// Operators on numbers, truths and lists that only a run knows, as nodes.
+// Operators on numbers, bools and lists that only a run knows, as nodes.
 
 #include <algorithm>
 

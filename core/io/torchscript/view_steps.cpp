@@ -142,8 +142,8 @@ std::vector<Var> itemParts(const ViewStep& step, const Var& base) {
     }
     Var length = in[0];
     if (form == ViewForm::Chunk) {
-        const Var extent = call("size", {base, dim});
-        length = floordiv(extent + in[0] - Var(1), in[0]);
+        const Var dimSize = call("size", {base, dim});
+        length = floordiv(dimSize + in[0] - Var(1), in[0]);
     }
     const Var start = length * item;
     return partsFor(dim.toInt(), Var::slice(start, start + length));
@@ -228,7 +228,7 @@ operators::Sharing sharingOf(const std::string& op, const std::vector<ScriptValu
     if (!traits.mayBeView() || traits.opClass != operators::OpClass::Dropout) return traits.memory.sharing;
     const auto known = [&](std::size_t i) { return i < arguments.size() && arguments[i].isNumber(); };
     return operators::sharingOfDropout(known(1) ? std::optional(arguments[1].plain()->toFloat()) : std::nullopt,
-                                       known(2) ? std::optional(truth(arguments[2])) : std::nullopt);
+                                       known(2) ? std::optional(toBool(arguments[2])) : std::nullopt);
 }
 
 bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments) {

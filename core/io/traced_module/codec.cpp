@@ -269,8 +269,8 @@ tensor::TypeInfo typeFrom(const Json& json) {
     if (json.contains("shape")) {
         dims.emplace();
         for (const Json& dim : json.at("shape")) {
-            const auto extent = dim.get<std::int64_t>();
-            dims->push_back(extent >= 0 ? tensor::Dim::of(extent) : tensor::Dim{});
+            const auto dimSize = dim.get<std::int64_t>();
+            dims->push_back(dimSize >= 0 ? tensor::Dim::of(dimSize) : tensor::Dim{});
         }
     }
     return tensor::TypeInfo::tensor(dtype.value_or(tensor::DType::Undefined), std::move(dims));

@@ -73,10 +73,10 @@ class Reader {
             std::uint64_t size = tensor::itemSize(*dtype);
             const std::uint64_t limit = m_file->sizeBytes();
             for (const Json& dim : json.at("shape")) {
-                const auto extent = dim.get<std::uint64_t>();
-                if (extent > limit || (extent > 0 && size > limit / extent)) bad("a tensor is larger than the file");
-                size *= extent;
-                shape.push_back(static_cast<std::int64_t>(extent));
+                const auto dimSize = dim.get<std::uint64_t>();
+                if (dimSize > limit || (dimSize > 0 && size > limit / dimSize)) bad("a tensor is larger than the file");
+                size *= dimSize;
+                shape.push_back(static_cast<std::int64_t>(dimSize));
             }
             const auto offset = json.at("offset").get<std::uint64_t>();
             if (offset % 64 != 0 || offset > limit || size > limit || m_blob + offset > limit ||

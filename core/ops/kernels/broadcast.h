@@ -22,7 +22,7 @@ class BroadcastWalk {
             Axis next{result[axis], {}};
             for (std::size_t o = 0; o < N; ++o) next.strides[o] = strides[o][axis];
             if (!m_axes.empty() && mergeable(m_axes.back(), next)) {
-                m_axes.back().extent *= next.extent;
+                m_axes.back().dimSize *= next.dimSize;
                 m_axes.back().strides = next.strides;
             } else {
                 m_axes.push_back(next);
@@ -30,10 +30,10 @@ class BroadcastWalk {
         }
         if (m_axes.empty()) m_axes.push_back({result.numel(), {}});
         m_runs = 1;
-        for (std::size_t i = 0; i + 1 < m_axes.size(); ++i) m_runs *= m_axes[i].extent;
+        for (std::size_t i = 0; i + 1 < m_axes.size(); ++i) m_runs *= m_axes[i].dimSize;
     }
 
-    std::int64_t runLength() const { return m_axes.back().extent; }
+    std::int64_t runLength() const { return m_axes.back().dimSize; }
     std::int64_t runs() const { return m_runs; }
     bool moves(std::size_t operand) const { return m_axes.back().strides[operand] != 0; }
 
@@ -59,8 +59,8 @@ class BroadcastWalk {
                                  std::array<std::int64_t, N> offsets{};
                                  auto rest = static_cast<std::int64_t>(run);
                                  for (std::size_t i = m_axes.size() - 1; i-- > 0;) {
-                                     const std::int64_t index = rest % m_axes[i].extent;
-                                     rest /= m_axes[i].extent;
+                                     const std::int64_t index = rest % m_axes[i].dimSize;
+                                     rest /= m_axes[i].dimSize;
                                      for (std::size_t o = 0; o < N; ++o) offsets[o] += index * m_axes[i].strides[o];
                                  }
                                  body(offsets, static_cast<std::int64_t>(run) * length, length);
@@ -70,7 +70,7 @@ class BroadcastWalk {
 
   private:
     struct Axis {
-        std::int64_t extent;
+        std::int64_t dimSize;
         std::array<std::int64_t, N> strides;
     };
 
@@ -84,7 +84,7 @@ class BroadcastWalk {
 
     static bool mergeable(const Axis& outer, const Axis& inner) {
         for (std::size_t o = 0; o < N; ++o) {
-            if (outer.strides[o] != inner.strides[o] * inner.extent) return false;
+            if (outer.strides[o] != inner.strides[o] * inner.dimSize) return false;
         }
         return true;
     }

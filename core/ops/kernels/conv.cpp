@@ -37,7 +37,7 @@ class PhasedPatches {
     PhasedPatches(const Window& window, const Sizes& sizes, base::ThreadPool& pool)
         : m_plane(window, sizes.inputSpatial, sizes.outputSpatial), m_channels(sizes.groupIn()), m_pool(pool),
           m_phases(static_cast<std::size_t>(sizes.groupIn()) * m_plane.size()) {
-        for (std::int64_t extent : sizes.inputSpatial) m_inputSize *= extent;
+        for (std::int64_t dimSize : sizes.inputSpatial) m_inputSize *= dimSize;
         for (std::int64_t t = 0; t < m_plane.taps(); ++t)
             m_taps.push_back(m_plane.tap(m_phases.data(), t) - m_phases.data());
     }
@@ -68,8 +68,8 @@ class PhasedPatches {
         const float* channel = m_phases.data() + static_cast<std::size_t>(k0 / taps) * m_plane.size();
         for (std::int64_t k = 0; k < kc; ++k, target += width) {
             const float* row = channel + m_taps[static_cast<std::size_t>(tap)];
-            if (segments.size() == 1 && valid == kWidest) {
-                std::memcpy(target, row + segments[0].offset, kWidest * sizeof(float));  // a constant size: no call
+            if (segments.size() == 1 && valid == kMaxWidth) {
+                std::memcpy(target, row + segments[0].offset, kMaxWidth * sizeof(float));  // a constant size: no call
             } else {
                 for (const Segment& segment : segments)
                     copyFloats(row + segment.offset, target + segment.column, segment.count);
@@ -80,7 +80,7 @@ class PhasedPatches {
     }
 
   private:
-    static constexpr std::int64_t kWidest = 32;  ///< nr of the widest micro kernel
+    static constexpr std::int64_t kMaxWidth = 32;  ///< nr of the widest micro kernel
 
     PhasedPlane m_plane;
     std::int64_t m_channels, m_inputSize = 1;

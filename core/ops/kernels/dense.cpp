@@ -64,12 +64,12 @@ void multiply(const ProductBlock<T>& block) {
 /// One side of C, cut into pieces of about the same number of units; the last has what is left over as well, so that
 /// none is less than a unit.
 struct Side {
-    std::int64_t extent = 0, unit = 1, pieces = 1;
+    std::int64_t dimSize = 0, unit = 1, pieces = 1;
 
-    std::int64_t units() const { return std::max<std::int64_t>(extent / unit, 1); }
+    std::int64_t units() const { return std::max<std::int64_t>(dimSize / unit, 1); }
     bool canBeCut() const { return pieces < units(); }
-    std::int64_t at(std::int64_t piece) const { return piece == pieces ? extent : units() * piece / pieces * unit; }
-    std::int64_t length() const { return extent / pieces; }
+    std::int64_t at(std::int64_t piece) const { return piece == pieces ? dimSize : units() * piece / pieces * unit; }
+    std::int64_t length() const { return dimSize / pieces; }
 };
 
 template <typename T>

@@ -81,7 +81,7 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
     const PhasedPlane plane(window, inputSpatial, outputSpatial);
     const std::int64_t taps = plane.taps(), rows = plane.outputRows(), columns = plane.outputColumns();
     std::int64_t inputSize = 1;
-    for (std::int64_t extent : inputSpatial) inputSize *= extent;
+    for (std::int64_t dimSize : inputSpatial) inputSize *= dimSize;
     // Small planes by the handful: what is prepared for each piece would cost as much as they do. Equal shares for two
     // and four.
     constexpr std::int64_t kMinOutputs = 4096;

@@ -43,7 +43,7 @@ inline void copyFloats(const float* from, float* to, std::int64_t count) {
 /// contiguous read: phase (p, q) holds the elements (p + i·stride, q + j·stride) of the padded plane.
 class PhasedPlane {
   public:
-    /// Extents of a 2-D window (a 1-D one counts as one row).
+    /// Dimensions of a 2-D window (a 1-D one counts as one row).
     PhasedPlane(const Window& window, std::span<const std::int64_t> inputSpatial,
                 std::span<const std::int64_t> outputSpatial);
 

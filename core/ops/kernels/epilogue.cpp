@@ -183,19 +183,19 @@ std::unique_ptr<EpilogueOp> binaryEpilogue(const EpilogueCall& call, Binary oper
     const Shape& shape = call.shape;
     if (other.dtype() != DType::Float32 || !other.isContiguous() || other.rank() > shape.rank() || other.numel() == 0)
         return nullptr;
-    // Extents of the other side, lined up at the right; 1 where it has none.
-    const auto extent = [&](std::size_t axis) {
+    // Dimensions of the other side, lined up at the right; 1 where it has none.
+    const auto dimSize = [&](std::size_t axis) {
         const std::size_t lead = shape.rank() - other.rank();
         return axis < lead ? std::int64_t{1} : other.dim(axis - lead);
     };
     const auto onlyAxis = [&](std::size_t axis) {
         for (std::size_t i = 0; i < shape.rank(); ++i) {
-            if (extent(i) != (i == axis ? shape[i] : 1)) return false;
+            if (dimSize(i) != (i == axis ? shape[i] : 1)) return false;
         }
         return true;
     };
     bool same = true;
-    for (std::size_t i = 0; i < shape.rank(); ++i) same = same && extent(i) == shape[i];
+    for (std::size_t i = 0; i < shape.rank(); ++i) same = same && dimSize(i) == shape[i];
     const auto make = [&](Kind kind, std::int64_t length, std::int64_t channels) {
         return std::make_unique<BinaryEpilogueOp>(operation, other.data<float>(), which == 0, kind, length, channels);
     };

@@ -26,10 +26,10 @@ const MicroKernel& microKernel() { return floatKernels().gemm; }
 
 std::int64_t roundUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
-/// target[p][i] = element (p, first + i) of a matrix with strides (depth, across), zeros beyond `extent`.
+/// target[p][i] = element (p, first + i) of a matrix with strides (depth, across), zeros beyond `dimSize`.
 void packPanel(const float* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t k0, std::int64_t kc,
-               std::int64_t first, std::int64_t width, std::int64_t extent, float* target) {
-    const std::int64_t valid = std::min(width, extent - first);
+               std::int64_t first, std::int64_t width, std::int64_t dimSize, float* target) {
+    const std::int64_t valid = std::min(width, dimSize - first);
     const float* base = data + k0 * depthStride + first * acrossStride;
     if (valid < width && 2 * valid != width)
         std::fill(target, target + kc * width, 0.0F);  // of a half only the half is read
@@ -51,28 +51,28 @@ void packPanel(const float* data, std::int64_t depthStride, std::int64_t acrossS
 }
 
 void packAll(const float* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t depth,
-             std::int64_t extent, std::int64_t width, float* target, base::ThreadPool& pool) {
-    const std::int64_t padded = roundUp(extent, width);
+             std::int64_t dimSize, std::int64_t width, float* target, base::ThreadPool& pool) {
+    const std::int64_t padded = roundUp(dimSize, width);
     const std::int64_t panels = padded / width;
     pool.parallelFor(static_cast<std::size_t>(panels), 1, [&](std::size_t begin, std::size_t end) {
         for (auto panel = static_cast<std::int64_t>(begin); panel < static_cast<std::int64_t>(end); ++panel) {
             for (std::int64_t k0 = 0; k0 < depth; k0 += depthBlock(depth)) {
                 const std::int64_t kc = std::min(depthBlock(depth), depth - k0);
-                packPanel(data, depthStride, acrossStride, k0, kc, panel * width, width, extent,
+                packPanel(data, depthStride, acrossStride, k0, kc, panel * width, width, dimSize,
                           target + k0 * padded + panel * width * kc);
             }
         }
     });
 }
 
-std::size_t packedSize(std::int64_t extent, std::int64_t width, std::int64_t depth) {
-    return static_cast<std::size_t>(std::max<std::int64_t>(roundUp(extent, width) * depth, 1));
+std::size_t packedSize(std::int64_t dimSize, std::int64_t width, std::int64_t depth) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(roundUp(dimSize, width) * depth, 1));
 }
 
 /// Where a panel of a packed factor begins.
-const float* panelOf(const float* packed, std::int64_t extent, std::int64_t width, std::int64_t depth, std::int64_t k0,
+const float* panelOf(const float* packed, std::int64_t dimSize, std::int64_t width, std::int64_t depth, std::int64_t k0,
                      std::int64_t panel) {
-    return packed + k0 * roundUp(extent, width) + panel * width * std::min(depthBlock(depth), depth - k0);
+    return packed + k0 * roundUp(dimSize, width) + panel * width * std::min(depthBlock(depth), depth - k0);
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ PackedMatrix PackedMatrix::left(const MatrixView<float>& matrix, std::int64_t m,
                                 base::ThreadPool& pool) {
     PackedMatrix packed;
     packed.m_panelWidth = microKernel().mr;
-    packed.m_extent = m;
+    packed.m_dimSize = m;
     packed.m_depth = k;
     packed.m_buffer = AlignedBuffer<float>(leftSize(m, k));
     packLeft(matrix, m, k, packed.m_buffer.data(), pool);
@@ -100,7 +100,7 @@ PackedMatrix PackedMatrix::right(const MatrixView<float>& matrix, std::int64_t k
                                  base::ThreadPool& pool) {
     PackedMatrix packed;
     packed.m_panelWidth = microKernel().nr;
-    packed.m_extent = n;
+    packed.m_dimSize = n;
     packed.m_depth = k;
     packed.m_buffer = AlignedBuffer<float>(packedSize(n, packed.m_panelWidth, k));
     packAll(matrix.data, matrix.rowStride, matrix.columnStride, k, n, packed.m_panelWidth, packed.m_buffer.data(),
@@ -109,7 +109,7 @@ PackedMatrix PackedMatrix::right(const MatrixView<float>& matrix, std::int64_t k
 }
 
 const float* PackedMatrix::panel(std::int64_t k0, std::int64_t panel) const {
-    return panelOf(m_buffer.data(), m_extent, m_panelWidth, m_depth, k0, panel);
+    return panelOf(m_buffer.data(), m_dimSize, m_panelWidth, m_depth, k0, panel);
 }
 
 namespace {

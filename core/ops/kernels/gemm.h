@@ -23,9 +23,9 @@ struct MatrixView {
 /// So many products are added in registers before they go to C, at most 384 and about the same number each time.
 /// Depends on k alone, and with it the order of all sums.
 constexpr std::int64_t depthBlock(std::int64_t k) {
-    constexpr std::int64_t kMost = 384, kStep = 8;
-    const std::int64_t blocks = (k + kMost - 1) / kMost;
-    return blocks <= 1 ? kMost : ((k + blocks - 1) / blocks + kStep - 1) / kStep * kStep;
+    constexpr std::int64_t kMax = 384, kStep = 8;
+    const std::int64_t blocks = (k + kMax - 1) / kMax;
+    return blocks <= 1 ? kMax : ((k + blocks - 1) / blocks + kStep - 1) / kStep * kStep;
 }
 
 /// One side of a float32 product, laid out for the innermost loop: blocks of k, in them panels of mr rows (left side)
@@ -45,12 +45,12 @@ class PackedMatrix {
     bool empty() const { return m_buffer.size() == 0; }
     /// Panel number `panel` of the block of k that starts at k0.
     const float* panel(std::int64_t k0, std::int64_t panel) const;
-    std::int64_t extent() const { return m_extent; }  ///< m or n
-    std::int64_t depth() const { return m_depth; }    ///< k
+    std::int64_t dimSize() const { return m_dimSize; }  ///< m or n
+    std::int64_t depth() const { return m_depth; }      ///< k
 
   private:
     AlignedBuffer<float> m_buffer;
-    std::int64_t m_extent = 0;
+    std::int64_t m_dimSize = 0;
     std::int64_t m_depth = 0;
     std::int64_t m_panelWidth = 0;  ///< mr or nr
 };

@@ -45,15 +45,16 @@ struct Mover {
     }
 };
 
-base::Result<std::vector<std::int64_t>> indexList(const Tensor& indices, std::int64_t extent) {
+base::Result<std::vector<std::int64_t>> indexList(const Tensor& indices, std::int64_t dimSize) {
     std::vector<std::int64_t> result(static_cast<std::size_t>(indices.numel()));
     for (std::int64_t i = 0; i < indices.numel(); ++i) {
         std::int64_t at = indices.dtype() == DType::Int64   ? indices.data<std::int64_t>()[i]
                           : indices.dtype() == DType::Int32 ? indices.data<std::int32_t>()[i]
                                                             : indices.toInt64(i);
-        if (at < -extent || at >= extent)
-            return opError("index " + std::to_string(at) + " is outside a dimension of size " + std::to_string(extent));
-        result[static_cast<std::size_t>(i)] = at < 0 ? at + extent : at;
+        if (at < -dimSize || at >= dimSize)
+            return opError("index " + std::to_string(at) + " is outside a dimension of size " +
+                           std::to_string(dimSize));
+        result[static_cast<std::size_t>(i)] = at < 0 ? at + dimSize : at;
     }
     return result;
 }
@@ -160,7 +161,7 @@ base::Result<void> gather(KernelContext& context, const Tensor& x, const Tensor&
     SONDE_ASSIGN(const std::vector<std::int64_t> at, indexList(indices, x.dim(axis)));
     Shape shape;
     for (std::size_t i = 0; i < axis; ++i) shape.push_back(x.dim(i));
-    for (std::int64_t extent : indices.shape()) shape.push_back(extent);
+    for (std::int64_t dimSize : indices.shape()) shape.push_back(dimSize);
     for (std::size_t i = axis + 1; i < x.rank(); ++i) shape.push_back(x.dim(i));
     SONDE_ASSIGN(Tensor out, context.output(x.dtype(), shape));
     if (out.numel() == 0) return {};
@@ -289,12 +290,12 @@ base::Result<std::vector<std::int64_t>> slicePositions(const Tensor& x, const Te
     for (std::int64_t row = 0; row < rows; ++row) {
         std::int64_t position = batches > 0 ? row / std::max<std::int64_t>(rows / batches, 1) : 0;
         for (std::size_t d = 0; d < depth; ++d) {
-            const std::int64_t extent = x.dim(batchDims + d);
+            const std::int64_t dimSize = x.dim(batchDims + d);
             std::int64_t at = indices.toInt64(row * static_cast<std::int64_t>(depth) + static_cast<std::int64_t>(d));
-            if (at < -extent || at >= extent)
+            if (at < -dimSize || at >= dimSize)
                 return opError("index " + std::to_string(at) + " is outside a dimension of size " +
-                               std::to_string(extent));
-            position = position * extent + (at < 0 ? at + extent : at);
+                               std::to_string(dimSize));
+            position = position * dimSize + (at < 0 ? at + dimSize : at);
         }
         positions[static_cast<std::size_t>(row)] = position;
     }
@@ -331,18 +332,18 @@ base::Result<void> scatterND(KernelContext& context, const Tensor& x, const Tens
 namespace {
 
 /// The input position that an output position shows, or -1 for padding.
-std::int64_t sourceIndex(std::int64_t at, std::int64_t extent, PadMode mode) {
-    if (at >= 0 && at < extent) return at;
-    if (extent == 0) return -1;
+std::int64_t sourceIndex(std::int64_t at, std::int64_t dimSize, PadMode mode) {
+    if (at >= 0 && at < dimSize) return at;
+    if (dimSize == 0) return -1;
     switch (mode) {
         case PadMode::Constant: return -1;
-        case PadMode::Edge: return at < 0 ? 0 : extent - 1;
-        case PadMode::Wrap: return ((at % extent) + extent) % extent;
+        case PadMode::Edge: return at < 0 ? 0 : dimSize - 1;
+        case PadMode::Wrap: return ((at % dimSize) + dimSize) % dimSize;
         case PadMode::Reflect: {
-            if (extent == 1) return 0;
-            const std::int64_t period = 2 * (extent - 1);
+            if (dimSize == 1) return 0;
+            const std::int64_t period = 2 * (dimSize - 1);
             const std::int64_t phase = ((at % period) + period) % period;
-            return phase < extent ? phase : period - phase;
+            return phase < dimSize ? phase : period - phase;
         }
     }
     return -1;

@@ -4,7 +4,7 @@
 
 namespace sonde::ops::kernels {
 
-/// Tensors of one dtype that agree in all extents but the axis', one behind the other.
+/// Tensors of one dtype that agree in all dimensions but the axis', one behind the other.
 base::Result<void> concat(KernelContext& context, std::span<const Tensor> parts, std::size_t axis);
 
 /// A contiguous copy of a view, on all threads.

@@ -11,8 +11,8 @@ Patches::Patches(const Window& window, std::span<const std::int64_t> inputSpatia
                  std::span<const std::int64_t> outputSpatial)
     : m_window(window), m_input(inputSpatial.begin(), inputSpatial.end()),
       m_output(outputSpatial.begin(), outputSpatial.end()) {
-    for (std::int64_t extent : m_output) m_outputs *= extent;
-    for (std::int64_t extent : m_input) m_inputSize *= extent;
+    for (std::int64_t dimSize : m_output) m_outputs *= dimSize;
+    for (std::int64_t dimSize : m_input) m_inputSize *= dimSize;
     m_taps = window.taps();
 }
 
@@ -68,7 +68,7 @@ void Patches::panel(const T* image, std::int64_t k0, std::int64_t kc, std::int64
                 continue;
             }
             row += offset * m_input[last];
-            // Positions x·stride + tap inside [0, extent): a stretch in the middle, zeros on both sides.
+            // Positions x·stride + tap inside [0, dimension): a stretch in the middle, zeros on both sides.
             const std::int64_t first = line.x * stride + tap[last];
             std::int64_t begin = first < 0 ? std::min((-first + stride - 1) / stride, line.count) : 0;
             const std::int64_t room = m_input[last] - first;

@@ -46,11 +46,11 @@ struct Range {
     std::int64_t begin, end, step;
 };
 
-Range rangeOf(const Window& window, std::size_t axis, std::int64_t output, std::int64_t extent) {
+Range rangeOf(const Window& window, std::size_t axis, std::int64_t output, std::int64_t dimSize) {
     const std::int64_t start = output * window.stride[axis] - window.padBegin[axis];
     const std::int64_t step = window.dilation[axis];
     const std::int64_t begin = start < 0 ? start + (-start + step - 1) / step * step : start;
-    return {begin, std::min(start + window.span(axis), extent), step};
+    return {begin, std::min(start + window.span(axis), dimSize), step};
 }
 
 /// Calls visit(flat input index) for every input that output position `at` covers, in row-major order.
@@ -91,16 +91,16 @@ T lowest() {
     else return T(-std::numeric_limits<float>::infinity());
 }
 
-std::int64_t columnMajorIndex(std::int64_t index, const std::vector<std::int64_t>& extents) {
+std::int64_t columnMajorIndex(std::int64_t index, const std::vector<std::int64_t>& dimSizes) {
     std::int64_t result = 0, step = 1;
-    std::vector<std::int64_t> at(extents.size());
-    for (std::size_t i = extents.size(); i-- > 0;) {
-        at[i] = index % extents[i];
-        index /= extents[i];
+    std::vector<std::int64_t> at(dimSizes.size());
+    for (std::size_t i = dimSizes.size(); i-- > 0;) {
+        at[i] = index % dimSizes[i];
+        index /= dimSizes[i];
     }
-    for (std::size_t i = 0; i < extents.size(); ++i) {
+    for (std::size_t i = 0; i < dimSizes.size(); ++i) {
         result += at[i] * step;
-        step *= extents[i];
+        step *= dimSizes[i];
     }
     return result;
 }
@@ -176,8 +176,8 @@ base::Result<void> maxPool(KernelContext& context, const Tensor& x, const Window
             [](std::int64_t, float*) {});
         return {};
     }
-    const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t extent) {
-        return rangeOf(window, axis, o, extent);
+    const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t dimSize) {
+        return rangeOf(window, axis, o, dimSize);
     };
     if (!tensor::dispatchNumbers(x.dtype(), [&](auto tag) {
             using T = typename decltype(tag)::type;
@@ -234,12 +234,12 @@ std::int64_t paddedTaps(const Window& window, const Geometry& geometry, std::int
 namespace {
 
 /// Positions of a window on one axis that count: inside the input, or inside the padded input.
-double tapsAt(const Window& window, std::size_t axis, std::int64_t output, std::int64_t extent, bool countPadding) {
-    const Range range = rangeOf(window, axis, output, extent);
+double tapsAt(const Window& window, std::size_t axis, std::int64_t output, std::int64_t dimSize, bool countPadding) {
+    const Range range = rangeOf(window, axis, output, dimSize);
     if (!countPadding)
         return static_cast<double>(std::max<std::int64_t>(0, (range.end - range.begin + range.step - 1) / range.step));
     const std::int64_t start = output * window.stride[axis] - window.padBegin[axis];
-    const std::int64_t end = std::min(start + window.span(axis), extent + window.padEnd[axis]);
+    const std::int64_t end = std::min(start + window.span(axis), dimSize + window.padEnd[axis]);
     return static_cast<double>(
         std::max<std::int64_t>(0, (end - start + window.dilation[axis] - 1) / window.dilation[axis]));
 }
@@ -282,7 +282,7 @@ base::Result<void> averagePool(KernelContext& context, const Tensor& x, const Wi
     }
     return sumPool(
         context, x, geometry, y,
-        [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); },
+        [&](std::size_t axis, std::int64_t o, std::int64_t dimSize) { return rangeOf(window, axis, o, dimSize); },
         [](auto v) { return v; },
         [&](auto sum, std::int64_t count, std::int64_t o) {
             const std::int64_t by = divisor > 0 ? divisor : countPadding ? paddedTaps(window, geometry, o) : count;
@@ -296,7 +296,7 @@ base::Result<void> lpPool(KernelContext& context, const Tensor& x, const Window&
     SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     return sumPool(
         context, x, geometry, y,
-        [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); },
+        [&](std::size_t axis, std::int64_t o, std::int64_t dimSize) { return rangeOf(window, axis, o, dimSize); },
         [p](auto v) { return std::pow(std::fabs(static_cast<double>(v)), p); },
         [p](auto sum, std::int64_t, std::int64_t) { return std::pow(static_cast<double>(sum), 1 / p); });
 }
@@ -330,9 +330,9 @@ base::Result<void> adaptiveAveragePool(KernelContext& context, const Tensor& x, 
     }
     return sumPool(
         context, x, geometry, y,
-        [&](std::size_t axis, std::int64_t o, std::int64_t extent) {
+        [&](std::size_t axis, std::int64_t o, std::int64_t dimSize) {
             const std::int64_t outputs = geometry.output[axis];
-            return Range{o * extent / outputs, ((o + 1) * extent + outputs - 1) / outputs, 1};
+            return Range{o * dimSize / outputs, ((o + 1) * dimSize + outputs - 1) / outputs, 1};
         },
         [](auto v) { return v; },
         [](auto sum, std::int64_t count, std::int64_t) { return sum / static_cast<decltype(sum)>(count); });
@@ -343,9 +343,9 @@ base::Result<void> adaptiveMaxPool(KernelContext& context, const Tensor& x, std:
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
     SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     SONDE_ASSIGN(std::int64_t* const where, indicesIfWanted(context, shape));
-    const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t extent) {
+    const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t dimSize) {
         const std::int64_t outputs = geometry.output[axis];
-        return Range{o * extent / outputs, ((o + 1) * extent + outputs - 1) / outputs, 1};
+        return Range{o * dimSize / outputs, ((o + 1) * dimSize + outputs - 1) / outputs, 1};
     };
     if (!tensor::dispatchFloating(x.dtype(), [&](auto tag) {
             using T = typename decltype(tag)::type;

@@ -19,7 +19,7 @@ base::Result<void> averagePool(KernelContext& context, const Tensor& x, const Wi
 /// (Σ |x|^p)^(1/p) of each window.
 base::Result<void> lpPool(KernelContext& context, const Tensor& x, const Window& window, double p);
 
-/// Output extent o of the axis covers inputs [floor(o·in/out), ceil((o+1)·in/out)).
+/// Output dimension o of the axis covers inputs [floor(o·in/out), ceil((o+1)·in/out)).
 base::Result<void> adaptiveAveragePool(KernelContext& context, const Tensor& x, std::span<const std::int64_t> output);
 base::Result<void> adaptiveMaxPool(KernelContext& context, const Tensor& x, std::span<const std::int64_t> output);
 

@@ -6,8 +6,8 @@ namespace sonde::ops::kernels {
 
 enum class Reduce : std::uint8_t { Sum, Mean, Max, Min, Prod, L1, L2, LogSum, LogSumExp, SumSquare, All, Any };
 
-/// Reduces the given axes (sorted or not, each once); output 0 has them with extent 1, or not at all without keepDims.
-/// Over nothing: 0 for sums, 1 for products, the lowest or largest value for Max and Min.
+/// Reduces the given axes (sorted or not, each once); output 0 has them with dimension 1, or not at all without
+/// keepDims. Over nothing: 0 for sums, 1 for products, the lowest or largest value for Max and Min.
 base::Result<void> reduce(KernelContext& context, Reduce kind, const Tensor& x, std::span<const std::size_t> axes,
                           bool keepDims);
 

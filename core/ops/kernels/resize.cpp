@@ -19,7 +19,7 @@ base::Result<double> originalCoordinate(const AxisResize& axis, const ResizeOpti
     const std::string& mode = options.coordinates;
     if (mode == "half_pixel") return (x + 0.5) / axis.scale - 0.5;
     if (mode == "asymmetric") return x / axis.scale;
-    // The extent asked for may be a fraction; corners are aligned with that one.
+    // The dimension asked for may be a fraction; corners are aligned with that one.
     const double asked = axis.scale * in;
     if (mode == "align_corners") return asked != 1 ? x * (in - 1) / (asked - 1) : 0.0;
     if (mode == "pytorch_half_pixel") return axis.output > 1 ? (x + 0.5) / axis.scale - 0.5 : 0.0;

@@ -38,9 +38,10 @@ class Winograd {
              const WinogradSizes& sizes)
         : m_x(x), m_weights(weights), m_bias(bias), m_y(y), m_sizes(sizes), m_micro(floatKernels().gemm),
           m_kernel(weights.tile() == 2 ? floatKernels().winograd2 : floatKernels().winograd4), m_tile(weights.tile()),
-          m_extent(m_tile + 2), m_points(m_extent * m_extent), m_padY(window.padBegin[0]), m_padX(window.padBegin[1]),
-          m_tilesX(divideUp(sizes.output[1], m_tile)), m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)),
-          m_columns(m_micro.nr), m_lanes(std::min<std::int64_t>(kLanes, m_micro.nr)) {}
+          m_dimSize(m_tile + 2), m_points(m_dimSize * m_dimSize), m_padY(window.padBegin[0]),
+          m_padX(window.padBegin[1]), m_tilesX(divideUp(sizes.output[1], m_tile)),
+          m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)), m_columns(m_micro.nr),
+          m_lanes(std::min<std::int64_t>(kLanes, m_micro.nr)) {}
 
     std::int64_t blocks() const { return m_sizes.batch * blocksOfPicture(); }
     std::size_t inputFloats() const { return static_cast<std::size_t>(m_points * m_sizes.inChannels * m_columns); }
@@ -127,9 +128,9 @@ class Winograd {
         const std::int64_t height = m_sizes.input[0], width = m_sizes.input[1];
         forStretches(place, [&](std::int64_t at, std::int64_t tileRow, std::int64_t tileColumn, std::int64_t count) {
             const std::int64_t x = tileColumn * m_tile - m_padX;
-            for (int i = 0; i < m_extent; ++i) {
+            for (int i = 0; i < m_dimSize; ++i) {
                 const std::int64_t y = tileRow * m_tile + i - m_padY;
-                float* out = patches + i * m_extent * m_columns + at;
+                float* out = patches + i * m_dimSize * m_columns + at;
                 const bool inside = y >= 0 && y < height;
                 floatKernels().tileRows(inside ? plane + y * width + x : plane, inside ? -x : 0, inside ? width - x : 0,
                                         m_tile, out, m_columns, static_cast<std::size_t>(count));
@@ -173,7 +174,7 @@ class Winograd {
     const WinogradSizes& m_sizes;
     const MicroKernel& m_micro;
     const WinogradKernel& m_kernel;
-    int m_tile, m_extent, m_points;
+    int m_tile, m_dimSize, m_points;
     std::int64_t m_padY, m_padX, m_tilesX, m_tiles;
     std::int64_t m_columns, m_lanes;
 };
@@ -192,11 +193,11 @@ void spread(base::ThreadPool& pool, std::int64_t count, std::int64_t least, cons
 WinogradWeights::WinogradWeights(const float* weights, std::int64_t outChannels, std::int64_t inChannels, int tile,
                                  base::ThreadPool& pool)
     : m_tile(tile) {
-    const int extent = tile + 2;
+    const int dimSize = tile + 2;
     const auto g = [&](int i, int j) { return tile == 2 ? kG2[i][j] : kG4[i][j]; };
     AlignedBuffer<float> point(static_cast<std::size_t>(outChannels * inChannels));
-    for (int i = 0; i < extent; ++i) {
-        for (int j = 0; j < extent; ++j) {
+    for (int i = 0; i < dimSize; ++i) {
+        for (int j = 0; j < dimSize; ++j) {
             spread(pool, outChannels * inChannels, 4096, [&](std::int64_t begin, std::int64_t end) {
                 for (std::int64_t kc = begin; kc < end; ++kc) {
                     double sum = 0;

@@ -169,7 +169,7 @@ class KernelContext {
     int m_version = 0;
 };
 
-/// Numbers that may depend on extents not known before a run.
+/// Numbers that may depend on dimensions not known before a run.
 using Elements = std::vector<tensor::Symbolic>;
 
 /// One call of shape and dtype inference. Nothing has to be known of an input; outputs left unset are unknown. Names

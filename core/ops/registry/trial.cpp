@@ -24,7 +24,7 @@ constexpr std::size_t kMaxSymbols = 6;
 /// Trial sizes and their steps: divisible, so that halves and thirds are whole.
 constexpr std::int64_t kFirstSize = 12, kStep = 12;
 
-/// Extents of the results of these depend on the numbers.
+/// Dimensions of the results of these depend on the numbers.
 bool dependsOnData(const OpDef& op, const InferContext& context) {
     // clang-format off
     static const std::set<std::string_view> names{"nonzero", "nonzero_numpy", "argwhere", "masked_select", "_unique", "_unique2", "unique_consecutive", "unique_dim",
@@ -51,7 +51,7 @@ bool dependsOnData(const OpDef& op, const InferContext& context) {
 /// Thrown where something is not known that a call needs.
 struct NotKnown {};
 
-/// Sizes for symbols, by their names; extents without one have a name of their own each.
+/// Sizes for symbols, by their names; dimensions without one have a name of their own each.
 using Sizes = std::map<std::string, std::int64_t, std::less<>>;
 
 class Trial {
@@ -212,7 +212,8 @@ Symbolic nameOf(const std::string& symbol) {
     return symbol.front() == '?' ? Symbolic() : Symbolic::of(Dim::named(symbol));
 }
 
-/// An extent in symbols from its values: at the first sizes, with each size one step larger, and at others to prove it.
+/// A dimension in symbols from its values: at the first sizes, with each size one step larger, and at others to prove
+/// it.
 Dim fitted(std::int64_t base, const std::vector<std::int64_t>& stepped, std::int64_t proof, const Sizes& sizes,
            const Sizes& proofSizes) {
     Symbolic sum = Symbolic::of(base);
@@ -242,7 +243,7 @@ Dim fitted(std::int64_t base, const std::vector<std::int64_t>& stepped, std::int
     return (Symbolic::of(base / product) * names).dim();
 }
 
-/// The types of values that differ in extents.
+/// The types of values that differ in dimensions.
 TypeInfo typeOf(const std::vector<const Value*>& values, const Sizes& sizes, const Sizes& proofSizes, bool open) {
     const Value& first = *values.front();
     TypeInfo type = TypeInfo::of(first);
@@ -259,15 +260,16 @@ TypeInfo typeOf(const std::vector<const Value*>& values, const Sizes& sizes, con
     }
     if (!first.isTensor()) return type;
     for (std::size_t axis = 0; axis < first.tensor().rank(); ++axis) {
-        std::vector<std::int64_t> extents;
+        std::vector<std::int64_t> dimSizes;
         for (const Value* value : values) {
             if (!value->isTensor() || value->tensor().rank() != first.tensor().rank()) throw NotKnown{};
-            extents.push_back(value->tensor().dim(axis));
+            dimSizes.push_back(value->tensor().dim(axis));
         }
         Dim& dim = (*type.shape)[axis];
         if (open) dim = {};
-        else if (extents.size() > 1)
-            dim = fitted(extents.front(), {extents.begin() + 1, extents.end() - 1}, extents.back(), sizes, proofSizes);
+        else if (dimSizes.size() > 1)
+            dim = fitted(dimSizes.front(), {dimSizes.begin() + 1, dimSizes.end() - 1}, dimSizes.back(), sizes,
+                         proofSizes);
     }
     return type;
 }

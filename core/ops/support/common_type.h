@@ -4,7 +4,7 @@
 
 namespace sonde::ops {
 
-/// What can be said of a value that is of one type or the other: extents that differ are unknown. A sequence whose
+/// What can be said of a value that is of one type or the other: dimensions that differ are unknown. A sequence whose
 /// elements are not known is one without elements, which fits any other; so does an empty list.
 tensor::TypeInfo commonType(const tensor::TypeInfo& a, const tensor::TypeInfo& b);
 

@@ -77,7 +77,7 @@ base::Result<EinsumEquation> parseEinsum(std::string text, const std::vector<Sha
 
 namespace {
 
-using Extents = std::map<char, std::int64_t>;
+using DimSizes = std::map<char, std::int64_t>;
 
 /// A tensor with a different label for each of its dimensions, none of which is 1.
 struct Operand {
@@ -94,10 +94,10 @@ std::string those(const std::string& labels, const std::string& others, bool inO
     return found;
 }
 
-std::int64_t product(const std::string& labels, const Extents& extents) {
+std::int64_t product(const std::string& labels, const DimSizes& dimSizes) {
     std::int64_t count = 1;
     for (char label : labels) {
-        if (__builtin_mul_overflow(count, extents.at(label), &count)) return std::numeric_limits<std::int64_t>::max();
+        if (__builtin_mul_overflow(count, dimSizes.at(label), &count)) return std::numeric_limits<std::int64_t>::max();
     }
     return count;
 }
@@ -128,12 +128,12 @@ Tensor permuted(const Operand& operand, const std::string& order) {
 }
 
 /// The operand with one dimension for each group of labels; a view where the groups' dimensions lie side by side.
-Tensor grouped(Eager& e, const Operand& operand, const std::vector<std::string>& groups, const Extents& extents) {
+Tensor grouped(Eager& e, const Operand& operand, const std::vector<std::string>& groups, const DimSizes& dimSizes) {
     std::string order;
     Shape shape;
     for (const std::string& group : groups) {
         order += group;
-        shape.push_back(product(group, extents));
+        shape.push_back(product(group, dimSizes));
     }
     const Tensor x = permuted(operand, order);
     std::vector<std::int64_t> strides;
@@ -148,35 +148,35 @@ Tensor grouped(Eager& e, const Operand& operand, const std::vector<std::string>&
     return Tensor::onStorage(x.dtype(), shape, strides, x.storage(), x.offsetElements());
 }
 
-Shape shapeOf(const std::string& labels, const Extents& extents) {
+Shape shapeOf(const std::string& labels, const DimSizes& dimSizes) {
     Shape shape;
-    for (char label : labels) shape.push_back(extents.at(label));
+    for (char label : labels) shape.push_back(dimSizes.at(label));
     return shape;
 }
 
 /// Summed over the labels that nobody else has: the product with a vector of ones.
-Operand summed(Eager& e, const Operand& operand, const std::string& kept, const Extents& extents) {
+Operand summed(Eager& e, const Operand& operand, const std::string& kept, const DimSizes& dimSizes) {
     const std::string gone = those(operand.labels, kept, false), rest = those(operand.labels, kept, true);
     if (gone.empty()) return operand;
-    const Tensor matrix = grouped(e, operand, {rest, gone}, extents);
+    const Tensor matrix = grouped(e, operand, {rest, gone}, dimSizes);
     const Tensor ones = e.as(e("ones", std::vector<std::int64_t>{matrix.dim(1), 1}), matrix.dtype());
-    return {e.reshape(e("matmul", matrix, ones), shapeOf(rest, extents)), rest};
+    return {e.reshape(e("matmul", matrix, ones), shapeOf(rest, dimSizes)), rest};
 }
 
 /// The product of two, summed over what both have and nobody else.
-Operand contracted(Eager& e, Operand a, Operand b, const std::string& kept, const Extents& extents) {
-    a = summed(e, a, kept + b.labels, extents);
-    b = summed(e, b, kept + a.labels, extents);
+Operand contracted(Eager& e, Operand a, Operand b, const std::string& kept, const DimSizes& dimSizes) {
+    a = summed(e, a, kept + b.labels, dimSizes);
+    b = summed(e, b, kept + a.labels, dimSizes);
     const std::string shared = those(a.labels, b.labels, true);
     const std::string batch = those(shared, kept, true), inner = those(shared, kept, false);
     const std::string left = those(a.labels, b.labels, false), right = those(b.labels, a.labels, false);
     const std::string labels = batch + left + right;
     if (inner.empty()) {
-        const Tensor x = grouped(e, a, {batch, left, ""}, extents), y = grouped(e, b, {batch, "", right}, extents);
-        return {e.reshape(e("mul.Tensor", x, y), shapeOf(labels, extents)), labels};
+        const Tensor x = grouped(e, a, {batch, left, ""}, dimSizes), y = grouped(e, b, {batch, "", right}, dimSizes);
+        return {e.reshape(e("mul.Tensor", x, y), shapeOf(labels, dimSizes)), labels};
     }
-    const Tensor x = grouped(e, a, {batch, left, inner}, extents), y = grouped(e, b, {batch, inner, right}, extents);
-    return {e.reshape(e("matmul", x, y), shapeOf(labels, extents)), labels};
+    const Tensor x = grouped(e, a, {batch, left, inner}, dimSizes), y = grouped(e, b, {batch, inner, right}, dimSizes);
+    return {e.reshape(e("matmul", x, y), shapeOf(labels, dimSizes)), labels};
 }
 
 /// Which labels the result or an operand beside these two has.
@@ -194,35 +194,35 @@ struct Pair {
 };
 
 /// The pair with the smallest result.
-Pair nextPair(const std::vector<Operand>& operands, const std::string& output, const Extents& extents) {
+Pair nextPair(const std::vector<Operand>& operands, const std::string& output, const DimSizes& dimSizes) {
     Pair best;
     std::int64_t least = -1;
     for (std::size_t a = 0; a < operands.size(); ++a) {
         for (std::size_t b = a + 1; b < operands.size(); ++b) {
             const std::string all = operands[a].labels + those(operands[b].labels, operands[a].labels, false);
-            const std::int64_t size = product(those(all, neededBeside(operands, a, b, output), true), extents);
+            const std::int64_t size = product(those(all, neededBeside(operands, a, b, output), true), dimSizes);
             if (least < 0 || size < least) best = {a, b}, least = size;
         }
     }
     return best;
 }
 
-Extents extentsOf(Eager& e, const EinsumEquation& equation, const std::vector<Tensor>& operands) {
-    Extents extents;
+DimSizes dimSizesOf(Eager& e, const EinsumEquation& equation, const std::vector<Tensor>& operands) {
+    DimSizes dimSizes;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         for (std::size_t d = 0; d < operands[i].rank(); ++d) {
             const char label = equation.inputs[i][d];
-            std::int64_t& extent = extents.try_emplace(label, 1).first->second;
+            std::int64_t& dimSize = dimSizes.try_emplace(label, 1).first->second;
             const std::int64_t own = operands[i].dim(d);
-            if (own != 1 && extent != 1 && own != extent)
-                e.fail("letter '" + std::string(1, label) + "' has two extents");
-            if (own != 1) extent = own;
+            if (own != 1 && dimSize != 1 && own != dimSize)
+                e.fail("letter '" + std::string(1, label) + "' has two sizes");
+            if (own != 1) dimSize = own;
         }
     }
     for (char label : equation.output) {
-        if (!extents.contains(label)) e.fail("letter '" + std::string(1, label) + "' of the result is in no operand");
+        if (!dimSizes.contains(label)) e.fail("letter '" + std::string(1, label) + "' of the result is in no operand");
     }
-    return extents;
+    return dimSizes;
 }
 
 }  // namespace
@@ -231,7 +231,7 @@ Tensor einsum(Eager& e, const std::string& text, const std::vector<Tensor>& give
     std::vector<Shape> shapes;
     for (const Tensor& x : given) shapes.push_back(x.shape());
     const EinsumEquation equation = e.get(parseEinsum(text, shapes));
-    const Extents extents = extentsOf(e, equation, given);
+    const DimSizes dimSizes = dimSizesOf(e, equation, given);
     const DType dtype = given.front().dtype();
     const bool narrow = dtype == DType::Float16 || dtype == DType::BFloat16;
     std::vector<Operand> operands;
@@ -240,14 +240,14 @@ Tensor einsum(Eager& e, const std::string& text, const std::vector<Tensor>& give
             distinct(narrow ? e.as(e.get(given[i].contiguous()), DType::Float32) : given[i], equation.inputs[i]));
     }
     while (operands.size() > 1) {
-        const auto [a, b] = nextPair(operands, equation.output, extents);
+        const auto [a, b] = nextPair(operands, equation.output, dimSizes);
         const std::string kept = neededBeside(operands, a, b, equation.output);
-        operands[a] = contracted(e, operands[a], operands[b], kept, extents);
+        operands[a] = contracted(e, operands[a], operands[b], kept, dimSizes);
         operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(b));
     }
-    const Operand result = summed(e, operands.front(), equation.output, extents);
+    const Operand result = summed(e, operands.front(), equation.output, dimSizes);
     Tensor y =
-        e.reshape(permuted(result, those(equation.output, result.labels, true)), shapeOf(equation.output, extents));
+        e.reshape(permuted(result, those(equation.output, result.labels, true)), shapeOf(equation.output, dimSizes));
     // A result of its own: what only moves elements may still be the operand.
     if (y.storage() == given.front().storage()) y = e.get(y.clone());
     return e.as(y, dtype);

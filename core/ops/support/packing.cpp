@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t kMaxBlock = 1024;
 
-std::int64_t blocksOf(std::int64_t extent, std::int64_t block) {
-    return extent / block + (extent % block == 0 ? 0 : 1);
+std::int64_t blocksOf(std::int64_t dimSize, std::int64_t block) {
+    return dimSize / block + (dimSize % block == 0 ? 0 : 1);
 }
 
 }  // namespace
@@ -66,15 +66,15 @@ base::Result<Shape> Packing::packedShape(const Shape& plain) const {
     Shape shape;
     std::vector<bool> named(m_rank, false);
     for (const Axis& axis : m_axes) {
-        const std::int64_t extent = plain[axis.plain];
+        const std::int64_t dimSize = plain[axis.plain];
         named[axis.plain] = true;
-        if (extent > std::numeric_limits<std::int64_t>::max() - axis.block)
-            return opError("the dimension " + std::to_string(extent) + " is too large");
+        if (dimSize > std::numeric_limits<std::int64_t>::max() - axis.block)
+            return opError("the dimension " + std::to_string(dimSize) + " is too large");
         switch (axis.part) {
-            case '/': shape.push_back(blocksOf(extent, axis.block)); break;
+            case '/': shape.push_back(blocksOf(dimSize, axis.block)); break;
             case '%': shape.push_back(axis.block); break;
-            case '+': shape.push_back(blocksOf(extent, axis.block) * axis.block); break;
-            default: shape.push_back(extent); break;
+            case '+': shape.push_back(blocksOf(dimSize, axis.block) * axis.block); break;
+            default: shape.push_back(dimSize); break;
         }
     }
     for (std::size_t i = 0; i < m_rank; ++i) {
@@ -84,11 +84,11 @@ base::Result<Shape> Packing::packedShape(const Shape& plain) const {
     return shape;
 }
 
-base::Result<Shape> Packing::plainShape(const Shape& packed, std::span<const std::int64_t> extents) const {
+base::Result<Shape> Packing::plainShape(const Shape& packed, std::span<const std::int64_t> dimSizes) const {
     if (packed.rank() != m_axes.size())
         return opError("a packed tensor has " + std::to_string(m_axes.size()) + " dimensions, not shape " +
                        packed.text());
-    if (!extents.empty() && extents.size() != m_rank)
+    if (!dimSizes.empty() && dimSizes.size() != m_rank)
         return opError("dimensions must have " + std::to_string(m_rank) + " entries");
     std::vector<std::int64_t> dims(m_rank, 1);
     for (std::size_t i = 0; i < m_axes.size(); ++i) {
@@ -104,12 +104,12 @@ base::Result<Shape> Packing::plainShape(const Shape& packed, std::span<const std
             return opError("the dimension " + std::to_string(packed[i]) + " is too large");
         dims[axis.plain] = packed[i] * factor;
     }
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-        if (extents[i] < 0) continue;
-        if (extents[i] > dims[i])
+    for (std::size_t i = 0; i < dimSizes.size(); ++i) {
+        if (dimSizes[i] < 0) continue;
+        if (dimSizes[i] > dims[i])
             return opError("axis " + std::to_string(i) + " has " + std::to_string(dims[i]) + " elements, not " +
-                           std::to_string(extents[i]));
-        dims[i] = extents[i];
+                           std::to_string(dimSizes[i]));
+        dims[i] = dimSizes[i];
     }
     return Shape(std::move(dims));
 }
@@ -148,8 +148,8 @@ base::Result<Tensor> Packing::pack(const Tensor& plain) const {
     return packed;
 }
 
-base::Result<Tensor> Packing::unpack(const Tensor& packed, std::span<const std::int64_t> extents) const {
-    SONDE_ASSIGN(const Shape shape, plainShape(packed.shape(), extents));
+base::Result<Tensor> Packing::unpack(const Tensor& packed, std::span<const std::int64_t> dimSizes) const {
+    SONDE_ASSIGN(const Shape shape, plainShape(packed.shape(), dimSizes));
     if (packed.dtype() == DType::String) return opError("tensors of strings cannot be packed");
     SONDE_ASSIGN(const Tensor source, packed.contiguous());
     SONDE_ASSIGN(Tensor plain, Tensor::allocate(packed.dtype(), shape));

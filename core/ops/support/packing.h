@@ -13,19 +13,19 @@ namespace sonde::ops {
 /// How the axes of a tensor are put in blocks, as text: "NCHW -> N C/8 H W C%8". On the left a letter for each axis; on
 /// the right the axes of the packed tensor: C/8 is the number of the block of 8 channels, C%8 the place in it, and a
 /// letter alone an axis as it is. I+4 is an axis that is padded to a multiple of 4 and stays whole. An axis that the
-/// right side does not name must have extent 1. What is padded is zero.
+/// right side does not name must have dimension 1. What is padded is zero.
 class Packing {
   public:
     /// Usage error: the text means nothing.
     static base::Result<Packing> parse(std::string_view text);
 
-    /// Extents of the packed tensor; error if the plain one has another rank.
+    /// Dimensions of the packed tensor; error if the plain one has another rank.
     base::Result<Shape> packedShape(const Shape& plain) const;
-    /// Extents of the plain tensor, cut to `extents` (one for each axis, -1: all there is, padding included).
-    base::Result<Shape> plainShape(const Shape& packed, std::span<const std::int64_t> extents) const;
+    /// Dimensions of the plain tensor, cut to `dimSizes` (one for each axis, -1: all there is, padding included).
+    base::Result<Shape> plainShape(const Shape& packed, std::span<const std::int64_t> dimSizes) const;
 
     base::Result<Tensor> pack(const Tensor& plain) const;
-    base::Result<Tensor> unpack(const Tensor& packed, std::span<const std::int64_t> extents) const;
+    base::Result<Tensor> unpack(const Tensor& packed, std::span<const std::int64_t> dimSizes) const;
 
   private:
     struct Axis {

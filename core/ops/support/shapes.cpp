@@ -84,17 +84,17 @@ base::Result<Dims> broadcastDims(const Dims& a, const Dims& b) {
 }
 
 std::optional<std::int64_t> knownProduct(const Dims& dims) {
-    std::vector<std::int64_t> extents;
+    std::vector<std::int64_t> dimSizes;
     for (const tensor::Dim& dim : dims) {
         if (!dim.known()) return std::nullopt;
-        extents.push_back(dim.value);
+        dimSizes.push_back(dim.value);
     }
-    return Shape(std::move(extents)).checkedNumel();
+    return Shape(std::move(dimSizes)).checkedNumel();
 }
 
 Dims dimsOf(const Shape& shape) {
     Dims dims;
-    for (std::int64_t extent : shape) dims.push_back(tensor::Dim::of(extent));
+    for (std::int64_t dimSize : shape) dims.push_back(tensor::Dim::of(dimSize));
     return dims;
 }
 
@@ -110,10 +110,10 @@ std::optional<Dims> unknownDimsFrom(const TypeInfo& request) {
     return unknownDims(static_cast<std::size_t>((*count)[0]));
 }
 
-std::vector<std::int64_t> extentsOf(const Dims& dims) {
-    std::vector<std::int64_t> extents;
-    for (const tensor::Dim& dim : dims) extents.push_back(dim.value);
-    return extents;
+std::vector<std::int64_t> dimSizesOf(const Dims& dims) {
+    std::vector<std::int64_t> dimSizes;
+    for (const tensor::Dim& dim : dims) dimSizes.push_back(dim.value);
+    return dimSizes;
 }
 
 Dims unknownDims(std::size_t rank) { return Dims(rank); }

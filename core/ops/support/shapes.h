@@ -23,21 +23,21 @@ base::Result<double> numberOf(const Value& value);
 base::Result<std::int64_t> intOf(const Value& value);
 
 base::Result<Shape> broadcast(const Shape& a, const Shape& b);
-/// The same with unknown extents: unknown against 1 stays unknown, against a larger number is that number. Of two
+/// The same with unknown dimensions: unknown against 1 stays unknown, against a larger number is that number. Of two
 /// symbols it is the larger one.
 base::Result<Dims> broadcastDims(const Dims& a, const Dims& b);
 
-/// A request of extents as inference knows it: what is negative or open stays unknown.
+/// A request of dimensions as inference knows it: what is negative or open stays unknown.
 Dims dimsOf(const Elements& elements);
-/// As many unknown extents as a 1-D input has elements; nothing if that is not known or absurd.
+/// As many unknown dimensions as a 1-D input has elements; nothing if that is not known or absurd.
 std::optional<Dims> unknownDimsFrom(const TypeInfo& request);
 
-/// The product of extents if all are known.
+/// The product of dimensions if all are known.
 std::optional<std::int64_t> knownProduct(const Dims& dims);
 Dims dimsOf(const Shape& shape);
-/// Extents as numbers, -1 where not known.
-std::vector<std::int64_t> extentsOf(const Dims& dims);
-/// An unknown number of extents of `rank`.
+/// Dimensions as numbers, -1 where not known.
+std::vector<std::int64_t> dimSizesOf(const Dims& dims);
+/// An unknown number of dimensions of `rank`.
 Dims unknownDims(std::size_t rank);
 
 // Inference that many operators share.

@@ -6,7 +6,7 @@ namespace sonde::ops {
 
 namespace {
 
-/// No image is that large; keeps sums of extents far from overflow.
+/// No image is that large; keeps sums of dimensions far from overflow.
 constexpr std::int64_t kLimit = std::int64_t{1} << 40;
 
 std::string listText(const std::vector<std::int64_t>& values) { return Shape(values).text(); }
@@ -27,11 +27,11 @@ base::Result<void> checkRange(const std::vector<std::int64_t>& values, const cha
 
 std::int64_t Window::taps() const {
     std::int64_t count = 1;
-    for (std::int64_t extent : kernel) count *= extent;
+    for (std::int64_t dimSize : kernel) count *= dimSize;
     return count;
 }
 
-std::int64_t Window::outputExtent(std::size_t axis, std::int64_t input) const {
+std::int64_t Window::outputDimSize(std::size_t axis, std::int64_t input) const {
     if (input < 0) return -1;
     const std::int64_t free = input + padBegin[axis] + padEnd[axis] - span(axis);
     if (free < 0) return 0;
@@ -42,18 +42,18 @@ std::int64_t Window::outputExtent(std::size_t axis, std::int64_t input) const {
 
 Shape Window::outputShape(std::int64_t n, std::int64_t c, std::span<const std::int64_t> spatial) const {
     std::vector<std::int64_t> dims{n, c};
-    for (std::size_t i = 0; i < rank(); ++i) dims.push_back(outputExtent(i, spatial[i]));
+    for (std::size_t i = 0; i < rank(); ++i) dims.push_back(outputDimSize(i, spatial[i]));
     return Shape(std::move(dims));
 }
 
-base::Result<void> Window::checkOutput(std::span<const std::int64_t> spatial, std::int64_t minExtent) const {
+base::Result<void> Window::checkOutput(std::span<const std::int64_t> spatial, std::int64_t minDimSize) const {
     std::vector<std::int64_t> padded, spans;
     bool fits = true;
     for (std::size_t i = 0; i < rank(); ++i) {
         padded.push_back(spatial[i] + padBegin[i] + padEnd[i]);
         spans.push_back(span(i));
         const std::int64_t free = padded[i] - spans[i];
-        fits = fits && (free < 0 ? -((-free + stride[i] - 1) / stride[i]) : free / stride[i]) + 1 >= minExtent;
+        fits = fits && (free < 0 ? -((-free + stride[i] - 1) / stride[i]) : free / stride[i]) + 1 >= minDimSize;
     }
     if (fits) return {};
     return opError("the kernel is larger than the padded input: padded input " + listText(padded) + ", kernel " +
@@ -68,9 +68,9 @@ base::Result<void> Window::validate() const {
     SONDE_TRY(checkRange(padEnd, "pads", -kLimit, rank()));
     std::int64_t product = 1;
     for (std::size_t i = 0; i < rank(); ++i) {
-        std::int64_t extent = 0;
+        std::int64_t dimSize = 0;
         if (__builtin_mul_overflow(product, kernel[i], &product) ||
-            __builtin_mul_overflow(kernel[i], dilation[i], &extent) || product > kLimit || extent > kLimit) {
+            __builtin_mul_overflow(kernel[i], dilation[i], &dimSize) || product > kLimit || dimSize > kLimit) {
             return opError("kernel_shape " + listText(kernel) + " is too large");
         }
     }
@@ -156,16 +156,16 @@ base::Result<Window> windowFromArguments(std::span<const std::int64_t> kernel, c
     return window;
 }
 
-std::vector<std::int64_t> extentsFrom(const Dims& dims, std::size_t first) {
-    std::vector<std::int64_t> extents;
-    for (std::size_t i = first; i < dims.size(); ++i) extents.push_back(dims[i].value);
-    return extents;
+std::vector<std::int64_t> dimSizesFrom(const Dims& dims, std::size_t first) {
+    std::vector<std::int64_t> dimSizes;
+    for (std::size_t i = first; i < dims.size(); ++i) dimSizes.push_back(dims[i].value);
+    return dimSizes;
 }
 
 namespace {
 
-/// The formula of Window::outputExtent on an extent that is not known.
-tensor::Symbolic symbolicExtent(const Window& window, std::size_t axis, const tensor::Symbolic& in) {
+/// The formula of Window::outputExtent on a dimension that is not known.
+tensor::Symbolic symbolicDimSize(const Window& window, std::size_t axis, const tensor::Symbolic& in) {
     using tensor::Symbolic;
     const Symbolic stride = Symbolic::of(window.stride[axis]);
     if (window.same) return ceilDiv(in, stride);
@@ -184,9 +184,9 @@ Dims windowDims(const Window& window, const Dims& input, tensor::Dim channels) {
     for (std::size_t i = 0; i < window.rank(); ++i) {
         const tensor::Dim& in = input[i + 2];
         if (in.known()) {
-            result.push_back(tensor::Dim::of(window.outputExtent(i, in.value)));
+            result.push_back(tensor::Dim::of(window.outputDimSize(i, in.value)));
         } else {
-            result.push_back(symbolicExtent(window, i, tensor::Symbolic::of(in)).dim());
+            result.push_back(symbolicDimSize(window, i, tensor::Symbolic::of(in)).dim());
         }
     }
     return result;

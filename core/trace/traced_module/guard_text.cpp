@@ -2,7 +2,7 @@
 
 #include "core/operators/names.h"
 #include "core/operators/traits.h"
-#include "core/trace/guard_sentence.h"
+#include "core/trace/guard_description.h"
 #include "core/trace/traced_module/traced_module_tracer.h"
 
 namespace sonde::trace {
@@ -100,17 +100,17 @@ std::string decisionText(const TracedNode& node, KnownUse use) {
 
 GuardText guardText(const TracedNode& node, KnownUse use, const tensor::AttributeValue& came, bool isOfSize) {
     const bool isLength = use == KnownUse::Length || use == KnownUse::Iteration;
-    if (!isOfSize) return {guardSentence(use, decisionText(node, use), came), {}};
+    if (!isOfSize) return {guardDescription(use, decisionText(node, use), came), {}};
     const std::string value =
         use == KnownUse::Bool ? (tensor::text(came) == "0" ? "false" : "true") : tensor::text(came);
     auto query = queryOf(node);
     if (isLength && !node.isNumber()) query = SizeQuery{"size(0)", &node};
     if (isLength && query && query->question == "shape") query->question = "dim()";
     if (query)
-        return {guardSentence(use, query->question + " of " + query->tensor->name(), came),
+        return {guardDescription(use, query->question + " of " + query->tensor->name(), came),
                 "traced with " + query->question + " = " + value + " of " + query->tensor->name()};
     const std::string expression = isLength ? "len(" + expressionOf(node) + ')' : expressionOf(node);
-    return {guardSentence(use, expression, came), "traced with " + expression + " = " + value};
+    return {guardDescription(use, expression, came), "traced with " + expression + " = " + value};
 }
 
 }  // namespace sonde::trace

@@ -7,7 +7,7 @@
 #include "core/graph/guard.h"
 #include "core/operators/form_queries.h"
 #include "core/operators/traits.h"
-#include "core/trace/guard_sentence.h"
+#include "core/trace/guard_description.h"
 #include "core/trace/memory.h"
 #include "core/trace/traced_module/traced_module_tracer.h"
 
@@ -80,11 +80,11 @@ void TracedModuleTracer::addGuard(TracedNode& node, KnownUse use, const Value& v
 
 void TracedModuleTracer::addGuardExpr(TracedNode& node, KnownUse use, const Value& asked, const GuardText& text) {
     const std::string place = recorder().place().sourceText();
-    const std::string sentence = text.sentence + (place.empty() ? "" : " (" + place + ')');
+    const std::string description = text.description + (place.empty() ? "" : " (" + place + ')');
     TracedOperation operation{
         {graph::kGuardDomain, graph::kGuardName, 0}, graph::kGuardName, graph::kGuardName, false, false, 1};
     std::vector<Operand> args{Operand(&node), Operand(asked), Operand(Value(std::string(guardKind(use)))),
-                              Operand(Value(sentence)), Operand(Value(text.traced))};
+                              Operand(Value(description)), Operand(Value(text.traced))};
     TracedExpr* expr =
         GraphBuilder(node.graph()).addCall(Kind::Apply, graph::kGuardName, std::move(args), {}, std::move(operation));
     expr->disableRemove();
@@ -133,14 +133,14 @@ void checkGuard(const TracedExpr& expr, const Var& value) {
     if (!isWhole) throw TraceError(TraceErrorKind::Value, "a guard does not say what it expects");
     const Value& expected = expr.args()[1].constant;
     const std::string& kind = expr.args()[2].constant.toString();
-    const std::string& sentence = expr.args()[3].constant.toString();
+    const std::string& description = expr.args()[3].constant.toString();
     const std::string& traced = expr.args()[4].constant.toString();
     constexpr KnownUse kUses[] = {KnownUse::Bool, KnownUse::Int, KnownUse::Float, KnownUse::Length,
                                   KnownUse::Iteration};
     const auto* use = std::ranges::find_if(kUses, [&kind](KnownUse candidate) { return kind == guardKind(candidate); });
     if (use == std::end(kUses)) throw TraceError(TraceErrorKind::Value, "a guard of kind '" + kind + "' is not known");
     if (value.isProxy())
-        value.tracer().recording().recordGuard(value.node(), *use, attributeOf(expected), sentence, traced);
+        value.tracer().recording().recordGuard(value.node(), *use, attributeOf(expected), description, traced);
     if (value.hasProxy()) return;
     const Value came = askedOf(value.toValue(), *use);
     if (tensor::identical(came, expected)) return;
@@ -148,8 +148,8 @@ void checkGuard(const TracedExpr& expr, const Var& value) {
         return asked.kind() == ValueKind::Bool ? std::string(asked.toBool() ? "true" : "false") : asked.text();
     };
     throw TraceError(TraceErrorKind::Runtime, traced.empty()
-                                                  ? "the guard does not hold: the trace " + sentence + ", expected " +
-                                                        text(expected) + " but got " + text(came)
+                                                  ? "the guard does not hold: the trace " + description +
+                                                        ", expected " + text(expected) + " but got " + text(came)
                                                   : traced + ", got " + text(came));
 }
 

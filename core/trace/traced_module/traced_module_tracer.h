@@ -12,7 +12,7 @@ namespace sonde::trace {
 
 /// What a guard says: "took the branch because sum(x) > 0 was true", and of a size "traced with size(0) = 1 of x".
 struct GuardText {
-    std::string sentence;
+    std::string description;
     std::string traced;
 };
 
@@ -49,7 +49,7 @@ class TracedModuleTracer final : private Recording, public Tracer {
     Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
                std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs) override;
     graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected,
-                              const std::string& sentence, const std::string& traced) override;
+                              const std::string& description, const std::string& traced) override;
     graph::NodeId nodeOfValue(const Var& var) override;
     std::size_t recordedExprs() const override { return 0; }  // nothing is taken back
     bool isTensor(graph::NodeId node) const override { return !isNumber(node); }

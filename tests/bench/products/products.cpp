@@ -110,8 +110,8 @@ class Turns {
   public:
     template <typename Make>
     Turns(std::int64_t floats, Make make) {
-        constexpr std::int64_t kFloats = std::int64_t{1} << 24, kMost = 256;
-        const std::int64_t count = std::clamp<std::int64_t>(kFloats / std::max<std::int64_t>(floats, 1), 2, kMost);
+        constexpr std::int64_t kFloats = std::int64_t{1} << 24, kMax = 256;
+        const std::int64_t count = std::clamp<std::int64_t>(kFloats / std::max<std::int64_t>(floats, 1), 2, kMax);
         for (std::int64_t i = 0; i < count; ++i) m_all.push_back(make());
     }
     std::size_t count() const { return m_all.size(); }

@@ -221,7 +221,7 @@ class TestInfer : public QObject {
         QCOMPARE(m.type(kept), QString("float32[N,3]"));
     }
 
-    void openExtentsOfInputsGetNames() {
+    void openDimSizesOfInputsGetNames() {
         Maker m;
         const NodeId x = m.input("gpu_0/data", {Dim{}, Dim::of(3)});
         const NodeId y = m.op("Concat", "y", {x, x}, with("axis", std::int64_t{0}));

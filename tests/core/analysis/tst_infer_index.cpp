@@ -1,4 +1,4 @@
-// Extents of x[i, a:b, ...] with open numbers, by Python's rules.
+// Dimensions of x[i, a:b, ...] with open numbers, by Python's rules.
 
 #include <QtTest>
 

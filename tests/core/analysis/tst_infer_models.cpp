@@ -32,8 +32,8 @@ class TestInferModels : public QObject {
                 if (inputs.empty() || inputs.front().isNone()) continue;
                 const Coverage coverage = compared(**document, inputs, problems);
                 test::print(file + " " + prefix, coverage);
-                // Ifs of silero give tensors of different rank, depending on an extent; of joined sequences the length
-                // is open.
+                // Ifs of silero give tensors of different rank, depending on a dimension; of joined sequences the
+                // length is open.
                 if (file.startsWith("silero"))
                     QVERIFY2(coverage.ranks * 100 >= coverage.tensors * 75, qPrintable(file));
                 else if (file.startsWith("robust_nested"))

@@ -70,7 +70,7 @@ const Refusal* refusalOf(const QString& model, std::string_view tracer) {
 
 void printCounts(const QString& name, const Coverage& coverage) {
     std::printf(
-        "%-44s %5zu of %5zu values known, %5zu tensors, %5zu with all extents, %5zu as numbers with inputs, %zu wrong\n",
+        "%-44s %5zu of %5zu values known, %5zu tensors, %5zu with all dimensions, %5zu as numbers with inputs, %zu wrong\n",
         qPrintable(name), coverage.known, coverage.values, coverage.tensors, coverage.shapes, coverage.fixed,
         coverage.wrong);
 }

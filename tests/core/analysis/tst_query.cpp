@@ -21,7 +21,7 @@ class TestQuery : public QObject {
 
     static tensor::TypeInfo type(std::vector<std::int64_t> rest, tensor::DType dtype = tensor::DType::Float32) {
         std::vector<tensor::Dim> dims{tensor::Dim::named("N")};
-        for (const std::int64_t extent : rest) dims.push_back(tensor::Dim::of(extent));
+        for (const std::int64_t dimSize : rest) dims.push_back(tensor::Dim::of(dimSize));
         return tensor::TypeInfo::tensor(dtype, std::move(dims));
     }
 

@@ -267,12 +267,13 @@ void TestDumpForms::case20Nchw4AndNchw32() {
     QVERIFY2(plain.has_value(), plain ? "" : plain.error().text().c_str());
     QCOMPARE(countOf(*plain->graph, "Relayout"), std::size_t(0));
 
-    for (const std::int64_t extent : {2, 3}) {
+    for (const std::int64_t dimSize : {2, 3}) {
         Model bytes;
-        const NodeId small = bytes.input8("x", {1, 32, extent, extent});
+        const NodeId small = bytes.input8("x", {1, 32, dimSize, dimSize});
         const auto dump = dumped(bytes.done({bytes.conv8("y", small, {32, 32, 3, 3})}), "enable_nchw32");
         QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
-        QCOMPARE(weightsOf(*dump->graph).text(), (extent == 2 ? Shape{32, 8, 3, 3, 4} : Shape{32, 1, 3, 3, 32}).text());
+        QCOMPARE(weightsOf(*dump->graph).text(),
+                 (dimSize == 2 ? Shape{32, 8, 3, 3, 4} : Shape{32, 1, 3, 3, 32}).text());
     }
 }
 

@@ -62,7 +62,7 @@ class TestInputs : public QObject {
     void presetsNormalise();
     void conversionsBeyondTheDtypeAreRefused_data();
     void conversionsBeyondTheDtypeAreRefused();
-    void openExtentsHaveUsualSizes();
+    void openDimSizesHaveUsualSizes();
     void partsOfAShapeDecideForOthers_data();
     void partsOfAShapeDecideForOthers();
     void filesAreNamed_data();
@@ -448,14 +448,14 @@ void TestInputs::conversionsBeyondTheDtypeAreRefused() {
     QVERIFY2(text.contains(says) && text.contains("input 'x'") && text.contains("red.ppm"), qPrintable(text));
 }
 
-void TestInputs::openExtentsHaveUsualSizes() {
+void TestInputs::openDimSizesHaveUsualSizes() {
     QCOMPARE(
         io::usualShape(TypeInfo::tensor(DType::Float32, std::vector<Dim>{Dim::named("N"), Dim::of(3), Dim{}, Dim{}})),
         (Shape{1, 3, 224, 224}));
     QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N"), Dim::named("T")})),
              (Shape{1, 1}));
     // Of what is read channel by channel only the last one that is read is known.
-    tensor::ExtentHints channels(4);
+    tensor::DimSizeHints channels(4);
     channels[1].least = 3;
     const std::vector<Dim> open(4);
     QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Float32, open), channels), (Shape{1, 3, 224, 224}));

@@ -66,7 +66,7 @@ class TestLiteral : public QObject {
     void arraysAreComparedExactly();
     void oneNumberFitsOneElement();
     void argumentsThatAreNoTensors();
-    void truthsAndNone();
+    void boolsAndNone();
     void itemsMayBeNumbers();
     void defaultsAreItemsOfTheGrammar();
 };
@@ -357,7 +357,7 @@ void TestLiteral::argumentsThatAreNoTensors() {
 }
 
 /// test_flag:True, as a person writes it.
-void TestLiteral::truthsAndNone() {
+void TestLiteral::boolsAndNone() {
     const auto given = [](const char* item, const TypeInfo& type) {
         const auto cases = io::makeInputs(std::string("test_flag:") + item, {{"test_flag", type}});
         return cases ? (*cases)[0].values[0].typeText() + " " + (*cases)[0].values[0].text() : cases.error().what;

@@ -89,7 +89,7 @@ void TestOnnxUntrusted::readingTellsWhatIsWrong_data() {
         "tensor 'w'");
     row("element count overflows", model(relu({rawTensor("w", 1, {1ll << 32, 1ll << 32}, "")})), "impossible shape",
         "tensor 'w'");
-    row("negative extent", model(relu({rawTensor("w", 1, {2, -2}, "")})), "impossible shape", "tensor 'w'");
+    row("negative dimension", model(relu({rawTensor("w", 1, {2, -2}, "")})), "impossible shape", "tensor 'w'");
     row("65 dimensions", model(relu({rawTensor("w", 1, std::vector<std::int64_t>(65, 1), "abcd")})), "impossible shape",
         "tensor 'w'");
     row("element type 200", model(relu({rawTensor("w", 200, {1}, "abcd")})), "element type 200", "tensor 'w'");

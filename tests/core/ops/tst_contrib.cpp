@@ -37,14 +37,14 @@ struct Call {
                                        version);
         for (const QJsonValue& input : line["in"].toArray()) inputs.push_back(test::valueIn(input));
     }
-    base::Result<ops::Inferred> infer(bool extentsKnown) const {
+    base::Result<ops::Inferred> infer(bool dimSizesKnown) const {
         std::vector<TypeInfo> types;
         for (const Value& input : inputs) {
             types.push_back(TypeInfo::of(input));
-            if (!extentsKnown && types.back().shape)
+            if (!dimSizesKnown && types.back().shape)
                 types.back().shape = std::vector<tensor::Dim>(types.back().shape->size());
         }
-        return ops::infer(*op, types, extentsKnown ? inputs : std::vector<Value>(), attributes,
+        return ops::infer(*op, types, dimSizesKnown ? inputs : std::vector<Value>(), attributes,
                           static_cast<std::size_t>(wanted.size()));
     }
 };
@@ -81,8 +81,8 @@ class TestContrib : public QObject {
                                                   test::valueIn(call.wanted[i]), call.tolerance);
             QVERIFY2(text.isEmpty(), qPrintable(QString("result %1 ").arg(i) + text));
         }
-        for (bool extentsKnown : {true, false}) {
-            const auto inferred = call.infer(extentsKnown);
+        for (bool dimSizesKnown : {true, false}) {
+            const auto inferred = call.infer(dimSizesKnown);
             QVERIFY2(inferred, inferred ? "" : inferred.error().text().c_str());
             for (int i = 0; i < call.wanted.size(); ++i) {
                 if (call.wanted[i].isNull()) continue;

@@ -41,24 +41,25 @@ Tensor tensorOf(const Shape& shape, unsigned seed) {
     return Tensor::of<T>(shape, values);
 }
 
-/// All letters run over their extents; "inputs" of the equation without ellipses. Small integers: every type is exact.
+/// All letters run over their dimensions; "inputs" of the equation without ellipses. Small integers: every type is
+/// exact.
 template <typename T>
 std::vector<T> byDefinition(const std::vector<std::string>& inputs, const std::string& output,
                             const std::vector<Tensor>& operands) {
-    std::map<char, std::int64_t> extents, at;
+    std::map<char, std::int64_t> dimSizes, at;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         for (std::size_t d = 0; d < inputs[i].size(); ++d) {
-            std::int64_t& extent = extents.try_emplace(inputs[i][d], 1).first->second;
-            if (operands[i].dim(d) != 1) extent = operands[i].dim(d);
+            std::int64_t& dimSize = dimSizes.try_emplace(inputs[i][d], 1).first->second;
+            if (operands[i].dim(d) != 1) dimSize = operands[i].dim(d);
         }
     }
     std::int64_t count = 1, all = 1;
-    for (char label : output) count *= extents[label];
-    for (const auto& [label, extent] : extents) all *= extent;
+    for (char label : output) count *= dimSizes[label];
+    for (const auto& [label, dimSize] : dimSizes) all *= dimSize;
     std::vector<T> result(static_cast<std::size_t>(count));
     for (std::int64_t n = 0; n < all; ++n) {
         std::int64_t rest = n;
-        for (const auto& [label, extent] : extents) at[label] = rest % extent, rest /= extent;
+        for (const auto& [label, dimSize] : dimSizes) at[label] = rest % dimSize, rest /= dimSize;
         T product = 1;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             std::int64_t offset = 0;
@@ -67,7 +68,7 @@ std::vector<T> byDefinition(const std::vector<std::string>& inputs, const std::s
             product *= operands[i].data<T>()[offset];
         }
         std::int64_t index = 0;
-        for (char label : output) index = index * extents[label] + at[label];
+        for (char label : output) index = index * dimSizes[label] + at[label];
         result[static_cast<std::size_t>(index)] += product;
     }
     return result;
@@ -139,7 +140,7 @@ void TestEinsum::check(const QStringList& inputs, const QString& output, const Q
     std::vector<std::string> labels;
     for (int i = 0; i < shapes.size(); ++i) {
         Shape shape;
-        for (const QString& extent : shapes[i].split(',', Qt::SkipEmptyParts)) shape.push_back(extent.toInt());
+        for (const QString& dimSize : shapes[i].split(',', Qt::SkipEmptyParts)) shape.push_back(dimSize.toInt());
         operands.push_back(tensorOf<T>(shape, static_cast<unsigned>(i + 1)));
         labels.push_back(inputs[i].toStdString());
     }

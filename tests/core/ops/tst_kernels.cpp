@@ -69,14 +69,14 @@ class TestKernels : public QObject {
 
     /// The formula of ONNX's Conv and pools gives 0 where a window is one step too large; below that is no shape.
     void windowsLargerThanTheImage() {
-        for (const auto& [extent, isRight] :
+        for (const auto& [dimSize, isRight] :
              std::vector<std::pair<std::int64_t, bool>>{{1, false}, {2, true}, {3, true}}) {
-            const tensor::Value image(tensor::Tensor::zeros(tensor::DType::Float32, {1, 3, 3, extent}).value());
+            const tensor::Value image(tensor::Tensor::zeros(tensor::DType::Float32, {1, 3, 3, dimSize}).value());
             const tensor::Value kernel(tensor::Tensor::zeros(tensor::DType::Float32, {2, 3, 3, 3}).value());
             const tensor::Attributes window{{"kernel_shape", std::vector<std::int64_t>{3, 3}}};
             const auto convolved = callOp("", "Conv", 11, {image, kernel}, window, 1);
             QCOMPARE(convolved.empty(), !isRight);
-            if (isRight) QCOMPARE(convolved[0].tensor().shape(), (tensor::Shape{1, 2, 1, extent - 2}));
+            if (isRight) QCOMPARE(convolved[0].tensor().shape(), (tensor::Shape{1, 2, 1, dimSize - 2}));
             QCOMPARE(callOp("", "MaxPool", 12, {image}, window, 1).empty(), !isRight);
             QCOMPARE(callOp("", "AveragePool", 11, {image}, window, 1).empty(), !isRight);
         }

@@ -64,9 +64,9 @@ class TestPrimSetItem : public QObject {
     }
     void masksAndLists() {
         constexpr bool kBits[] = {true, false, false, false, true, false};
-        const Value truth(Tensor::of<bool>({2, 3}, kBits));
-        QCOMPARE(assigned(six(), truth, whole(9)), (Numbers{9, 1, 2, 3, 9, 5}));
-        QCOMPARE(assigned(six(), truth, floats({2}, {7, 8})), (Numbers{7, 1, 2, 3, 8, 5}));
+        const Value condition(Tensor::of<bool>({2, 3}, kBits));
+        QCOMPARE(assigned(six(), condition, whole(9)), (Numbers{9, 1, 2, 3, 9, 5}));
+        QCOMPARE(assigned(six(), condition, floats({2}, {7, 8})), (Numbers{7, 1, 2, 3, 8, 5}));
         QCOMPARE(assigned(six(), Value::tuple({slice({}, {}), Value::list({whole(0), whole(2)})}), whole(9)),
                  (Numbers{9, 1, 9, 9, 4, 9}));
     }

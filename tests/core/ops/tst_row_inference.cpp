@@ -32,7 +32,7 @@ std::string nameOf(const ops::OpDef& op) {
     return (op.domain.empty() ? "ai.onnx" : std::string(op.domain)) + "::" + std::string(op.name);
 }
 
-/// Counts of an operator's outputs: all, and those whose extents were all inferred.
+/// Counts of an operator's outputs: all, and those whose dimensions were all inferred.
 struct Counts {
     std::size_t outputs = 0, complete = 0, ranks = 0;
 };
@@ -236,11 +236,11 @@ class TestRowInference : public QObject {
         for (const auto& [op, count] : checker.counts) {
             outputs += count.outputs, complete += count.complete, ranks += count.ranks;
             if (count.complete < count.outputs)
-                std::printf("%-48s %5zu outputs, %5zu with rank, %5zu with all extents\n", op.c_str(), count.outputs,
+                std::printf("%-48s %5zu outputs, %5zu with rank, %5zu with all dimensions\n", op.c_str(), count.outputs,
                             count.ranks, count.complete);
         }
-        std::printf("%zu calls, %zu outputs, %zu with dtype and rank, %zu with all extents\n", checker.calls, outputs,
-                    ranks, complete);
+        std::printf("%zu calls, %zu outputs, %zu with dtype and rank, %zu with all dimensions\n", checker.calls,
+                    outputs, ranks, complete);
     }
 };
 

@@ -1,4 +1,4 @@
-// Inference by trial: sums and products of open extents, results that depend on the data, sizes that are not tried.
+// Inference by trial: sums and products of open dimensions, results that depend on the data, sizes that are not tried.
 
 #include <QtTest>
 
@@ -39,7 +39,7 @@ class TestTrial : public QObject {
     Q_OBJECT
 
   private slots:
-    void extentsFollowSymbols() {
+    void dimSizesFollowSymbols() {
         const TypeInfo nm = open({Dim::named("N"), Dim::of(8)});
         QCOMPARE(inferred("glu", {nm}, {}), QString("float32[N,4]"));
         QCOMPARE(inferred("tile", {nm, TypeInfo::of(Value::list({Value::ofInt(3), Value::ofInt(1)}))},

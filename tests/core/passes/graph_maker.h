@@ -27,7 +27,7 @@ inline Argument arg(NodeId node) { return Argument::of(node); }
 inline Argument arg(std::int64_t number) { return Argument::of(Value::ofInt(number)); }
 inline Argument arg(int number) { return Argument::of(Value::ofInt(number)); }
 inline Argument arg(double number) { return Argument::of(Value::ofFloat(number)); }
-inline Argument arg(bool truth) { return Argument::of(Value::ofBool(truth)); }
+inline Argument arg(bool condition) { return Argument::of(Value::ofBool(condition)); }
 inline Argument arg(const char* text) { return Argument::of(Value(std::string(text))); }
 inline Argument arg(Argument argument) { return argument; }
 inline Argument none() { return Argument::of(Value()); }

@@ -557,7 +557,7 @@ class TestFusionPasses : public QObject {
         QVERIFY(!unknown);
         QCOMPARE(unknown.error().what, std::string("Nope is not found"));
         for (const passes::Pass& each : passes::passes()) {
-            QVERIFY(!each.sentence.empty() && each.run);
+            QVERIFY(!each.description.empty() && each.run);
             for (std::string_view required : each.required) QVERIFY(passes::findPass(required));
         }
     }

@@ -78,7 +78,7 @@ class TestSymbolic : public QObject {
         QVERIFY(!Symbolic::parse("H*W").bound(bind).known());
     }
 
-    void extentsAreNumbersOrNames() {
+    void dimSizesAreNumbersOrNames() {
         QCOMPARE((Symbolic::of(Dim::named("N")) * number(2)).dim().symbol, std::string("2*N"));
         QCOMPARE((number(3) * number(4)).dim(), Dim::of(12));
         QCOMPARE(number(-1).dim(), Dim{});

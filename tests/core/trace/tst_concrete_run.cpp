@@ -49,8 +49,8 @@ GraphPtr followed(const std::shared_ptr<nn::Module>& root, std::map<std::string,
 const graph::Expr& producer(const graph::InternalGraph& graph, const char* node) {
     return graph.expr(graph.node(graph.findNode(node)).producer);
 }
-std::string sentence(const graph::InternalGraph& graph, const char* guard) {
-    return producer(graph, guard).attributes.getString(graph::kGuardSentence, "");
+std::string description(const graph::InternalGraph& graph, const char* guard) {
+    return producer(graph, guard).attributes.getString(graph::kGuardDescription, "");
 }
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -79,7 +79,7 @@ class TestConcreteRun : public QObject {
         QCOMPARE(guard.attributes.getString("kind", ""), std::string("bool"));
         QCOMPARE(guard.attributes.getInt("expected", -1), std::int64_t{1});
         QCOMPARE(guard.attributes.getString("source", ""), std::string("cf"));
-        QCOMPARE(sentence(*graph, "guard"), std::string("took the branch because (x + 1).sum() > 0 was true"));
+        QCOMPARE(description(*graph, "guard"), std::string("took the branch because (x + 1).sum() > 0 was true"));
         QVERIFY(graph->validate().has_value());
         QCOMPARE(resultOf(graph, {floats({2}, {1, 2})}), (Numbers{104, 106}));
         // The other way.
@@ -125,7 +125,7 @@ class TestConcreteRun : public QObject {
             return y;
         });
         const auto graph = followed(net, {{"x", floats({3}, {0, 0, 0})}});
-        QCOMPARE(sentence(*graph, "guard"), std::string("used x.shape[0] as the integer 3"));
+        QCOMPARE(description(*graph, "guard"), std::string("used x.shape[0] as the integer 3"));
         QCOMPARE(producer(*graph, "guard").attributes.getString("kind", ""), std::string("int"));
         QCOMPARE(resultOf(graph, {floats({3}, {1, 2, 3})}), (Numbers{4, 5, 6}));
         const exec::Recording recording = runGraph(graph, {floats({2}, {1, 2})});
@@ -153,9 +153,9 @@ class TestConcreteRun : public QObject {
             return total + Var(nn::sum(in[0]).toFloat());
         });
         const auto graph = followed(net, {{"x", floats({2, 2}, {1, 2, 3, 4})}});
-        QCOMPARE(sentence(*graph, "guard"), std::string("iterated over x, which had 2 elements"));
-        QCOMPARE(sentence(*graph, "guard_1"), std::string("queried the length of x, which was 2"));
-        QCOMPARE(sentence(*graph, "guard_2"), std::string("used x.sum() as the number 10"));
+        QCOMPARE(description(*graph, "guard"), std::string("iterated over x, which had 2 elements"));
+        QCOMPARE(description(*graph, "guard_1"), std::string("queried the length of x, which was 2"));
+        QCOMPARE(description(*graph, "guard_2"), std::string("used x.sum() as the number 10"));
         QCOMPARE(resultOf(graph, {floats({2, 2}, {1, 2, 3, 4})}), (Numbers{18, 22}));
         QVERIFY(runGraph(graph, {floats({3, 2}, {1, 2, 3, 4, 0, 0})}).error.has_value());
         QVERIFY(runGraph(graph, {floats({2, 2}, {1, 2, 3, 5})}).error.has_value());
@@ -169,7 +169,7 @@ class TestConcreteRun : public QObject {
         });
         const auto graph = followed(net, {{"x", floats({1}, {40})}});
         QCOMPARE(resultOf(graph, {floats({1}, {40})}), (Numbers{10}));
-        QCOMPARE(sentence(*graph, "guard_2"),
+        QCOMPARE(description(*graph, "guard_2"),
                  std::string("took the branch because ((x / 2) / 2).sum() > 10 was false"));
         QVERIFY(runGraph(graph, {floats({1}, {80})}).error.has_value());
         QCOMPARE(resultOf(graph, {floats({1}, {36})}), (Numbers{9}));

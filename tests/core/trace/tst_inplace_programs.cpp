@@ -1,5 +1,5 @@
 // Random programs of views, writes, branches and reads: every way to run them gives what PyTorch's eager mode gives, or
-// refuses. The truth comes from an interpreter on plain arrays (tests/support/programs).
+// refuses. The bool comes from an interpreter on plain arrays (tests/support/programs).
 //
 // SONDE_RANDOM_PROGRAMS=N runs N programs (300), SONDE_RANDOM_SEED=S begins with program S (1), SONDE_RANDOM_MODE=NAME
 // takes one way alone.

@@ -400,7 +400,7 @@ class TestZoo : public QObject {
     void everyModelRuns() {
         QFETCH(QString, model);
         const zoo::ModelEntry& entry = *zoo::find(model.toStdString());
-        QVERIFY(!entry.sentence.empty() && !entry.inputs.empty());
+        QVERIFY(!entry.description.empty() && !entry.inputs.empty());
         const auto document = opened(model);
         QVERIFY(document);
         QVERIFY(document->graph->validate());

@@ -31,7 +31,7 @@ class TestGraphCanvas : public QObject {
     void cleanupTestCase() { context::Job::waitForAll(); }
 
     void opensWithAPictureOfTheTopLevel();
-    void clickSelectsAndGroundClears();
+    void clickSelectsAndBackgroundClears();
     void doubleClickOpensAModuleInPlace();
     void theButtonOpensAndCloses();
     void returnOpensWhatIsSelected();
@@ -138,7 +138,7 @@ void TestGraphCanvas::opensWithAPictureOfTheTopLevel() {
     QVERIFY(find(ItemKind::Expr, "conv1"));
 }
 
-void TestGraphCanvas::clickSelectsAndGroundClears() {
+void TestGraphCanvas::clickSelectsAndBackgroundClears() {
     open("zoo:resnet18");
     const ItemId conv = find(ItemKind::Expr, "conv1");
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(conv));

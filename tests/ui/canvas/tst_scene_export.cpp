@@ -26,7 +26,7 @@ class TestSceneExport : public QObject {
     void svgHoldsNamesAsTextInTitledGroups();
     void svgIsDrawnByOthers();
     void pdfTextCanBeRead();
-    void pngHasTheSizeAndTheGround();
+    void pngHasTheSizeAndTheBackground();
     void dotIsReadByGraphviz();
     void jsonHoldsTheGeometry();
     void sameSceneSameBytes();
@@ -115,7 +115,7 @@ void TestSceneExport::pdfTextCanBeRead() {
     QVERIFY(text.contains("BasicBlock"));
 }
 
-void TestSceneExport::pngHasTheSizeAndTheGround() {
+void TestSceneExport::pngHasTheSizeAndTheBackground() {
     const QImage image = QImage::fromData(bytes("png", 2.0), "PNG");
     const layout::Rect bounds = m_painter->index().scene().bounds;
     QVERIFY(std::abs(image.width() - 2 * (bounds.width + 48)) <= 2);

@@ -60,16 +60,16 @@ class TestTheme : public QObject {
         QVERIFY(std::abs(contrast(QColor(0x76, 0x76, 0x76), Qt::white) - 4.54) < 0.01);
     }
 
-    void textIsReadableOnItsGroundInEveryScheme() {
+    void textIsReadableOnItsBackgroundInEveryScheme() {
         QStringList bad;
         for (Scheme scheme : kSchemes) {
             for (const TextPair& pair : textPairs()) {
-                const QColor text = color(pair.text, scheme), ground = color(pair.ground, scheme);
-                if (contrast(text, ground) < 4.5)
+                const QColor text = color(pair.text, scheme), background = color(pair.background, scheme);
+                if (contrast(text, background) < 4.5)
                     bad << QStringLiteral("%1 on %2 in scheme %3: %4")
-                               .arg(colorTable()[size_t(pair.text)].name, colorTable()[size_t(pair.ground)].name)
+                               .arg(colorTable()[size_t(pair.text)].name, colorTable()[size_t(pair.background)].name)
                                .arg(int(scheme))
-                               .arg(contrast(text, ground));
+                               .arg(contrast(text, background));
             }
             for (int i = 0; i < int(OpCategory::Count); ++i) {
                 const CategoryColors c = categoryColors(OpCategory(i), scheme);

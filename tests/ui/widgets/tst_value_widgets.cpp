@@ -222,7 +222,7 @@ class TestValueWidgets : public QObject {
         QVERIFY(changes(first.left(), true) > 4 && changes(first.left(), false) > 4);
         QVERIFY(changes(first.left() + step, true) > 4 && changes(first.left() + step, false) == 0);
         QVERIFY(changes(first.left() + 2 * step, true) == 0 && changes(first.left() + 2 * step, false) > 4);
-        QVERIFY(badInk(BadValue::NaN).ground != badInk(BadValue::PlusInf).ground);
+        QVERIFY(badInk(BadValue::NaN).background != badInk(BadValue::PlusInf).background);
     }
 
     void markedCellsAreSeenHoweverSmallAndReachedByKey() {

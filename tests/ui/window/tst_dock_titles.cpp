@@ -63,11 +63,11 @@ class TestDockTitles : public test::WindowFixture {
         const QImage strip = dock.grab(QRect(0, 0, dock.width(), height)).toImage();
         // Rows and columns with letters; the buttons are at the right end, and a line is below.
         const int right = std::min(strip.width(), 12 + metrics.horizontalAdvance(title));
-        const QRgb ground = strip.pixel(2, height / 2);
+        const QRgb background = strip.pixel(2, height / 2);
         QRect painted;
         for (int y = 1; y < height - 2; ++y)
             for (int x = 2; x < right; ++x)
-                if (strip.pixel(x, y) != ground) painted |= QRect(x, y, 1, 1);
+                if (strip.pixel(x, y) != background) painted |= QRect(x, y, 1, 1);
         const QRect letters = metrics.tightBoundingRect(title);
         if (painted.height() >= letters.height() && painted.width() >= letters.width() - 2) return {};
         return QStringLiteral("%1: %2x%3 of %4x%5")

@@ -77,10 +77,10 @@ void TestForEveryone::highContrastIsChosenAndKept() {
     leaveSettings();
     QCOMPARE(Theme::instance().scheme(), theme::Scheme::HighContrast);
     QVERIFY(canvas()->grab().toImage() != before);
-    // The ground is black or white, and text on it 7:1 at least (WCAG 2, AAA).
-    const QColor ground = theme::color(theme::ColorRole::Canvas);
-    QVERIFY(ground == QColor(Qt::black) || ground == QColor(Qt::white));
-    QVERIFY(theme::contrast(theme::color(theme::ColorRole::Text), ground) >= 7);
+    // The background is black or white, and text on it 7:1 at least (WCAG 2, AAA).
+    const QColor background = theme::color(theme::ColorRole::Canvas);
+    QVERIFY(background == QColor(Qt::black) || background == QColor(Qt::white));
+    QVERIFY(theme::contrast(theme::color(theme::ColorRole::Text), background) >= 7);
     Theme::instance().setMode(Theme::Mode::Light);
     dialogs::applySavedLook();
     QCOMPARE(Theme::instance().scheme(), theme::Scheme::HighContrast);

@@ -52,15 +52,15 @@ class TestLayoutNotice : public test::WindowFixture {
             metrics.horizontalAdvance(QStringLiteral("Computing layout… the previous one stays visible")) + 24;
         return {canvas()->width() / 2 - width / 2, 12, width, metrics.height() + 12};
     }
-    /// An overlay has its own ground at both ends and a line above and below.
+    /// An overlay has its own background at both ends and a line above and below.
     bool isPlateAt(const QRect& plate) {
         const QImage picture = canvas()->grab().toImage();
-        const QColor ground = theme::color(theme::ColorRole::Raised);
+        const QColor background = theme::color(theme::ColorRole::Raised);
         const int middle = plate.center().y();
-        const bool isFilled = picture.pixelColor(plate.left() + 6, middle) == ground &&
-                              picture.pixelColor(plate.right() - 6, middle) == ground;
-        return isFilled && picture.pixelColor(plate.left() + 20, plate.top() - 3) != ground &&
-               picture.pixelColor(plate.left() + 20, plate.bottom() + 4) != ground;
+        const bool isFilled = picture.pixelColor(plate.left() + 6, middle) == background &&
+                              picture.pixelColor(plate.right() - 6, middle) == background;
+        return isFilled && picture.pixelColor(plate.left() + 20, plate.top() - 3) != background &&
+               picture.pixelColor(plate.left() + 20, plate.bottom() + 4) != background;
     }
 };
 

@@ -26,8 +26,8 @@ class TestOverlays : public test::WindowFixture {
     void thePathIsThatOfWhatFillsTheView();
     void linesIntoAnOpenModuleAreTold();
     void portsHaveRoomForTheirTypes();
-    void longExtentsGiveWay_data();
-    void longExtentsGiveWay();
+    void longDimSizesGiveWay_data();
+    void longDimSizesGiveWay();
     void emptyPanelsLeaveRoomInSmallWindows();
 
   private:
@@ -142,7 +142,7 @@ void TestOverlays::portsHaveRoomForTheirTypes() {
     QCOMPARE(inputs, 3);
 }
 
-void TestOverlays::longExtentsGiveWay_data() {
+void TestOverlays::longDimSizesGiveWay_data() {
     QTest::addColumn<QString>("type");
     QTest::addColumn<QString>("shown");
     QTest::addRow("short") << "float32[batch,3,224,224]"
@@ -157,7 +157,7 @@ void TestOverlays::longExtentsGiveWay_data() {
                              << "float32[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 }
 
-void TestOverlays::longExtentsGiveWay() {
+void TestOverlays::longDimSizesGiveWay() {
     QFETCH(QString, type);
     QFETCH(QString, shown);
     QCOMPARE(canvas::shortType(type), shown);

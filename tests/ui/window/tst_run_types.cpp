@@ -35,7 +35,7 @@ class TestRunTypes : public QObject {
     }
 
     /// SharedTwice is linear layers of width 12 (shared_twice.fx.tsv); the traced archive says nothing of its input.
-    void edgesHaveTheExtentsOfTheRun() {
+    void edgesHaveTheDimSizesOfTheRun() {
         MainWindow window;
         window.resize(1400, 900);
         window.show();
@@ -75,7 +75,7 @@ class TestRunTypes : public QObject {
 
     /// What a run's values decide is known after it: the sequence that a loop fills (robust_nested.npz: logits [1,4]),
     /// and the lists whose items the archive leaves open (gpt_mini.fx.tsv: width 48).
-    void valuesDecideExtents_data() {
+    void valuesDecideDimSizes_data() {
         QTest::addColumn<QString>("source");
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("type");
@@ -84,7 +84,7 @@ class TestRunTypes : public QObject {
         QTest::newRow("gpt_mini.script.pt")
             << QStringLiteral("#rand(0,9,1,7)") << QStringLiteral("chunk") << QStringLiteral("list(float32[1,7,48])");
     }
-    void valuesDecideExtents() {
+    void valuesDecideDimSizes() {
         QFETCH(QString, source);
         QFETCH(QString, name);
         QFETCH(QString, type);

@@ -50,7 +50,7 @@ void TestWindowVerb::thePictureHasTheSizeThatWasAskedFor() {
     QCOMPARE(outcome.status, 0);
     const QImage picture(file);
     QCOMPARE(picture.size(), QSize(900, 600));
-    // The dark theme: so is every ground, whatever is on it.
+    // The dark theme: so is every background, whatever is on it.
     QVERIFY(qGray(picture.scaled(1, 1, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).pixel(0, 0)) < 100);
 }
 

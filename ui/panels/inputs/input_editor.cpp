@@ -70,7 +70,7 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
     m_flag->setAccessibleName(tr("Value of input %1").arg(inputName));
     m_flag->setToolTip(tr("Checked: true"));
     for (const io::ImagePreset& preset : io::imagePresets()) {
-        m_preset->addItem(context::text(preset.sentence), context::text(preset.id));
+        m_preset->addItem(context::text(preset.description), context::text(preset.id));
     }
     m_preset->setAccessibleName(tr("Normalisation of the image"));
     m_preset->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -193,7 +193,7 @@ void InputEditor::showState(const ModelInput& input) {
         if (const QString hint = context::windowHint(error->hint); !hint.isEmpty()) lines << hint;
         role = theme::ColorRole::Error;
     } else {
-        if (input.isDemanded) lines << tr("Shape inferred from layers");
+        if (input.isRequired) lines << tr("Shape inferred from layers");
         if (!input.note.isEmpty() && modeOf(input) != TestCase) lines << tr("Note: %1").arg(input.note);
         if (input.value) lines << tr("Given: %1").arg(models::shown(input.value->typeText()));
     }

@@ -57,7 +57,7 @@ PassesPanel::PassesPanel(context::OpenModel& opened, context::Loader& loader, co
     m_passes->setFrameShape(QFrame::NoFrame);
     for (const passes::Pass& pass : passes::passes()) {
         auto* item = new QListWidgetItem(context::text(pass.name), m_passes);
-        item->setToolTip(context::text(pass.sentence));
+        item->setToolTip(context::text(pass.description));
         item->setData(Qt::UserRole, context::text(pass.id));
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
         item->setCheckState(Qt::Unchecked);
@@ -153,7 +153,7 @@ void PassesPanel::fillReport() {
                                          ? tr("applied once")
                                          : tr("applied %1 times").arg(context::countText(report.count)));
             top->setText(WhyColumn,
-                         report.skipped.empty() ? models::shown(report.sentence) : models::shown(report.skipped));
+                         report.skipped.empty() ? models::shown(report.description) : models::shown(report.skipped));
             top->setToolTip(WhyColumn, top->text(WhyColumn));
             if (report.compared) top->setText(OperatorColumn, tr("outputs agree"));
             const auto add = [&](const std::vector<passes::NodeChange>& changes, const QString& what,

@@ -77,7 +77,8 @@ class Channels : public TensorView {
             for (int x = 0; x < image.width(); ++x) {
                 const double value = read(y * step, x * step);
                 const widgets::BadValue bad = widgets::badValueOf(value);
-                line[x] = bad == widgets::BadValue::None ? map.at(scale.toUnit(value)) : widgets::badInk(bad).ground;
+                line[x] =
+                    bad == widgets::BadValue::None ? map.at(scale.toUnit(value)) : widgets::badInk(bad).background;
             }
         }
         return image;

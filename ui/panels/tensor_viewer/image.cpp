@@ -55,7 +55,7 @@ class Image : public TensorView {
         const auto colors = [readers, level](qint64 row, qint64 column) -> QRgb {
             const double first = readers[0](row, column);
             if (const auto bad = widgets::badValueOf(first); bad != widgets::BadValue::None)
-                return widgets::badInk(bad).ground;
+                return widgets::badInk(bad).background;
             if (readers.size() == 1) return qRgb(level(first), level(first), level(first));
             return qRgb(level(first), level(readers[1](row, column)), level(readers[2](row, column)));
         };

@@ -63,7 +63,7 @@ class PlaneModel : public QAbstractTableModel {
                 const auto bad = widgets::badValueOf(m_plane.toDouble(at.row() * m_plane.dim(1) + at.column()));
                 if (bad == widgets::BadValue::None) return {};
                 const widgets::BadInk ink = widgets::badInk(bad);
-                return QColor(role == Qt::ForegroundRole ? ink.ink : ink.ground);
+                return QColor(role == Qt::ForegroundRole ? ink.ink : ink.background);
             }
             default: return {};
         }

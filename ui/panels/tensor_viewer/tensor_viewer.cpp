@@ -37,7 +37,7 @@ constexpr std::int64_t kCountedAtOnce = 32768;
 /// Places of NaN and infinite elements that are looked up.
 constexpr std::size_t kMaxBad = 10'000;
 
-std::vector<qint64> extents(const tensor::Tensor& tensor) {
+std::vector<qint64> dimSizes(const tensor::Tensor& tensor) {
     return {tensor.shape().dims().begin(), tensor.shape().dims().end()};
 }
 
@@ -205,7 +205,7 @@ void TensorViewer::takeStats(Counted counted) {
 
 void TensorViewer::recall() {
     const auto known = m_memory.constFind(m_key);
-    const std::vector<qint64> shape = extents(m_shown.tensor);
+    const std::vector<qint64> shape = dimSizes(m_shown.tensor);
     {
         const QSignalBlocker slice(m_slice), range(m_range);
         m_slice->setShape(shape);
@@ -246,9 +246,11 @@ QString TensorViewer::usualView() const {
     if (std::find(tensor.shape().begin(), tensor.shape().end(), tensor.numel()) != tensor.shape().end())
         return tensor.dim(tensor.rank() - 1) == tensor.numel() ? lineView().id : heatMapView().id;
     if (axes.channel < 0) return heatMapView().id;
-    const auto extent = [&](int axis) { return tensor.dim(static_cast<std::size_t>(axis)); };
-    if (extent(axes.row) < 4 || extent(axes.column) < 4) return heatMapView().id;
-    return extent(axes.channel) == 3 ? imageView().id : extent(axes.channel) > 1 ? channelsView().id : heatMapView().id;
+    const auto dimSize = [&](int axis) { return tensor.dim(static_cast<std::size_t>(axis)); };
+    if (dimSize(axes.row) < 4 || dimSize(axes.column) < 4) return heatMapView().id;
+    return dimSize(axes.channel) == 3  ? imageView().id
+           : dimSize(axes.channel) > 1 ? channelsView().id
+                                       : heatMapView().id;
 }
 
 void TensorViewer::offerViews() {

@@ -74,7 +74,7 @@ TracingPanel::TracingPanel(context::OpenModel& opened, context::Loader& loader, 
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_pages);
 
-    connect(m_tracer, &QComboBox::currentIndexChanged, this, &TracingPanel::showSentence);
+    connect(m_tracer, &QComboBox::currentIndexChanged, this, &TracingPanel::showDescription);
     connect(m_noLeaves, &QCheckBox::toggled, m_leaves, &QWidget::setDisabled);
     connect(m_retrace, &QPushButton::clicked, this, &TracingPanel::retrace);
     connect(m_defaults, &QPushButton::clicked, this, &TracingPanel::setToDefaults);
@@ -142,7 +142,7 @@ void TracingPanel::rebuild() {
     m_register->setChecked(!options.registeredLeaves.empty());
     fillLeaves();
     fillConcrete();
-    showSentence();
+    showDescription();
     showResult();
 }
 
@@ -186,10 +186,10 @@ void TracingPanel::fillConcrete() {
     if (m_concrete->rowCount() == 0) m_concrete->addRow(note(tr("forward has no parameters")));
 }
 
-void TracingPanel::showSentence() {
+void TracingPanel::showDescription() {
     for (const document::TracerInfo& tracer : document::tracers())
         if (context::text(tracer.id) == m_tracer->currentData().toString())
-            m_description->setText(context::text(tracer.sentence));
+            m_description->setText(context::text(tracer.description));
 }
 
 void TracingPanel::showResult() {

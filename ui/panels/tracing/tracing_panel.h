@@ -31,7 +31,7 @@ class TracingPanel : public QWidget {
     void rebuild();
     void fillLeaves();
     void fillConcrete();
-    void showSentence();
+    void showDescription();
     void showResult();
     void setToDefaults();
     document::OpenOptions chosen() const;

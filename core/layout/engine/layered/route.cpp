@@ -113,16 +113,16 @@ class Router {
             if (m_graph.chains[i].lane) wanting.push_back(i);
         }
         if (wanting.empty()) return;
-        auto extent = [&](std::size_t i) {
+        auto dimSize = [&](std::size_t i) {
             const Index a = m_graph.rank[m_boxes.edges[i].from], b = m_graph.rank[m_boxes.edges[i].to];
             return std::pair(std::min(a, b), std::max(a, b));
         };
-        std::stable_sort(wanting.begin(), wanting.end(), [&](auto a, auto b) { return extent(a) < extent(b); });
+        std::stable_sort(wanting.begin(), wanting.end(), [&](auto a, auto b) { return dimSize(a) < dimSize(b); });
         const double step = std::max(4.0, m_boxes.nodeSep * 0.4);
         std::multimap<Index, std::size_t> freeFrom;  // rank after which a lane is free -> lane
         std::size_t lanes = 0;
         for (const std::size_t i : wanting) {
-            const auto [top, bottom] = extent(i);
+            const auto [top, bottom] = dimSize(i);
             std::size_t lane = lanes;
             if (!freeFrom.empty() && freeFrom.begin()->first < top) {
                 lane = freeFrom.begin()->second;

@@ -20,7 +20,7 @@ ScriptValue v(const char* text) { return ScriptValue(Var(std::string(text))); }
 ScriptValue v(std::int64_t number) { return ScriptValue(Var(number)); }
 ScriptValue v(int number) { return v(static_cast<std::int64_t>(number)); }
 ScriptValue v(double number) { return ScriptValue(Var(number)); }
-ScriptValue v(bool truth) { return ScriptValue(Var(truth)); }
+ScriptValue v(bool condition) { return ScriptValue(Var(condition)); }
 ScriptValue v(ScriptValue value) { return value; }
 template <typename... T>
 ScriptValue list(T... items) {

@@ -236,7 +236,7 @@ class TestTorchScriptArchive : public QObject {
         QCOMPARE(tensorNamed(*root, "a").numel(), 3);
     }
 
-    /// A damaged byte of a bool is a truth, not a value that no bool has.
+    /// A damaged byte of a bool is a bool, not a value that no bool has.
     void boolsAreZeroOrOne() {
         test::writeScript(
             path(),

@@ -1,9 +1,9 @@
 // What operators with weights want of their input.
 
-#include "core/analysis/demand/demands.h"
+#include "core/analysis/requirements/requirements.h"
 #include "core/operators/names.h"
 
-namespace sonde::analysis::demand {
+namespace sonde::analysis::requirement {
 
 using graph::Argument;
 using graph::Expr;
@@ -17,14 +17,14 @@ constexpr std::size_t kVectors = 2;
 
 }  // namespace
 
-void Demands::collectOperator(const Expr& expr) {
+void Requirements::collectOperator(const Expr& expr) {
     if (expr.arguments.empty() || expr.outputs.empty()) return;
     const Traits& traits = graph::traitsOf(expr);
-    const Demand result = of(expr);
+    const Requirement result = of(expr);
     if (!collectLayer(expr, traits, result)) collectShaped(expr, traits, result);
 }
 
-bool Demands::collectLayer(const Expr& expr, const Traits& traits, const Demand& result) {
+bool Requirements::collectLayer(const Expr& expr, const Traits& traits, const Requirement& result) {
     switch (traits.opClass) {
         case OpClass::Conv:
         case OpClass::ConvTranspose: wantConvolved(expr, traits, result); return true;
@@ -48,7 +48,7 @@ bool Demands::collectLayer(const Expr& expr, const Traits& traits, const Demand&
     }
 }
 
-void Demands::wantConvolved(const Expr& expr, const Traits& traits, const Demand& result) {
+void Requirements::wantConvolved(const Expr& expr, const Traits& traits, const Requirement& result) {
     const auto weight = m_facts.shapeOf(Facts::argument(expr, "weight"));
     if (!weight || weight->size() < 3 || weight->size() > kHighestRank) return;
     const std::size_t axes = weight->size() - 2;
@@ -58,14 +58,14 @@ void Demands::wantConvolved(const Expr& expr, const Traits& traits, const Demand
         if (!flag.isNumber()) return;
         transposed = flag.number() != 0;
     }
-    Demand demand, y = result;
-    demand.dtype = m_facts.dtypeOf(Facts::argument(expr, "weight"));
-    demand.rank = y.rank = weight->size();
-    demand.put(0, y.at(0));
+    Requirement requirement, y = result;
+    requirement.dtype = m_facts.dtypeOf(Facts::argument(expr, "weight"));
+    requirement.rank = y.rank = weight->size();
+    requirement.put(0, y.at(0));
     const auto groups = m_facts.integer(Facts::argument(expr, "groups"));
-    if (transposed) demand.put(1, Extent::of((*weight)[0]));
+    if (transposed) requirement.put(1, DimSize::of((*weight)[0]));
     else if (groups && *groups > 0 && *groups < (std::int64_t{1} << 31) && (*weight)[1] < (std::int64_t{1} << 31))
-        demand.put(1, Extent::of((*weight)[1] * *groups));
+        requirement.put(1, DimSize::of((*weight)[1] * *groups));
     const Ints stride = m_facts.integersFor(Facts::argument(expr, "stride"), axes),
                dilation = m_facts.integersFor(Facts::argument(expr, "dilation"), axes);
     const Ints padding = m_facts.integersFor(Facts::argument(expr, "padding"), axes);
@@ -75,99 +75,100 @@ void Demands::wantConvolved(const Expr& expr, const Traits& traits, const Demand
     for (std::size_t i = 0; i < axes && !stride.empty() && !dilation.empty() && (isNamed || !padding.empty()); ++i) {
         const auto axis = static_cast<std::int64_t>(i + 2);
         const Window window{(*weight)[i + 2], stride[i], isNamed ? 0 : padding[i], dilation[i]};
-        if (isNamed && mode.toString() == "same") demand.put(axis, y.at(axis));
+        if (isNamed && mode.toString() == "same") requirement.put(axis, y.at(axis));
         else if (transposed)
-            demand.put(axis, beforeTransposedWindow(y.at(axis), window, outputPadding.empty() ? 0 : outputPadding[i]));
-        else demand.put(axis, beforeWindow(y.at(axis), window));
+            requirement.put(axis,
+                            beforeTransposedWindow(y.at(axis), window, outputPadding.empty() ? 0 : outputPadding[i]));
+        else requirement.put(axis, beforeWindow(y.at(axis), window));
     }
-    want(expr.arguments.front(), demand);
+    want(expr.arguments.front(), requirement);
 }
 
 /// x [N, L, I] with states [layers, N, H]; of rank 2 both are a single sequence.
-void Demands::wantRecurrent(const Expr& expr) {
-    Demand demand;
+void Requirements::wantRecurrent(const Expr& expr) {
+    Requirement requirement;
     const Argument states = Facts::argument(expr, "hx"), weights = Facts::argument(expr, "params");
     const Argument* state = states.items.empty() ? &states : &states.items.front();
-    demand.rank = m_facts.rankOf(*state);
+    requirement.rank = m_facts.rankOf(*state);
     if (!weights.items.empty()) {
         if (const auto weight = m_facts.shapeOf(weights.items.front()); weight && weight->size() == 2)
-            demand.put(-1, Extent::of((*weight)[1]));
-        demand.dtype = m_facts.dtypeOf(weights.items.front());
+            requirement.put(-1, DimSize::of((*weight)[1]));
+        requirement.dtype = m_facts.dtypeOf(weights.items.front());
     }
-    want(expr.arguments.front(), demand);
+    want(expr.arguments.front(), requirement);
 }
 
 /// linear(x, w [K, I]), x @ w [I, K], addmm(b, x, w [I, K])
-void Demands::wantMultiplied(const Expr& expr, OpClass opClass, const Demand& result) {
+void Requirements::wantMultiplied(const Expr& expr, OpClass opClass, const Requirement& result) {
     const std::size_t at = opClass == OpClass::AddMatrixProduct ? 1 : 0;
     if (expr.arguments.size() < at + 2) return;
     const Argument& matrix = expr.arguments[at + 1];
     auto weight = m_facts.shapeOf(matrix);
     if (!weight || weight->size() != 2) return;
     if (opClass != OpClass::Linear) std::swap((*weight)[0], (*weight)[1]);
-    Demand y = result;
+    Requirement y = result;
     if (opClass == OpClass::MatrixProduct || opClass == OpClass::AddMatrixProduct) y.rank = 2;
     wantLinear(expr.arguments[at], *weight, m_facts.dtypeOf(matrix), y);
 }
 
-void Demands::wantLinear(const Argument& x, const Ints& weight, DType dtype, const Demand& result) {
-    Demand demand = result.rankShifted(0);
-    demand.dtype = dtype;
-    if (demand.usualRank == 0) demand.usualRank = kVectors;
-    demand.put(-1, Extent::of(weight[1]));
+void Requirements::wantLinear(const Argument& x, const Ints& weight, DType dtype, const Requirement& result) {
+    Requirement requirement = result.rankShifted(0);
+    requirement.dtype = dtype;
+    if (requirement.usualRank == 0) requirement.usualRank = kVectors;
+    requirement.put(-1, DimSize::of(weight[1]));
     for (std::size_t i = 0; result.rank && i + 1 < *result.rank; ++i)
-        demand.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
+        requirement.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
     for (std::size_t i = 1; !result.rank && i < result.back.size(); ++i)
-        demand.put(-1 - static_cast<std::int64_t>(i), result.back[i]);
-    want(x, demand);
+        requirement.put(-1 - static_cast<std::int64_t>(i), result.back[i]);
+    want(x, requirement);
 }
 
-void Demands::wantNormed(const Expr& expr, const Demand& result) {
-    Demand demand = result;
-    const Ints extents = m_facts.integers(Facts::argument(expr, "normalized_shape"));
-    for (std::size_t i = 0; i < extents.size(); ++i)
-        demand.put(-1 - static_cast<std::int64_t>(i), Extent::of(extents[extents.size() - 1 - i]));
-    if (demand.dtype == DType::Undefined) demand.dtype = m_facts.dtypeOf(Facts::argument(expr, "weight"));
-    if (demand.usualRank == 0) demand.usualRank = std::min(extents.size() + 1, kHighestRank);
-    want(expr.arguments.front(), demand);
+void Requirements::wantNormed(const Expr& expr, const Requirement& result) {
+    Requirement requirement = result;
+    const Ints dimSizes = m_facts.integers(Facts::argument(expr, "normalized_shape"));
+    for (std::size_t i = 0; i < dimSizes.size(); ++i)
+        requirement.put(-1 - static_cast<std::int64_t>(i), DimSize::of(dimSizes[dimSizes.size() - 1 - i]));
+    if (requirement.dtype == DType::Undefined) requirement.dtype = m_facts.dtypeOf(Facts::argument(expr, "weight"));
+    if (requirement.usualRank == 0) requirement.usualRank = std::min(dimSizes.size() + 1, kHighestRank);
+    want(expr.arguments.front(), requirement);
 }
 
-void Demands::wantBatchNormed(const Expr& expr, const Demand& result) {
-    Demand demand = result;
+void Requirements::wantBatchNormed(const Expr& expr, const Requirement& result) {
+    Requirement requirement = result;
     for (const std::string_view name : {"weight", "running_mean"}) {
         if (const auto channels = m_facts.shapeOf(Facts::argument(expr, name)); channels && channels->size() == 1)
-            demand.put(1, Extent::of(channels->front()));
-        if (demand.dtype == DType::Undefined) demand.dtype = m_facts.dtypeOf(Facts::argument(expr, name));
+            requirement.put(1, DimSize::of(channels->front()));
+        if (requirement.dtype == DType::Undefined) requirement.dtype = m_facts.dtypeOf(Facts::argument(expr, name));
     }
-    want(expr.arguments.front(), demand);
+    want(expr.arguments.front(), requirement);
 }
 
 /// embedding(weight, indices): one row for each index.
-void Demands::wantIndices(const Expr& expr, const Demand& result) {
-    Demand demand = result.rankShifted(-1);
-    demand.dtype = DType::Int64;
-    for (std::size_t i = 0; demand.rank && i < *demand.rank; ++i)
-        demand.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
-    for (std::size_t i = 1; !demand.rank && i < result.back.size(); ++i)
-        demand.put(-static_cast<std::int64_t>(i), result.back[i]);
-    want(Facts::argument(expr, "indices"), demand);
+void Requirements::wantIndices(const Expr& expr, const Requirement& result) {
+    Requirement requirement = result.rankShifted(-1);
+    requirement.dtype = DType::Int64;
+    for (std::size_t i = 0; requirement.rank && i < *requirement.rank; ++i)
+        requirement.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
+    for (std::size_t i = 1; !requirement.rank && i < result.back.size(); ++i)
+        requirement.put(-static_cast<std::int64_t>(i), result.back[i]);
+    want(Facts::argument(expr, "indices"), requirement);
 }
 
 /// embedding_bag(weight, indices [n], offsets [N])
-void Demands::wantBags(const Expr& expr) {
-    Demand demand;
-    demand.dtype = DType::Int64;
-    demand.rank = 1;
-    for (const std::string_view name : {"indices", "offsets"}) want(Facts::argument(expr, name), demand);
+void Requirements::wantBags(const Expr& expr) {
+    Requirement requirement;
+    requirement.dtype = DType::Int64;
+    requirement.rank = 1;
+    for (const std::string_view name : {"indices", "offsets"}) want(Facts::argument(expr, name), requirement);
 }
 
 /// The first arguments are queries, keys and values, or what all of them are made of: [N, L, E].
-void Demands::wantAttended(const Expr& expr, std::size_t count) {
-    Demand demand;
-    demand.dtype = m_facts.dtypeOf(Facts::argument(expr, "qkv_weight"));
-    demand.rank = 3;
-    demand.put(-1, Extent::of(m_facts.integer(Facts::argument(expr, "embed_dim")).value_or(-1)));
-    for (std::size_t i = 0; i < count && i < expr.arguments.size(); ++i) want(expr.arguments[i], demand);
+void Requirements::wantAttended(const Expr& expr, std::size_t count) {
+    Requirement requirement;
+    requirement.dtype = m_facts.dtypeOf(Facts::argument(expr, "qkv_weight"));
+    requirement.rank = 3;
+    requirement.put(-1, DimSize::of(m_facts.integer(Facts::argument(expr, "embed_dim")).value_or(-1)));
+    for (std::size_t i = 0; i < count && i < expr.arguments.size(); ++i) want(expr.arguments[i], requirement);
 }
 
-}  // namespace sonde::analysis::demand
+}  // namespace sonde::analysis::requirement

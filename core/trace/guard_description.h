@@ -13,7 +13,7 @@ std::string expressionText(const graph::InternalGraph& graph, graph::NodeId node
 
 /// What a trace did because of a value: "took the branch because sum(x) > 0 was true", "used x.shape[0] as the integer
 /// 3", "iterated over x, which had 3 elements".
-std::string guardSentence(KnownUse use, const std::string& expression, const tensor::AttributeValue& came);
+std::string guardDescription(KnownUse use, const std::string& expression, const tensor::AttributeValue& came);
 
 /// "+" of "add", "//" of "floordiv"; empty if the operator is not written between its operands.
 std::string_view infixSign(std::string_view op);

@@ -1,4 +1,4 @@
-#include "core/document/elf_extent.h"
+#include "core/document/elf_size.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +17,7 @@ std::uint64_t endOf(std::uint64_t offset, std::uint64_t size) {
 
 }  // namespace
 
-std::uint64_t elfExtentBytes(std::span<const std::byte> file) {
+std::uint64_t elfSizeBytes(std::span<const std::byte> file) {
     Elf64_Ehdr header{};
     if (file.size() < sizeof header) return 0;
     std::memcpy(&header, file.data(), sizeof header);

@@ -8,7 +8,7 @@
 #include "core/graph/internal_graph.h"
 #include "core/graph/traits.h"
 
-namespace sonde::analysis::demand {
+namespace sonde::analysis::requirement {
 
 using Ints = std::vector<std::int64_t>;
 
@@ -47,18 +47,18 @@ class Facts {
     tensor::DType dtypeOf(const graph::Argument& value) const;
     std::optional<std::size_t> rankOf(const graph::Argument& value) const;
     /// By an axis that may count from the end; -1: not told.
-    std::int64_t extentOf(const graph::Argument& value, std::int64_t axis) const;
+    std::int64_t dimSizeOf(const graph::Argument& value, std::int64_t axis) const;
 
   private:
     tensor::TypeInfo typeOf(const graph::Argument& value) const;
     std::optional<std::size_t> rankFrom(const graph::Argument& value, int& steps) const;
-    std::int64_t extentFrom(const graph::Argument& value, std::int64_t axis, int& steps) const;
-    std::int64_t joinedExtent(const graph::Expr& cat, std::int64_t axis, int& steps) const;
-    std::int64_t expandedExtent(const graph::Expr& expand, std::int64_t axis, int& steps) const;
+    std::int64_t dimSizeFrom(const graph::Argument& value, std::int64_t axis, int& steps) const;
+    std::int64_t joinedDimSize(const graph::Expr& cat, std::int64_t axis, int& steps) const;
+    std::int64_t expandedDimSize(const graph::Expr& expand, std::int64_t axis, int& steps) const;
     graph::Argument sourceOf(const graph::Argument& value) const;
 
     const graph::InternalGraph& m_graph;
     std::unordered_map<std::size_t, graph::NodeId> m_given;
 };
 
-}  // namespace sonde::analysis::demand
+}  // namespace sonde::analysis::requirement

@@ -1,4 +1,4 @@
-// What layers demand of the inputs of archives, whose files say nothing about them. Expected: the models' sources in
+// What layers require of the inputs of archives, whose files say nothing about them. Expected: the models' sources in
 // tests/data/models/generate and the inputs in their .npz files; of graphs by hand torch's formulas of output sizes,
 // backwards.
 
@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "core/analysis/demand.h"
+#include "core/analysis/requirements.h"
 #include "core/document/document.h"
 #include "core/document/document_json.h"
 #include "core/document/input_infos.h"
@@ -15,7 +15,7 @@
 #include "tests/core/passes/graph_maker.h"
 #include "tests/support/reference_sets.h"
 
-namespace tst_demand {
+namespace tst_requirements {
 
 using namespace sonde;
 using test::arg;
@@ -46,7 +46,7 @@ graph::NodeId pool2(Maker& maker, const std::string& name, graph::NodeId x) {
 
 }  // namespace
 
-class TestDemand : public QObject {
+class TestRequirement : public QObject {
     Q_OBJECT
 
   private slots:
@@ -85,9 +85,9 @@ class TestDemand : public QObject {
         QCOMPARE(QString::fromStdString((*document)->graph->node(input.node).type.text()), type);
         const io::InputInfo info = document::inputInfos(**document).front();
         QCOMPARE(QString::fromStdString(io::usualShape(info.type, info.usual).text()), first);
-        QVERIFY(input.isDemanded);
+        QVERIFY(input.isRequired);
         const std::string json = document::documentJson(**document);
-        QCOMPARE(json.find("\"demanded_inputs\":[\"" + input.name + "\"]") != std::string::npos, input.isDemanded);
+        QCOMPARE(json.find("\"demanded_inputs\":[\"" + input.name + "\"]") != std::string::npos, input.isRequired);
     }
 
     /// Graphs by hand: what a first run gives them, and that they run on it.
@@ -170,8 +170,8 @@ class TestDemand : public QObject {
         Maker maker;
         const graph::NodeId x = maker.input("x");
         maker.result(build(maker, x));
-        (void)analysis::demandInputTypes(maker.graph);
-        const io::InputInfo input{"x", maker.graph.node(x).type, true, analysis::usualExtents(maker.graph).front()};
+        (void)analysis::requireInputTypes(maker.graph);
+        const io::InputInfo input{"x", maker.graph.node(x).type, true, analysis::usualDimSizes(maker.graph).front()};
         QCOMPARE(QString::fromStdString(io::usualShape(input.type, input.usual).text()), first);
         std::string error;
         const auto value = io::makeInput("#rand(0,1)", input, 0);
@@ -186,9 +186,9 @@ class TestDemand : public QObject {
         const graph::NodeId x = maker.input("x");
         const graph::NodeId taken = maker.call("t", "aten::narrow", x, 0, std::int64_t{1} << 40, 1);
         maker.result(conv(maker, "y", taken, {1, 1, 1}, std::int64_t{1} << 62, std::int64_t{1} << 62));
-        (void)analysis::demandInputTypes(maker.graph);
+        (void)analysis::requireInputTypes(maker.graph);
         const tensor::Shape shape =
-            io::usualShape(maker.graph.node(x).type, analysis::usualExtents(maker.graph).front());
+            io::usualShape(maker.graph.node(x).type, analysis::usualDimSizes(maker.graph).front());
         QVERIFY(shape.checkedNumel().value_or(INT64_MAX) <= std::int64_t{1} << 27);
     }
 
@@ -196,7 +196,7 @@ class TestDemand : public QObject {
     void knownInputsStay() {
         const auto document = document::open("zoo:resnet18_slim");
         QVERIFY(document.has_value());
-        QVERIFY(!(*document)->inputs.front().isDemanded);
+        QVERIFY(!(*document)->inputs.front().isRequired);
     }
 
     /// Files may give any argument by name.
@@ -219,7 +219,7 @@ class TestDemand : public QObject {
         const graph::NodeId batch = graph.expr(add("aten", "unsqueeze", other, "batch")).outputs.front();
         graph.setResult(same, Argument::container(Argument::Kind::Tuple, {Argument::of(x)}));
         graph.setResult(other, Argument::container(Argument::Kind::Tuple, {Argument::of(batch)}));
-        QVERIFY(analysis::demandInputTypes(graph).empty());
+        QVERIFY(analysis::requireInputTypes(graph).empty());
     }
 
     /// A layer may take a single sample where a batch is shown: the data decides.
@@ -231,8 +231,8 @@ class TestDemand : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(TestDemand)
+QTEST_GUILESS_MAIN(TestRequirement)
 
-}  // namespace tst_demand
+}  // namespace tst_requirements
 
-#include "tst_demand.moc"
+#include "tst_requirements.moc"

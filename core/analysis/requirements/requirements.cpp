@@ -1,4 +1,4 @@
-#include "core/analysis/demand/demands.h"
+#include "core/analysis/requirements/requirements.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
 
-namespace sonde::analysis::demand {
+namespace sonde::analysis::requirement {
 
 using graph::Argument;
 using graph::Body;
@@ -44,20 +44,20 @@ std::optional<IndexItem> indexItem(const Facts& facts, const Argument& item) {
 
 }  // namespace
 
-Demand Demands::of(NodeId node) const {
-    Demand demand = m_demands[node.index()];
+Requirement Requirements::of(NodeId node) const {
+    Requirement requirement = m_requirements[node.index()];
     for (const auto& branch : m_branches) {
-        if (const auto found = branch.find(node.index()); found != branch.end()) demand.add(found->second);
+        if (const auto found = branch.find(node.index()); found != branch.end()) requirement.add(found->second);
     }
-    return demand;
+    return requirement;
 }
 
-void Demands::want(NodeId node, const Demand& demand) {
-    (m_branches.empty() ? m_demands[node.index()] : m_branches.back()[node.index()]).add(demand);
+void Requirements::want(NodeId node, const Requirement& requirement) {
+    (m_branches.empty() ? m_requirements[node.index()] : m_branches.back()[node.index()]).add(requirement);
 }
 
 /// Users come behind what they use: backwards, all that is wanted of an output is known before its expr is looked at.
-void Demands::collect(const Body& body, int depth) {
+void Requirements::collect(const Body& body, int depth) {
     if (depth > kMaxDepth) return;
     for (auto id = body.order.rbegin(); id != body.order.rend(); ++id) {
         const Expr& expr = m_graph.expr(*id);
@@ -69,7 +69,7 @@ void Demands::collect(const Body& body, int depth) {
 }
 
 /// A called module: what is wanted of its result goes in, what is wanted of its inputs comes out.
-void Demands::collectCall(const Expr& expr, int depth) {
+void Requirements::collectCall(const Expr& expr, int depth) {
     const Body& body = m_graph.body(expr.bodies.front());
     for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i)
         m_facts.setGiven(body.inputs[i], expr.inputs[i]);
@@ -80,11 +80,11 @@ void Demands::collectCall(const Expr& expr, int depth) {
 }
 
 /// Only what both branches want is wanted whatever happens.
-void Demands::collectBranches(const Expr& expr, int depth) {
-    std::array<std::unordered_map<std::size_t, Demand>, 2> wanted;
+void Requirements::collectBranches(const Expr& expr, int depth) {
+    std::array<std::unordered_map<std::size_t, Requirement>, 2> wanted;
     for (const std::size_t branch : {0, 1}) {
         const Body& body = m_graph.body(expr.bodies[branch]);
-        std::vector<Demand> results;
+        std::vector<Requirement> results;
         for (std::size_t i = 0; i < body.outputs.size() && i < expr.outputs.size(); ++i)
             results.push_back(of(expr.outputs[i]));
         m_branches.emplace_back();
@@ -93,15 +93,15 @@ void Demands::collectBranches(const Expr& expr, int depth) {
         wanted[branch] = std::move(m_branches.back());
         m_branches.pop_back();
     }
-    for (const auto& [node, demand] : wanted[0]) {
+    for (const auto& [node, requirement] : wanted[0]) {
         if (const auto found = wanted[1].find(node); found != wanted[1].end())
-            want(NodeId(node), common(demand, found->second));
+            want(NodeId(node), common(requirement, found->second));
     }
     for (std::size_t i = 0; i < expr.outputs.size(); ++i) wantBatch(expr, i);
 }
 
 /// if x.dim() != 3: x = x.unsqueeze(0): a batch is not changed.
-void Demands::wantBatch(const Expr& expr, std::size_t output) {
+void Requirements::wantBatch(const Expr& expr, std::size_t output) {
     for (const std::size_t branch : {0, 1}) {
         const Body &same = m_graph.body(expr.bodies[branch]), &other = m_graph.body(expr.bodies[1 - branch]);
         if (output >= same.outputs.size() || output >= other.outputs.size()) continue;
@@ -114,15 +114,15 @@ void Demands::wantBatch(const Expr& expr, std::size_t output) {
 }
 
 /// n, c, h, w = x.size(); assert x.dim() == 4; assert x.size(2) == 32; if x.dim() != 4: raise
-void Demands::collectPlain(const Expr& expr) {
+void Requirements::collectPlain(const Expr& expr) {
     const Traits& traits = graph::traitsOf(expr);
     const OpClass opClass = traits.opClass;
     if (expr.arguments.empty()) return;
     if (opClass == OpClass::Unpack) {
         const Expr* size = m_facts.producerOf(expr.arguments.front());
-        Demand demand;
-        demand.rank = expr.outputs.size();
-        if (size && isShape(*size)) want(size->arguments.front(), demand);
+        Requirement requirement;
+        requirement.rank = expr.outputs.size();
+        if (size && isShape(*size)) want(size->arguments.front(), requirement);
     } else if (opClass == OpClass::GetAttr && isShape(expr)) {
         wantUnpacked(expr);
     } else if (opClass == OpClass::Index && expr.arguments.size() == 2 && !expr.outputs.empty()) {
@@ -136,7 +136,7 @@ void Demands::collectPlain(const Expr& expr) {
     }
 }
 
-void Demands::collectAsserted(const Argument& condition, bool holds, int depth) {
+void Requirements::collectAsserted(const Argument& condition, bool holds, int depth) {
     const Expr* expr = m_facts.producerOf(condition);
     if (!expr || depth > 8 || expr->op.domain != "prim" || expr->arguments.empty()) return;
     const OpClass opClass = graph::traitsOf(*expr).opClass;
@@ -149,28 +149,28 @@ void Demands::collectAsserted(const Argument& condition, bool holds, int depth) 
 }
 
 /// dim(x), x.ndim, size(x, i), x.shape[i]
-void Demands::wantEqual(const Argument& number, std::optional<std::int64_t> value) {
+void Requirements::wantEqual(const Argument& number, std::optional<std::int64_t> value) {
     const Expr* expr = m_facts.producerOf(number);
     if (!expr || !value || *value < 0 || expr->arguments.empty()) return;
     const Traits& traits = graph::traitsOf(*expr);
-    Demand demand;
+    Requirement requirement;
     if (traits.query == operators::ShapeQuery::Rank) {
         if (*value > static_cast<std::int64_t>(kHighestRank)) return;
-        demand.rank = static_cast<std::size_t>(*value);
-        want(expr->arguments.front(), demand);
+        requirement.rank = static_cast<std::size_t>(*value);
+        want(expr->arguments.front(), requirement);
     } else if (traits.opClass == OpClass::Shape && operators::overloadOf(expr->op.name) == "int") {
-        demand.put(m_facts.integer(Facts::argument(*expr, "dim")).value_or(kHighestRank), Extent::of(*value));
-        want(expr->arguments.front(), demand);
+        requirement.put(m_facts.integer(Facts::argument(*expr, "dim")).value_or(kHighestRank), DimSize::of(*value));
+        want(expr->arguments.front(), requirement);
     } else if (traits.opClass == OpClass::Index && expr->op.domain == "prim" && expr->arguments.size() == 2) {
         const Expr* size = m_facts.producerOf(expr->arguments.front());
         if (!size || !isShape(*size)) return;
-        demand.put(m_facts.integer(expr->arguments[1]).value_or(kHighestRank), Extent::of(*value));
-        want(size->arguments.front(), demand);
+        requirement.put(m_facts.integer(expr->arguments[1]).value_or(kHighestRank), DimSize::of(*value));
+        want(size->arguments.front(), requirement);
     }
 }
 
-/// n, t, c = x.size(): all extents are taken, in order, right where the size is asked for.
-void Demands::wantUnpacked(const Expr& expr) {
+/// n, t, c = x.size(): all dimensions are taken, in order, right where the size is asked for.
+void Requirements::wantUnpacked(const Expr& expr) {
     const std::vector<graph::ExprId>& users = m_graph.node(expr.outputs.front()).users;
     if (users.size() < 2 || users.size() > kHighestRank) return;
     const std::vector<graph::ExprId>& order = m_graph.body(expr.body).order;
@@ -182,13 +182,13 @@ void Demands::wantUnpacked(const Expr& expr) {
             return;
         if (m_facts.integer(user.arguments[1]) != static_cast<std::int64_t>(i)) return;
     }
-    Demand demand;
-    demand.rank = users.size();
-    want(expr.arguments.front(), demand);
+    Requirement requirement;
+    requirement.rank = users.size();
+    want(expr.arguments.front(), requirement);
 }
 
 /// x[:, 2:, 0], x[..., None]: each slice and each number takes a dimension, and there must be elements to take.
-void Demands::wantIndexed(const Expr& expr) {
+void Requirements::wantIndexed(const Expr& expr) {
     const Argument& index = expr.arguments[1];
     if (index.kind != Argument::Kind::Tuple && index.kind != Argument::Kind::Slice) return;
     const std::span<const Argument> items =
@@ -196,24 +196,24 @@ void Demands::wantIndexed(const Expr& expr) {
     std::int64_t taken = 0;
     int lost = 0;
     bool isInFront = true;
-    Demand demand;
+    Requirement requirement;
     for (const Argument& item : items) {
         const std::optional<IndexItem> part = indexItem(m_facts, item);
         if (!part) return;  // a mask takes as many dimensions as it has
         isInFront = isInFront && part->kind != IndexItem::Kind::Ellipsis;
         lost += part->kind == IndexItem::Kind::Number ? 1 : part->kind == IndexItem::Kind::NewAxis ? -1 : 0;
         if (part->kind != IndexItem::Kind::Number && part->kind != IndexItem::Kind::Slice) continue;
-        Extent extent;
-        if (part->first >= 0 && part->first <= kMaxExtent) extent.least = part->first + 1;
-        if (isInFront) demand.put(taken, extent);
+        DimSize dimSize;
+        if (part->first >= 0 && part->first <= kMaxDimSize) dimSize.least = part->first + 1;
+        if (isInFront) requirement.put(taken, dimSize);
         ++taken;
     }
-    demand.add(of(expr).rankShifted(lost));
-    demand.leastRank = std::max(demand.leastRank, static_cast<std::size_t>(taken));
-    want(expr.arguments.front(), demand);
+    requirement.add(of(expr).rankShifted(lost));
+    requirement.leastRank = std::max(requirement.leastRank, static_cast<std::size_t>(taken));
+    want(expr.arguments.front(), requirement);
 }
 
-bool Demands::isShape(const Expr& expr) const {
+bool Requirements::isShape(const Expr& expr) const {
     if (expr.arguments.empty()) return false;
     const OpClass opClass = graph::traitsOf(expr).opClass;
     if (expr.op.domain == "aten") return opClass == OpClass::Shape && operators::overloadOf(expr.op.name).empty();
@@ -221,4 +221,4 @@ bool Demands::isShape(const Expr& expr) const {
     return opClass == OpClass::GetAttr && name.kind() == tensor::ValueKind::String && name.toString() == "shape";
 }
 
-}  // namespace sonde::analysis::demand
+}  // namespace sonde::analysis::requirement

@@ -11,6 +11,6 @@ namespace sonde::document {
 /// segments is not in the file, at least that. 0: these bytes do not begin like a 64-bit little-endian ELF file.
 ///
 /// The dynamic loader maps segments without looking at the size of the file: what is beyond its end is SIGBUS then.
-std::uint64_t elfExtentBytes(std::span<const std::byte> file);
+std::uint64_t elfSizeBytes(std::span<const std::byte> file);
 
 }  // namespace sonde::document

@@ -1,10 +1,10 @@
-#include "core/analysis/demand/facts.h"
+#include "core/analysis/requirements/facts.h"
 
 #include <algorithm>
 
 #include "core/ops/registry/registry.h"
 
-namespace sonde::analysis::demand {
+namespace sonde::analysis::requirement {
 
 using graph::Argument;
 using graph::Expr;
@@ -152,12 +152,12 @@ std::optional<std::size_t> Facts::rankFrom(const Argument& value, int& steps) co
     return traits.is(Trait::KeepsRank) || isOperation(traits) ? rankFrom(x, steps) : std::nullopt;
 }
 
-std::int64_t Facts::extentOf(const Argument& value, std::int64_t axis) const {
+std::int64_t Facts::dimSizeOf(const Argument& value, std::int64_t axis) const {
     int steps = 0;
-    return extentFrom(value, axis, steps);
+    return dimSizeFrom(value, axis, steps);
 }
 
-std::int64_t Facts::extentFrom(const Argument& value, std::int64_t axis, int& steps) const {
+std::int64_t Facts::dimSizeFrom(const Argument& value, std::int64_t axis, int& steps) const {
     if (++steps > kMaxSteps) return -1;
     const Argument source = sourceOf(value);
     if (const TypeInfo type = typeOf(source); type.shape) {
@@ -178,44 +178,44 @@ std::int64_t Facts::extentFrom(const Argument& value, std::int64_t axis, int& st
         const auto weight = shapeOf(argument(*expr, "weight"));
         return weight && weight->size() == 2 ? weight->front() : -1;
     }
-    if (traits.opClass == OpClass::Concat) return joinedExtent(*expr, axis, steps);
-    if (traits.form == ViewForm::Expand) return expandedExtent(*expr, axis, steps);
+    if (traits.opClass == OpClass::Concat) return joinedDimSize(*expr, axis, steps);
+    if (traits.form == ViewForm::Expand) return expandedDimSize(*expr, axis, steps);
     const bool keepsChannels = traits.is(Trait::KeepsChannels);
     const bool isAdaptive = keepsChannels && !traits.is(Trait::SlidesWindow) && traits.opClass != OpClass::Resample;
     if (isAdaptive && axis >= 2) {
         const Ints size = integersFor(argument(*expr, "output_size"), traits.spatialDims);
         return axis - 2 < static_cast<std::int64_t>(size.size()) ? size[static_cast<std::size_t>(axis - 2)] : -1;
     }
-    if (traits.is(Trait::KeepsShape) || (keepsChannels && (axis == 0 || axis == 1))) return extentFrom(x, axis, steps);
+    if (traits.is(Trait::KeepsShape) || (keepsChannels && (axis == 0 || axis == 1))) return dimSizeFrom(x, axis, steps);
     if (!isOperation(traits)) return -1;
-    const std::int64_t first = extentFrom(x, axis, steps);
-    return first >= 0 || expr->arguments.size() < 2 ? first : extentFrom(expr->arguments[1], axis, steps);
+    const std::int64_t first = dimSizeFrom(x, axis, steps);
+    return first >= 0 || expr->arguments.size() < 2 ? first : dimSizeFrom(expr->arguments[1], axis, steps);
 }
 
-std::int64_t Facts::joinedExtent(const Expr& cat, std::int64_t axis, int& steps) const {
+std::int64_t Facts::joinedDimSize(const Expr& cat, std::int64_t axis, int& steps) const {
     const auto dim = integer(argument(cat, "dim"));
     const std::vector<Argument>& items = cat.arguments.front().items;
     if (!dim || (*dim < 0) != (axis < 0)) return -1;
     std::int64_t sum = 0;
     for (const Argument& item : items) {
         if (steps > kMaxSteps) return -1;
-        const std::int64_t extent = extentFrom(item, axis, steps);
-        if (axis != *dim && extent >= 0) return extent;
-        if (axis == *dim && (extent < 0 || extent > (std::int64_t{1} << 31))) return -1;
-        sum += extent;
+        const std::int64_t dimSize = dimSizeFrom(item, axis, steps);
+        if (axis != *dim && dimSize >= 0) return dimSize;
+        if (axis == *dim && (dimSize < 0 || dimSize > (std::int64_t{1} << 31))) return -1;
+        sum += dimSize;
     }
     return axis == *dim ? sum : -1;
 }
 
 /// The new size of the axis, or -1 for the one that it has.
-std::int64_t Facts::expandedExtent(const Expr& expand, std::int64_t axis, int& steps) const {
+std::int64_t Facts::expandedDimSize(const Expr& expand, std::int64_t axis, int& steps) const {
     const std::vector<Argument>& sizes = argument(expand, "size").items;
     const auto at = tensor::normalizedAxis(axis, sizes.size());
     const auto size = at ? integer(sizes[*at]) : std::nullopt;
     if (!size) return -1;
     return *size >= 0 ? *size
-                      : extentFrom(expand.arguments.front(),
-                                   static_cast<std::int64_t>(*at) - static_cast<std::int64_t>(sizes.size()), steps);
+                      : dimSizeFrom(expand.arguments.front(),
+                                    static_cast<std::int64_t>(*at) - static_cast<std::int64_t>(sizes.size()), steps);
 }
 
-}  // namespace sonde::analysis::demand
+}  // namespace sonde::analysis::requirement

@@ -1,4 +1,4 @@
-#include "core/trace/guard_sentence.h"
+#include "core/trace/guard_description.h"
 
 #include <algorithm>
 #include <array>
@@ -120,7 +120,7 @@ const char* guardKind(KnownUse use) {
     return "bool";
 }
 
-std::string guardSentence(KnownUse use, const std::string& expression, const tensor::AttributeValue& came) {
+std::string guardDescription(KnownUse use, const std::string& expression, const tensor::AttributeValue& came) {
     const std::string value = tensor::text(came);
     switch (use) {
         case KnownUse::Bool:

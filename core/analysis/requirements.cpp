@@ -1,18 +1,18 @@
-#include "core/analysis/demand.h"
+#include "core/analysis/requirements.h"
 
-#include "core/analysis/demand/demands.h"
+#include "core/analysis/requirements/requirements.h"
 
 namespace sonde::analysis {
 
-using demand::Demand;
 using graph::InternalGraph;
 using graph::NodeId;
+using requirement::Requirement;
 using tensor::DType;
 using tensor::TypeInfo;
 
 namespace {
 
-bool wantsDemand(const InternalGraph& graph, NodeId input) {
+bool wantsRequirement(const InternalGraph& graph, NodeId input) {
     const graph::Node& node = graph.node(input);
     const bool hasDefault = !graph.expr(node.producer).arguments.empty();
     return !hasDefault && !node.type.shape && node.type.dtype == DType::Undefined &&
@@ -22,7 +22,7 @@ bool wantsDemand(const InternalGraph& graph, NodeId input) {
 }  // namespace
 
 std::vector<TypeInfo> requiredByLayers(const InternalGraph& graph) {
-    // A recorded shape is one of many: sizes that were read from it are no demand. Weights keep theirs.
+    // A recorded shape is one of many: sizes that were read from it are no requirement. Weights keep theirs.
     InternalGraph unrecorded = graph;
     for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         const graph::Expr& expr = graph.expr(id);
@@ -32,35 +32,35 @@ std::vector<TypeInfo> requiredByLayers(const InternalGraph& graph) {
                 unrecorded.setType(node, TypeInfo::tensor(DType::Undefined));
         }
     }
-    demand::Demands demands(unrecorded);
-    demands.collect();
+    requirement::Requirements requirements(unrecorded);
+    requirements.collect();
     std::vector<TypeInfo> types;
     for (const NodeId input : graph.inputs()) {
-        const Demand wanted = demands.of(input);
+        const Requirement wanted = requirements.of(input);
         types.push_back(TypeInfo::tensor(wanted.dtype, wanted.rank ? std::optional(wanted.dims()) : std::nullopt));
     }
     return types;
 }
 
-std::vector<NodeId> demandInputTypes(InternalGraph& graph) {
-    demand::Demands demands(graph);
-    demands.collect();
+std::vector<NodeId> requireInputTypes(InternalGraph& graph) {
+    requirement::Requirements requirements(graph);
+    requirements.collect();
     std::vector<NodeId> changed;
     for (const NodeId input : graph.inputs()) {
-        Demand wanted = demands.of(input);
+        Requirement wanted = requirements.of(input);
         if (!wanted.rank && wanted.leastRank == wanted.mostRank) wanted.rank = wanted.mostRank;
-        if (!wantsDemand(graph, input) || (!wanted.rank && wanted.dtype == DType::Undefined)) continue;
+        if (!wantsRequirement(graph, input) || (!wanted.rank && wanted.dtype == DType::Undefined)) continue;
         graph.setType(input, TypeInfo::tensor(wanted.dtype, wanted.rank ? std::optional(wanted.dims()) : std::nullopt));
         changed.push_back(input);
     }
     return changed;
 }
 
-std::vector<tensor::ExtentHints> usualExtents(const InternalGraph& graph) {
-    demand::Demands demands(graph);
-    demands.collect();
-    std::vector<tensor::ExtentHints> hints;
-    for (const NodeId input : graph.inputs()) hints.push_back(demands.of(input).hints());
+std::vector<tensor::DimSizeHints> usualDimSizes(const InternalGraph& graph) {
+    requirement::Requirements requirements(graph);
+    requirements.collect();
+    std::vector<tensor::DimSizeHints> hints;
+    for (const NodeId input : graph.inputs()) hints.push_back(requirements.of(input).hints());
     return hints;
 }
 
