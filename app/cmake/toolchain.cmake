@@ -49,3 +49,14 @@ if(SONDE_FUZZ)
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+
+# For sources whose speed hardly matters: a quarter less time to compile than -O2, whose inlining stays. Code calls many small
+# functions in each of its steps.
+set(SONDE_SHORT_BUILD_OPTIONS "")
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(SONDE_SHORT_BUILD_OPTIONS -O1)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND SONDE_SHORT_BUILD_OPTIONS -fstrict-aliasing -finline-small-functions -findirect-inlining -fpartial-inlining
+      -fdevirtualize -foptimize-sibling-calls)
+  endif()
+endif()

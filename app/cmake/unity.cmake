@@ -7,7 +7,7 @@ option(SONDE_UNITY "Compile the sources of a folder together, some at a time" OF
 
 # Groups the sources of `target`: those of a folder, up to 240 KB, so that what they include is read once for a dozen files.
 # Folders below 20 KB go with those before them, where they come to less than 120 KB together. Another limit than 240 KB may
-# follow `target`, in bytes.
+# follow `target`, in bytes. Sources that have a UNITY_GROUP keep it.
 function(sonde_unity target)
   if(NOT SONDE_UNITY)
     return()
@@ -22,7 +22,8 @@ function(sonde_unity target)
   set(folders "")
   foreach(source IN LISTS all)
     get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
-    if(NOT alone)
+    get_source_file_property(group ${source} UNITY_GROUP)
+    if(NOT alone AND NOT group)
       get_filename_component(folder ${source} DIRECTORY)
       list(APPEND folders ${folder})
       list(APPEND "in_${folder}" ${source})

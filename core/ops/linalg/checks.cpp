@@ -15,7 +15,7 @@ std::string sizeText(std::int64_t rows, std::int64_t cols, std::string_view by) 
 }
 
 /// What LAPACK's info above 0 means for a function.
-std::string meaning(std::string_view api, std::int32_t info) {
+std::string opClass(std::string_view api, std::int32_t info) {
     const std::string number = std::to_string(info);
     const auto isOf = [&](std::string_view name) { return api.find(name) != std::string_view::npos; };
     if (isOf("inv")) {
@@ -149,7 +149,7 @@ void checkInfo(Eager& e, const Tensor& info, std::string_view api) {
     const auto failed = std::ranges::find_if(all, [](std::int32_t code) { return code != 0; });
     if (failed == all.end()) return;
     const std::string where = info.rank() == 0 ? "" : "(Batch element " + std::to_string(failed - all.begin()) + "): ";
-    e.fail(text(api, where + meaning(api, *failed)));
+    e.fail(text(api, where + opClass(api, *failed)));
 }
 
 }  // namespace sonde::ops::linalg

@@ -50,5 +50,6 @@ bool decomposeGeneral(Matrix<const T> a, std::complex<Real<T>>* w, Matrix<std::c
 #define SONDE_INSTANTIATE(T) \
     template bool decomposeGeneral(Matrix<const T>, std::complex<Real<T>>*, Matrix<std::complex<Real<T>>>);
 SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+#undef SONDE_INSTANTIATE
 
 }  // namespace sonde::ops::linalg

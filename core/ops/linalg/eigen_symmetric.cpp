@@ -24,5 +24,6 @@ bool decomposeSymmetric(Matrix<T> a, Real<T>* w, bool vectors) {
 
 #define SONDE_INSTANTIATE(T) template bool decomposeSymmetric(Matrix<T>, Real<T>*, bool);
 SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+#undef SONDE_INSTANTIATE
 
 }  // namespace sonde::ops::linalg

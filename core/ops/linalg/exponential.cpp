@@ -25,5 +25,6 @@ void exponential(Matrix<T> a) {
 
 #define SONDE_INSTANTIATE(T) template void exponential(Matrix<T>);
 SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+#undef SONDE_INSTANTIATE
 
 }  // namespace sonde::ops::linalg

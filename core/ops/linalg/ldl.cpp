@@ -214,5 +214,6 @@ void solveLdl(Matrix<const T> ld, const std::int32_t* pivots, Matrix<T> b, bool 
     template std::int32_t factorLdl(Matrix<T>, std::int32_t*, bool); \
     template void solveLdl(Matrix<const T>, const std::int32_t*, Matrix<T>, bool);
 SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+#undef SONDE_INSTANTIATE
 
 }  // namespace sonde::ops::linalg

@@ -70,5 +70,6 @@ void solveLu(Matrix<const T> lu, const std::int32_t* pivots, Matrix<T> b, bool a
     template std::int32_t factorLu(Matrix<T>, std::int32_t*); \
     template void solveLu(Matrix<const T>, const std::int32_t*, Matrix<T>, bool);
 SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+#undef SONDE_INSTANTIATE
 
 }  // namespace sonde::ops::linalg

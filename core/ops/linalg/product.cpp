@@ -27,5 +27,6 @@ void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Transform trans
 
 #define SONDE_INSTANTIATE(T) template void multiply(Matrix<const T>, Matrix<const T>, Matrix<T>, Transform);
 SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+#undef SONDE_INSTANTIATE
 
 }  // namespace sonde::ops::linalg

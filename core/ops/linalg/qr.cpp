@@ -51,5 +51,6 @@ void applyReflectors(Matrix<const T> vectors, const T* tau, std::int64_t count, 
     template void factorQr(Matrix<T>, T*); \
     template void applyReflectors(Matrix<const T>, const T*, std::int64_t, Matrix<T>, bool);
 SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+#undef SONDE_INSTANTIATE
 
 }  // namespace sonde::ops::linalg

@@ -29,5 +29,6 @@ bool decomposeSingular(Matrix<const T> a, Real<T>* s, Matrix<T> u, Matrix<T> v) 
 
 #define SONDE_INSTANTIATE(T) template bool decomposeSingular(Matrix<const T>, Real<T>*, Matrix<T>, Matrix<T>);
 SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+#undef SONDE_INSTANTIATE
 
 }  // namespace sonde::ops::linalg

@@ -80,5 +80,6 @@ void solveCholesky(Matrix<const T> l, Matrix<T> b) {
     template std::int32_t factorCholesky(Matrix<T>);                                \
     template void solveCholesky(Matrix<const T>, Matrix<T>);
 SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+#undef SONDE_INSTANTIATE
 
 }  // namespace sonde::ops::linalg
