@@ -13,12 +13,28 @@
 
 namespace sonde::panels {
 
+namespace {
+
+/// Qt makes the first row current when the focus comes, which would go to its node. Here the first key does that.
+class PanelTable : public QTableView {
+  public:
+    using QTableView::QTableView;
+    void reset() override {
+        QTableView::reset();
+        setCurrentIndex({});
+    }
+};
+
+}  // namespace
+
 QTableView* makeTableView(const QString& accessibleName, QWidget* parent) {
-    auto* view = new QTableView(parent);
+    auto* view = new PanelTable(parent);
     view->setAccessibleName(accessibleName);
     view->setItemDelegate(new RowDelegate(view));
     view->setSelectionBehavior(QAbstractItemView::SelectRows);
     view->setSelectionMode(QAbstractItemView::SingleSelection);
+    view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    view->setTabKeyNavigation(false);  // Tab leaves the table; arrows walk in it
     view->setShowGrid(false);
     view->setAlternatingRowColors(true);
     view->setFrameShape(QFrame::NoFrame);

@@ -13,7 +13,7 @@ class SearchField;
 
 namespace sonde::panels {
 
-/// A table as all panels have it: whole rows, no grid, sorted by a click on a heading, copied with Ctrl+C.
+/// A table as all panels have it: whole rows, no grid, sorted by a click on a heading, copied with Ctrl+C, left by Tab.
 QTableView* makeTableView(const QString& accessibleName, QWidget* parent);
 
 /// The widths of the columns from the first on, in pixels; a column is at least as wide as its heading.

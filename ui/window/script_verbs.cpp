@@ -373,6 +373,15 @@ QWidget* ScriptVerbs::keyTarget() const {
     return front == &m_window ? static_cast<QWidget*>(m_window.canvases().active()) : front;
 }
 
+/// Keys of the window are heard in all of it, those of the graph in the graph.
+static bool reaches(const QAction& action, const QWidget& target) {
+    if (action.shortcutContext() == Qt::WindowShortcut) return true;
+    return std::ranges::any_of(action.associatedObjects(), [&target](const QObject* object) {
+        const auto* widget = qobject_cast<const QWidget*>(object);
+        return widget && (widget == &target || widget->isAncestorOf(&target));
+    });
+}
+
 Result<void> ScriptVerbs::pressKeys(const QString& keys) {
     const QKeySequence sequence = QKeySequence::fromString(keys, QKeySequence::PortableText);
     if (sequence.isEmpty()) return usageError("no such key", keys.toStdString());
@@ -385,7 +394,7 @@ Result<void> ScriptVerbs::pressKeys(const QString& keys) {
         QAction* action = nullptr;
         for (const QString& id : m_window.actions().ids())
             if (m_window.actions().shortcuts(id).contains(QKeySequence(key)) &&
-                m_window.actions().action(id)->isEnabled())
+                m_window.actions().action(id)->isEnabled() && reaches(*m_window.actions().action(id), *target))
                 action = m_window.actions().action(id);
         // A dialog in front has keys of its own.
         if (action && target->window() == &m_window && !shortcut.isAccepted()) {

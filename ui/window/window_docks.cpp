@@ -31,6 +31,20 @@ constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, 800},
 /// Behind another tab a panel is open, but nothing of it is seen.
 bool isInFront(const QDockWidget& dock) { return dock.isVisible() && !dock.visibleRegion().isEmpty(); }
 
+/// What keys are for in a panel: its focus proxy, else the first widget that Tab reaches. Of a panel that has nothing
+/// to show what says so, as keys must not go to the graph then.
+QWidget& mainWidget(QWidget& panel) {
+    QWidget* main = &panel;
+    while (main->focusProxy()) main = main->focusProxy();
+    if (main != &panel && main->isVisibleTo(&panel) && main->isEnabled()) return *main;
+    for (QWidget* next = panel.nextInFocusChain(); next != &panel; next = next->nextInFocusChain())
+        if (panel.isAncestorOf(next) && (next->focusPolicy() & Qt::TabFocus) != 0 && next->isVisibleTo(&panel) &&
+            next->isEnabled())
+            return *next;
+    QWidget* shown = panel.childAt(panel.rect().center());
+    return shown && panel.focusProxy() ? *shown : panel;
+}
+
 Qt::DockWidgetArea dockArea(panels::PanelArea area) {
     switch (area) {
         case panels::PanelArea::Left: return Qt::LeftDockWidgetArea;
@@ -183,7 +197,7 @@ void WindowDocks::show(const QString& panel) {
     if (!found) return;
     found->show();
     found->raise();
-    found->widget()->setFocus(Qt::ShortcutFocusReason);
+    mainWidget(*found->widget()).setFocus(Qt::ShortcutFocusReason);
 }
 
 }  // namespace sonde::window

@@ -109,6 +109,7 @@ ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation
                 node.value = current.data(models::NodeRole).toUInt();
                 m_navigation.navigateTo(node);
             });
+    setFocusProxy(m_view);
     showTolerance();
     refresh();
 }

@@ -109,6 +109,7 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
     connect(m_browse, &QToolButton::clicked, this, &InputEditor::browse);
     connect(m_preset, &QComboBox::activated, this, &InputEditor::commit);
     connect(m_resize, &QCheckBox::clicked, this, &InputEditor::commit);
+    setFocusProxy(m_mode);
     refresh();
 }
 

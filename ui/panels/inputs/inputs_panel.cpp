@@ -90,6 +90,7 @@ void InputsPanel::rebuild() {
     connect(m_more, &QPushButton::clicked, this, &InputsPanel::addEditors);
     addEditors();
     m_area->setWidget(content);
+    setFocusProxy(m_editors.front());
     content->installEventFilter(this);
 }
 

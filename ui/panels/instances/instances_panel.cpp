@@ -59,6 +59,7 @@ InstancesPanel::InstancesPanel(context::OpenModel& opened, context::Navigation& 
     };
     connect(m_view, &QTableView::clicked, this, go);
     connect(m_view, &QTableView::activated, this, go);
+    setFocusProxy(m_view);
     follow();
 }
 

@@ -38,6 +38,7 @@ LogPanel::LogPanel(context::OpenModel& opened, context::Navigation& navigation, 
     };
     connect(m_view, &QTreeView::clicked, this, jump);
     connect(m_view, &QTreeView::activated, this, jump);
+    setFocusProxy(m_view);
 }
 
 PanelInfo logPanel() {

@@ -102,6 +102,7 @@ NodeDetailsPanel::NodeDetailsPanel(context::OpenModel& opened, context::Navigati
     connect(&m_stats, &models::NodeStats::changed, this, &NodeDetailsPanel::refreshValue);
     connect(&comparison, &context::Comparison::changed, this, &NodeDetailsPanel::refreshValue);
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, &NodeDetailsPanel::rebuild);
+    setFocusProxy(m_area);
     rebuild();
 }
 

@@ -74,6 +74,7 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
                 node.value = current.data(models::NodeRole).toUInt();
                 m_navigation.navigateTo(node);
             });
+    setFocusProxy(m_view);
     countSoon();
 }
 

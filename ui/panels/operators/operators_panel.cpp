@@ -38,6 +38,7 @@ OperatorsPanel::OperatorsPanel(context::OpenModel& opened, context::Navigation& 
     connect(m_view, &QTableView::activated, this, &OperatorsPanel::choose);
     m_model.setLive(false);
     connect(&m_model, &OperatorTableModel::wentStale, this, qOverload<>(&QWidget::update));
+    setFocusProxy(m_view);
     count();
 }
 

@@ -115,6 +115,7 @@ PassesPanel::PassesPanel(context::OpenModel& opened, context::Loader& loader, co
     connect(&opened, &context::OpenModel::documentOpened, this, &PassesPanel::rebuild);
     connect(&opened, &context::OpenModel::documentClosed, this, &PassesPanel::rebuild);
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, &PassesPanel::fillReport);
+    setFocusProxy(m_passes);
     rebuild();
 }
 

@@ -301,6 +301,7 @@ void TensorViewer::refresh() {
                           std::vector<std::int64_t>(m_shown.slice.index.begin(), m_shown.slice.index.end()));
         widget->show(m_shown);
         m_stack->setCurrentWidget(widget);
+        setFocusProxy(widget);
     }
     // What was just read may be of another file than the rest.
     if (tensor::isSourceChanged(m_shown.tensor)) {

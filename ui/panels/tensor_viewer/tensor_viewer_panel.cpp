@@ -90,6 +90,7 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
     connect(m_viewer, &TensorViewer::saveFailed, this, [this](const QString& what, const QString& hint) {
         m_messages.report(context::Message{base::Severity::Error, what, {}, hint, m_node});
     });
+    setFocusProxy(m_viewer);
     follow();
 }
 

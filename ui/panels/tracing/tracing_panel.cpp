@@ -80,6 +80,7 @@ TracingPanel::TracingPanel(context::OpenModel& opened, context::Loader& loader, 
     connect(m_defaults, &QPushButton::clicked, this, &TracingPanel::setToDefaults);
     connect(&opened, &context::OpenModel::documentOpened, this, &TracingPanel::rebuild);
     connect(&opened, &context::OpenModel::documentClosed, this, &TracingPanel::rebuild);
+    setFocusProxy(m_tracer);
     rebuild();
 }
 

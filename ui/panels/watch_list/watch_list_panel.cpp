@@ -13,8 +13,6 @@
 #include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/selection.h"
-#include "ui/panels/copy_rows.h"
-#include "ui/panels/row_delegate.h"
 #include "ui/panels/table_view.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -44,29 +42,16 @@ NodeId nodeAt(const QModelIndex& index) {
 NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
                                context::Runs& runs, context::Inputs& inputs, WatchListModel::Kind kind, QWidget* parent)
     : QWidget(parent), m_navigation(navigation), m_points(points), m_kind(kind),
-      m_model(opened, points, runs, inputs, kind), m_stack(new QStackedWidget(this)), m_view(new QTableView) {
+      m_model(opened, points, runs, inputs, kind), m_stack(new QStackedWidget(this)),
+      m_view(makeTableView(kind == WatchListModel::Kind::Watches ? tr("Watch points") : tr("End points"), m_stack)) {
     const bool watches = kind == WatchListModel::Kind::Watches;
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(watches ? QStringLiteral("watchTable") : QStringLiteral("endTable"));
-    m_view->setAccessibleName(watches ? tr("Watch points") : tr("End points"));
-    m_view->setItemDelegate(new RowDelegate(m_view));
-    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_view->setShowGrid(false);
-    m_view->setAlternatingRowColors(true);
-    m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setWordWrap(false);
-    m_view->verticalHeader()->hide();
-    m_view->verticalHeader()->setDefaultSectionSize(m_view->fontMetrics().height() + theme::kSmall);
-    m_view->horizontalHeader()->setHighlightSections(false);
-    m_view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_view->horizontalHeader()->setStretchLastSection(true);
     static constexpr int kWidths[] = {150, 130, 84, 104, 62, 76, 76, 76, 76, 44, 44, 52};
-    m_view->setSortingEnabled(true);
-    m_view->sortByColumn(-1, Qt::AscendingOrder);
     setColumnWidths(m_view, kWidths);  // with the sort indicator
-    copyRowsOnShortcut(m_view);
 
     auto* remove = new QAction(watches ? tr("&Remove Watch Point") : tr("&Remove End Point"), m_view);
     remove->setShortcut(QKeySequence::Delete);
@@ -104,6 +89,7 @@ NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& 
     connect(&m_model, &QAbstractItemModel::dataChanged, &m_widen, [this] { m_widen.start(0); });
     connect(&m_model, &QAbstractItemModel::modelReset, &m_widen, [this] { m_widen.start(0); });
     showFilled();
+    setFocusProxy(m_view);
 }
 
 /// Columns of shapes and numbers hold what they show; those that a person made wider stay so.
@@ -160,6 +146,8 @@ WatchListPanel::WatchListPanel(context::OpenModel& opened, context::Navigation& 
     connect(&opened, &context::OpenModel::documentOpened, this, count);
     connect(&opened, &context::OpenModel::documentClosed, this, count);
     connect(m_tabs, &QTabWidget::currentChanged, this, count);
+    connect(m_tabs, &QTabWidget::currentChanged, this, [this] { setFocusProxy(m_tabs->currentWidget()); });
+    setFocusProxy(m_tabs->currentWidget());
     count();
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
