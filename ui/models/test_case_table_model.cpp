@@ -18,6 +18,17 @@ TestCaseTableModel::TestCaseTableModel(context::OpenModel& opened, context::Test
     reset();
 }
 
+int TestCaseTableModel::rowOf(std::size_t index) const {
+    int found = -1;
+    for (std::size_t row = 0; row < m_rows.size(); ++row) {
+        if (m_rows[row].index != index) continue;
+        const CheckedOutput* const check = checkOf(m_rows[row]);
+        if (found < 0) found = static_cast<int>(row);
+        if (check && !check->ok()) return static_cast<int>(row);
+    }
+    return found;
+}
+
 /// Another case that is shown changes no row.
 void TestCaseTableModel::reset() {
     std::vector<Row> rows;
@@ -83,6 +94,8 @@ QVariant TestCaseTableModel::data(const QModelIndex& index, int role) const {
         const double number = column == Error ? check->difference : check->maxError;
         return std::isnan(number) ? QVariant() : QVariant(number);
     }
+    if (role == Qt::ToolTipRole && m_cases.shown() == row.index)
+        return QString(text(row, column).toString() + u'\n' + tr("Bold: the window has the inputs of this case"));
     if (role == Qt::DisplayRole || role == Qt::ToolTipRole || role == SortRole) return text(row, column);
     return {};
 }

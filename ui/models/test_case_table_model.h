@@ -21,6 +21,8 @@ class TestCaseTableModel : public QAbstractTableModel {
     TestCaseTableModel(context::OpenModel& opened, context::TestCases& cases, QObject* parent = nullptr);
 
     std::size_t caseOf(int row) const { return m_rows[static_cast<std::size_t>(row)].index; }
+    /// The first row of a case that differs, else its first; -1: it has none.
+    int rowOf(std::size_t index) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

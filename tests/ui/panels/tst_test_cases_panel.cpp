@@ -3,6 +3,7 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QLabel>
 #include <QScrollBar>
 #include <QTableView>
@@ -12,6 +13,7 @@
 #include "ui/models/test_case_table_model.h"
 #include "ui/panels/test_cases/test_cases_panel.h"
 #include "ui/widgets/banner.h"
+#include "ui/widgets/labels.h"
 
 namespace tst_test_cases_panel {
 
@@ -69,6 +71,72 @@ class TestTestCasesPanel : public WindowFixture {
         QCOMPARE(context().runs().lastInputs().at(0).tensor().toDouble(3), 4.0);
         QCOMPARE(context().comparison().differing(), std::size_t(0));
         QVERIFY(panel().view()->isVisible());
+    }
+
+    /// Arrows do what a click does; Return comes back to a row after another node was selected. Tab leaves the list.
+    void keysWalkTheCases() {
+        QCOMPARE(writeProductDump(path("keys.dump").toStdString(), {"[1,2,3,4]", "[2,4,6,8]", "[0,0,0,1]"}),
+                 std::string());
+        open(path("keys.dump"));
+        key(Qt::Key_F5, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown(), 30000);
+        settle();
+        m_window->docks().dock(QStringLiteral("test_cases"))->hide();
+        key(Qt::Key_9, Qt::AltModifier | Qt::ShiftModifier);
+        QTableView* const view = panel().view();
+        QCOMPARE(QApplication::focusWidget(), view);
+        QCOMPARE(view->currentIndex().row(), 0);
+        context().navigation().select(named("product"));
+        press(view, Qt::Key_Down);
+        QVERIFY(context().testCases().shown() == std::size_t(1));
+        QCOMPARE(context().navigation().selection().node, named("ADD"));
+        QCOMPARE(context().runs().lastInputs().at(0).tensor().toDouble(3), 8.0);
+        QCOMPARE(QApplication::focusWidget(), view);
+        press(view, Qt::Key_Down);
+        QVERIFY(context().testCases().shown() == std::size_t(2));
+        press(view, Qt::Key_Up);
+        QVERIFY(context().testCases().shown() == std::size_t(1));
+        context().navigation().select(named("product"));
+        settle();
+        press(view, Qt::Key_Return);
+        QCOMPARE(context().navigation().selection().node, named("ADD"));
+        QCOMPARE(view->currentIndex().row(), 1);
+        press(view, Qt::Key_Tab);
+        QVERIFY(!view->hasFocus());
+        QVERIFY(context().testCases().shown() == std::size_t(1));
+    }
+
+    /// The result is seen whole however narrow the window is; names give way. Bold rows are explained.
+    void resultsAreSeenInNarrowWindows() {
+        QCOMPARE(writeProductDump(path("narrow.dump").toStdString(), {"[1,2,3,4]", "[2,4,6,8]"}, {}, 0.5F),
+                 std::string());
+        open(path("narrow.dump"));
+        key(Qt::Key_F5, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown(), 30000);
+        settle();
+        QTableView* const view = panel().view();
+        QFont bold = view->font();
+        bold.setBold(true);
+        const int word = QFontMetrics(bold).horizontalAdvance(QStringLiteral("differs"));
+        for (const int width : {1400, 800, 640, 1400}) {
+            m_window->resize(width, 600);
+            settle();
+            QCoreApplication::processEvents();
+            const QRect place = view->visualRect(view->model()->index(0, TestCaseTableModel::Result));
+            QVERIFY2(view->viewport()->rect().contains(place), qPrintable(QString::number(width)));
+            QVERIFY(place.width() > word + 6);
+            QCOMPARE(view->horizontalScrollBar()->maximum(), 0);
+        }
+        QVERIFY(view->columnWidth(TestCaseTableModel::Output) >= 100);  // where there is room
+        const auto tip = [view](int row) {
+            return view->model()->index(row, TestCaseTableModel::Case).data(Qt::ToolTipRole).toString();
+        };
+        QVERIFY(tip(0).contains(QStringLiteral("the window has the inputs of this case")));
+        QCOMPARE(tip(1), QStringLiteral("1"));
+        QStringList said;
+        for (const auto* label : panel().findChildren<widgets::ElidedLabel*>())
+            if (label->isVisible()) said << label->text();
+        QVERIFY(said.contains(QStringLiteral("Bold: inputs of the window")));
     }
 
     /// An input that a case has given is named after it, until something else is chosen for it.
@@ -141,6 +209,12 @@ class TestTestCasesPanel : public WindowFixture {
     void clickRow(int row) {
         QTableView* const view = panel().view();
         click(view->viewport(), view->visualRect(view->model()->index(row, 1)).center());
+        settle();
+    }
+
+    void press(QWidget* view, Qt::Key which) {
+        QTest::keyClick(view, which);
+        QCoreApplication::processEvents();
         settle();
     }
 

@@ -1,10 +1,13 @@
 #include "ui/panels/test_cases/test_cases_panel.h"
 
+#include <QEvent>
 #include <QHeaderView>
+#include <QScopedValueRollback>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 
 #include "ui/context/inspector_context.h"
@@ -19,19 +22,28 @@ using context::InspectorContext;
 using context::TestCases;
 using models::TestCaseTableModel;
 
+namespace {
+
+constexpr int kNameWidth = 125, kMinNameWidth = 40, kResultWidth = 80;
+
+}  // namespace
+
 TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& navigation, context::TestCases& cases,
                                context::Comparison& comparison, QWidget* parent)
     : QWidget(parent), m_opened(opened), m_navigation(navigation), m_cases(cases), m_comparison(comparison),
       m_model(opened, cases), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Test cases"), m_stack)),
-      m_summary(new widgets::ElidedLabel) {
+      m_summary(new widgets::ElidedLabel), m_legend(new widgets::ElidedLabel(tr("Bold: inputs of the window"))) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("testCaseTable"));
     m_view->sortByColumn(TestCaseTableModel::Case, Qt::AscendingOrder);
-    static constexpr int kWidths[] = {50, 125, 125, 110, 80, 80};
+    static constexpr int kWidths[] = {50, kNameWidth, kNameWidth, 110, 80, kResultWidth};
     setColumnWidths(m_view, kWidths);
     m_view->horizontalHeader()->setStretchLastSection(true);
+    m_view->viewport()->installEventFilter(this);
     m_summary->setElideMode(Qt::ElideRight);
+    m_legend->setElideMode(Qt::ElideRight);
+    m_legend->setColorRole(theme::ColorRole::MutedText);
 
     auto* page = new QWidget;
     auto* inner = new QVBoxLayout(page);
@@ -39,7 +51,8 @@ TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& 
     inner->setSpacing(0);
     auto* top = new QHBoxLayout;
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
-    top->addWidget(m_summary);
+    top->addWidget(m_summary, 1);
+    top->addWidget(m_legend);
     inner->addLayout(top);
     inner->addWidget(m_view);
     m_stack->addWidget(new widgets::EmptyState(
@@ -55,8 +68,10 @@ TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& 
     connect(&cases, &TestCases::changed, this, &TestCasesPanel::refresh);
     connect(&opened, &context::OpenModel::documentOpened, this, &TestCasesPanel::refresh);
     connect(&opened, &context::OpenModel::documentClosed, this, &TestCasesPanel::refresh);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TestCasesPanel::choose);
     connect(m_view, &QTableView::clicked, this, &TestCasesPanel::choose);
     connect(m_view, &QTableView::activated, this, &TestCasesPanel::choose);
+    setFocusProxy(m_view);
     refresh();
 }
 
@@ -66,18 +81,51 @@ void TestCasesPanel::refresh() {
     const bool known = m_opened.isOpen() && !m_cases.results().empty();
     m_stack->setCurrentIndex(known ? 1 : 0);
     m_summary->setText(m_cases.isActive() ? tr("Running the test cases \u2026") : m_cases.summary());
+    m_legend->setVisible(m_cases.shown().has_value());
+    if (known) follow();
+}
+
+/// Keys begin at the case that the window shows.
+void TestCasesPanel::follow() {
+    const auto shown = m_cases.shown();
+    const QModelIndex current = m_proxy.mapToSource(m_view->currentIndex());
+    if (!shown || (current.isValid() && m_model.caseOf(current.row()) == *shown)) return;
+    const int row = m_model.rowOf(*shown);
+    if (row < 0) return;
+    const QScopedValueRollback guard(m_following, true);
+    m_view->selectRow(m_proxy.mapFromSource(m_model.index(row, 0)).row());
+}
+
+/// In a narrow panel the names are shortened: what came of a case is always seen.
+void TestCasesPanel::fitColumns() {
+    int left = m_view->viewport()->width() - kResultWidth;
+    for (const int column : {TestCaseTableModel::Case, TestCaseTableModel::Error, TestCaseTableModel::Allowed})
+        left -= m_view->columnWidth(column);
+    // Of two names that are no names any more the output's is left.
+    const bool isTight = left < 2 * kMinNameWidth;
+    m_view->setColumnHidden(TestCaseTableModel::Node, isTight);
+    const int width = std::clamp(isTight ? left : left / 2, kMinNameWidth, kNameWidth);
+    if (std::exchange(m_nameWidth, width) == width) return;
+    for (const int column : {TestCaseTableModel::Output, TestCaseTableModel::Node})
+        m_view->setColumnWidth(column, width);
+}
+
+bool TestCasesPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::Resize) fitColumns();
+    return QWidget::eventFilter(watched, event);
 }
 
 void TestCasesPanel::choose(const QModelIndex& index) {
-    if (!index.isValid() || !m_opened.isOpen()) return;
+    if (m_following || !index.isValid() || !m_opened.isOpen()) return;
     const std::size_t chosen = m_model.caseOf(m_proxy.mapToSource(index).row());
     if (const QVariant node = index.data(models::NodeRole); node.isValid()) {
         graph::NodeId output;
         output.value = node.toUInt();
         m_navigation.navigateTo(output);
     }
-    m_rises = m_cases.shown() != chosen;
-    if (m_rises) m_cases.show(chosen);
+    if (m_cases.shown() == chosen) return;
+    m_rises = true;
+    m_cases.show(chosen);
 }
 
 /// The list comes with results and goes with them. What they are compared with comes later, and would cover it.

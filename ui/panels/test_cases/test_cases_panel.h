@@ -30,9 +30,14 @@ class TestCasesPanel : public QWidget {
     /// What is above the list.
     QString summary() const;
 
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     void refresh();
+    void follow();
     void choose(const QModelIndex& index);
+    void fitColumns();
 
     context::OpenModel& m_opened;
     context::Navigation& m_navigation;
@@ -44,6 +49,9 @@ class TestCasesPanel : public QWidget {
     QStackedWidget* m_stack;
     QTableView* m_view;
     widgets::ElidedLabel* m_summary;
+    widgets::ElidedLabel* m_legend;  ///< of the bold rows
+    bool m_following = false;
+    int m_nameWidth = 0;  ///< of the columns of names, as fitted
 };
 
 PanelInfo testCasesPanel();
