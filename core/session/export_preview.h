@@ -34,6 +34,8 @@ struct ExportMeasure {
         error;  ///< why it could not be written, read or run; the members before are known anyway
     base::Diagnostics notes;
 
+    /// Whether the file could be written and read: its operations and weights were counted.
+    bool isCounted() const { return !error || operations > 0 || weightBytes > 0; }
     /// Of its outputs that are numbers; NaN without any.
     double largestError() const;
     double largestAbsolute() const;

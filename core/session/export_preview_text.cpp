@@ -63,7 +63,8 @@ std::string ExportPreview::text() const {
     std::vector<const ExportMeasure*> measures{&model};
     for (const ExportMeasure& form : forms) measures.push_back(&form);
     for (const ExportMeasure* measure : measures)
-        rows.push_back({measure->label, base::countText(static_cast<std::int64_t>(measure->operations)),
+        rows.push_back({measure->label,
+                        measure->isCounted() ? base::countText(static_cast<std::int64_t>(measure->operations)) : "-",
                         sizeText(measure->weightBytes), sizeText(measure->fileBytes),
                         measure == &model ? "" : errorText(*measure), measure->ns ? measure->timeText() : "-"});
     std::array<std::size_t, 6> widths{};

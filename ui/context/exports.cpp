@@ -7,6 +7,7 @@
 #include "core/session/output_check.h"
 #include "core/session/read_inputs.h"
 #include "core/session/session.h"
+#include "ui/context/option_labels.h"
 #include "ui/context/stored.h"
 #include "ui/context/text.h"
 
@@ -149,7 +150,7 @@ void Exports::write(const QString& path) {
         [this, path](const base::Result<exporting::WrittenExport>& made) {
             if (!made) return Q_EMIT failed(made.error());
             QStringList notes;
-            for (const base::Diagnostic& note : made->notes) notes << QString::fromStdString(note.what);
+            for (const base::Diagnostic& note : made->notes) notes << withOptionLabels(note.what);
             Q_EMIT written(path, notes);
         });
 }

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "ui/context/count_text.h"
+#include "ui/context/option_labels.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
 #include "ui/dialogs/export_options_view.h"
@@ -53,6 +54,8 @@ ExportDialog::ExportDialog(session::Session& session, QString folder, QWidget* p
     setWindowTitle(tr("Export Model"));
     m_delay->setSingleShot(true);
     m_delay->setInterval(kPreviewDelayMs);
+    // Made in the order in which they are seen, which Tab follows.
+    QWidget* const head = makeHead();
     m_impossible = new widgets::EmptyState(QStringLiteral("export"), {}, {}, {}, this);
     m_impossible->setObjectName(QStringLiteral("impossible"));
     m_stack = new QStackedWidget(this);
@@ -60,7 +63,7 @@ ExportDialog::ExportDialog(session::Session& session, QString folder, QWidget* p
     m_stack->addWidget(m_impossible);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(theme::kMedium, theme::kMedium, theme::kMedium, theme::kMedium);
-    column->addWidget(makeHead());
+    column->addWidget(head);
     column->addWidget(m_stack, 1);
     column->addWidget(m_fileRow = makeFileRow());
     column->addWidget(makeButtons());
@@ -107,6 +110,7 @@ QWidget* ExportDialog::makeParts() {
     m_options->setInputData(m_exports.inputData());
     auto* area = new widgets::TallArea(m_options, this);
     area->setObjectName(QStringLiteral("options"));
+    area->setFocusPolicy(Qt::NoFocus);  // the options in it have it
     m_parts = new QSplitter(Qt::Vertical, this);
     m_parts->setChildrenCollapsible(false);
     m_parts->addWidget(area);
@@ -179,6 +183,14 @@ QWidget* ExportDialog::makeButtons() {
     m_beside->setObjectName(QStringLiteral("beside"));
     m_beside->setToolTip(tr("Open the written file in a window beside this one, and compare all values"));
     m_beside->setAutoDefault(false);
+    // The box has placed them as the desktop does.
+    QWidget* before = m_state;
+    for (int i = 0; i < buttons->layout()->count(); ++i) {
+        QWidget* const button = buttons->layout()->itemAt(i)->widget();
+        if (!button) continue;
+        setTabOrder(before, button);
+        before = button;
+    }
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(m_write, &QPushButton::clicked, this, [this] { write(); });
     connect(m_beside, &QPushButton::clicked, this, [this] {
@@ -217,11 +229,11 @@ void ExportDialog::connectParts() {
         refreshButtons();
         if (std::exchange(m_justWritten, false)) m_beside->setFocus();
     });
-    connect(&theme::Theme::instance(), &theme::Theme::changed, this, [this] { tell(m_state->text(), m_isError); });
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, &ExportDialog::showTold);
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, &m_exports, &context::Exports::cancel);
     connect(&m_exports, &context::Exports::written, this, &ExportDialog::told);
     connect(&m_exports, &context::Exports::failed, this, [this](const base::Error& error) {
-        tell(QString::fromStdString(error.text() + (error.hint.empty() ? "" : "; " + error.hint)), true);
+        tell(context::withOptionLabels(error.text() + (error.hint.empty() ? "" : "; " + error.hint)), true);
     });
 }
 
@@ -326,14 +338,15 @@ void ExportDialog::showPreview() {
     if (problem) {
         // Of a format that does not fit it is told in place of the preview.
         const bool isPossible = m_exports.check(m_exports.choice().format).has_value();
-        said = isPossible ? QString::fromStdString(problem->text()) : QString();
+        said = isPossible ? context::withOptionLabels(problem->text()) : QString();
     } else if (!m_exports.preview()) {
         said = tr("Measuring on the current inputs…");
     } else if (said.isEmpty()) {
         said = tr("On the current inputs, with %1 threads. Each row adds one option to those above")
                    .arg(context::countText(static_cast<qint64>(m_exports.preview()->threads)));
     }
-    m_details->setText(said);
+    m_details->setText(context::withUnbrokenOptions(said));
+    showTold();
     makeRoom();
 }
 
@@ -365,11 +378,9 @@ void ExportDialog::told(const QString& path, const QStringList& notes) {
     m_writtenPath = path;
     m_replaced.clear();
     const QString bytes = context::countText(QFileInfo(path).size());
-    QStringList lines{tr("%1 is written: %2 bytes").arg(QFileInfo(path).fileName(), bytes)};
-    // What is below the preview need not be said twice.
-    for (const QString& note : notes)
-        if (!m_details->text().contains(note)) lines << note;
-    tell(lines.join(u'\n'));
+    tell(tr("%1 is written: %2 bytes").arg(QFileInfo(path).fileName(), bytes));
+    m_notes = notes;
+    showTold();
     refreshButtons();
     m_justWritten = true;
     // A preview that the writing has ended is made now.
@@ -378,11 +389,22 @@ void ExportDialog::told(const QString& path, const QStringList& notes) {
 }
 
 void ExportDialog::tell(const QString& said, bool isError) {
+    m_said = said;
+    m_notes.clear();
+    m_isError = isError;
+    showTold();
+}
+
+/// Notes that are below the preview are not said twice, whichever comes first.
+void ExportDialog::showTold() {
+    QStringList lines{m_said};
+    for (const QString& note : m_notes)
+        if (!m_details->text().contains(context::withUnbrokenOptions(note))) lines << note;
+    const QString said = context::withUnbrokenOptions(lines.join(u'\n'));
     m_state->setText(said);
     m_state->setVisible(!said.isEmpty());
-    m_isError = isError;
     QPalette palette = m_state->palette();
-    palette.setColor(QPalette::WindowText, theme::color(isError ? theme::ColorRole::Error : theme::ColorRole::Text));
+    palette.setColor(QPalette::WindowText, theme::color(m_isError ? theme::ColorRole::Error : theme::ColorRole::Text));
     m_state->setPalette(palette);
 }
 

@@ -67,6 +67,7 @@ class ExportDialog : public QDialog {
     void showPreview();
     void makeRoom();
     void tell(const QString& text, bool isError = false);
+    void showTold();
     void told(const QString& path, const QStringList& notes);
     void refreshButtons();
 
@@ -89,6 +90,8 @@ class ExportDialog : public QDialog {
     QPushButton* m_write = nullptr;
     QPushButton* m_beside = nullptr;
     QTimer* m_delay = nullptr;  ///< until a changed choice is measured
+    QString m_said;             ///< under the file
+    QStringList m_notes;        ///< of the written file: what is below the preview is not said again
     QString m_replaced;         ///< the file that may be replaced
     QString m_writtenPath;      ///< the last one
     bool m_ownPath = false;     ///< named by hand: another format does not rename it

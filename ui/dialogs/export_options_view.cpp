@@ -10,6 +10,7 @@
 #include <QScopedValueRollback>
 #include <QVBoxLayout>
 
+#include "ui/context/option_labels.h"
 #include "ui/context/text.h"
 #include "ui/theme/theme.h"
 
@@ -26,7 +27,8 @@ QString helpOf(const ExportOption& option) { return text(option.details.empty() 
 
 /// "--option enable_fuse_grain": what a person on the command line writes.
 QString tipOf(const ExportOption& option) {
-    return helpOf(option) + u'\n' + ExportOptionsView::tr("On the command line: %1").arg(text(option.spelled()));
+    return context::withUnbrokenOptions(helpOf(option) + u'\n' +
+                                        ExportOptionsView::tr("On the command line: %1").arg(text(option.spelled())));
 }
 
 void setColor(QLabel& label, theme::ColorRole role) {
@@ -87,6 +89,17 @@ void ExportOptionsView::build() {
     groups->addStretch(1);
     layout()->addWidget(m_content);
     m_content->show();
+    orderTabs();
+}
+
+/// New widgets come last in the order of Tab; these belong where the view is.
+void ExportOptionsView::orderTabs() {
+    QWidget* before = this;
+    for (QWidget* widget : m_content->findChildren<QWidget*>()) {
+        if (widget->window() != window() || (widget->focusPolicy() & Qt::TabFocus) == 0) continue;
+        setTabOrder(before, widget);
+        before = widget;
+    }
 }
 
 ExportOptionsView::Row ExportOptionsView::makeRow(const ExportOption& option, QVBoxLayout& column) {
@@ -208,7 +221,7 @@ void ExportOptionsView::describe(const Row& row) const {
         description += tr(" (needs “%1”)").arg(text(exporting::findExportOption(row.option->needs)->label));
     // What the label says already need not be said twice.
     const bool isNew = description != text(row.option->label);
-    row.description->setText(row.wrong.isEmpty() ? description : row.wrong);
+    row.description->setText(context::withUnbrokenOptions(row.wrong.isEmpty() ? description : row.wrong));
     row.description->setVisible(isNew || !row.wrong.isEmpty());
     setColor(*row.description, row.wrong.isEmpty() ? theme::ColorRole::MutedText : theme::ColorRole::Error);
 }

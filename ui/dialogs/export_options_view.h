@@ -43,6 +43,7 @@ class ExportOptionsView : public QWidget {
     };
 
     void build();
+    void orderTabs();
     Row makeRow(const exporting::ExportOption& option, QVBoxLayout& column);
     QWidget* makeSwitch(Row& row);
     QWidget* makeChoice(Row& row);

@@ -9,13 +9,14 @@
 #include "core/analysis/parameters.h"
 #include "core/base/number_text.h"
 #include "ui/context/count_text.h"
+#include "ui/context/option_labels.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::dialogs {
 
 namespace {
 
-constexpr int kMinRows = 3, kMinColumnWidth = 72;
+constexpr int kMinRows = 3, kMinColumnWidth = 72, kErrorColumn = 4;
 
 QString fileSizeText(std::uint64_t bytes) {
     return bytes == 0 ? QStringLiteral("–")
@@ -29,13 +30,13 @@ QString numberOrDash(double value, int digits) {
 /// A line for each thing that is to be said of a form.
 QString detailsOf(const session::ExportMeasure& measure) {
     QStringList lines;
-    if (measure.error) lines << QString::fromStdString(measure.error->text());
+    if (measure.error) lines << context::withOptionLabels(measure.error->text());
     for (const session::ExportedOutput& output : measure.outputs) {
         if (!output.note.empty())
             lines << QStringLiteral("%1: %2").arg(QString::fromStdString(output.name),
                                                   QString::fromStdString(output.note));
     }
-    for (const base::Diagnostic& note : measure.notes) lines << QString::fromStdString(note.what);
+    for (const base::Diagnostic& note : measure.notes) lines << context::withOptionLabels(note.what);
     return lines.join(u'\n');
 }
 
@@ -107,6 +108,7 @@ void ExportPreviewTable::resizeEvent(QResizeEvent* event) {
 
 void ExportPreviewTable::show(const session::ExportPreview* preview) {
     setRowCount(0);
+    clearSpans();
     m_details.clear();
     if (!preview) return;
     addRow(preview->model, true);
@@ -129,13 +131,24 @@ void ExportPreviewTable::addRow(const session::ExportMeasure& measure, bool isMo
                             error,
                             measure.ns ? QString::fromStdString(measure.timeText()) : QStringLiteral("–")};
     m_details << detailsOf(measure);
+    if (!measure.isCounted()) return addFailure(row, measure);
     for (int i = 0; i < texts.size(); ++i) {
         auto* item = new QTableWidgetItem(texts.at(i));
         if (i > 0) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-        if (i == 4 && measure.error && !isModel) item->setForeground(theme::color(theme::ColorRole::Error));
+        if (i == kErrorColumn && measure.error && !isModel) item->setForeground(theme::color(theme::ColorRole::Error));
         item->setToolTip(m_details.back().isEmpty() ? texts.at(i) : m_details.back());
         setItem(row, i, item);
     }
+}
+
+/// In place of numbers that there are none of.
+void ExportPreviewTable::addFailure(int row, const session::ExportMeasure& measure) {
+    setItem(row, 0, new QTableWidgetItem(QString::fromStdString(measure.label)));
+    auto* what = new QTableWidgetItem(tr("failed: %1").arg(context::withOptionLabels(measure.error->what)));
+    what->setForeground(theme::color(theme::ColorRole::Error));
+    setItem(row, 1, what);
+    setSpan(row, 1, 1, columnCount() - 1);
+    for (const int column : {0, 1}) item(row, column)->setToolTip(m_details.back());
 }
 
 QString ExportPreviewTable::details() const {

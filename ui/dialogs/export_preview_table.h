@@ -30,6 +30,7 @@ class ExportPreviewTable : public QTableWidget {
   private:
     void placeModelRow();
     void addRow(const session::ExportMeasure& measure, bool isModel);
+    void addFailure(int row, const session::ExportMeasure& measure);
 
     QStringList m_details;   ///< by row
     QTableView* m_modelRow;  ///< shows the first row alone

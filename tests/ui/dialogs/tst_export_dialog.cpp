@@ -8,11 +8,14 @@
 #include <QMouseEvent>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QScrollBar>
+#include <QSet>
 #include <QSplitter>
 #include <QTableWidget>
 
 #include <array>
+#include <tuple>
 
 #include "core/document/document.h"
 #include "core/io/dump/dump_file.h"
@@ -49,6 +52,9 @@ class TestExportDialog : public test::WindowFixture {
     void theLastChoiceIsKept();
     void theFileOpensBesideAndIsCompared();
     void allFitsIntoASmallWindow();
+    void tabGoesDownTheDialog();
+    void notesAreSaidOnceInWordsOfTheDialog();
+    void aStepThatFailsSaysWhy();
 
   private:
     /// y = relu(x + (1, 2, 3)), and x is (-5, 1, 1), so y is (0, 3, 4).
@@ -344,6 +350,85 @@ void TestExportDialog::allFitsIntoASmallWindow() {
         const QRect place(widget->mapTo(m_dialog, QPoint()), widget->size());
         QVERIFY2(m_dialog->rect().contains(place), name);
     }
+}
+
+/// From the format to the buttons, and around: never up, but to the next column or to the top again.
+void TestExportDialog::tabGoesDownTheDialog() {
+    openSmall();
+    openDialog();
+    for (const char* format : {"dump", "onnx", "dump"}) {
+        choose("format", QLatin1String(format));
+        QWidget* const first = part<QComboBox>("format");
+        first->setFocus();
+        QWidget* const viewport = part<QScrollArea>("options")->viewport();
+        const auto placeOf = [&](QWidget* widget) { return widget->mapTo(m_dialog, widget->rect().center()); };
+        // Options by their place in the whole list, which is above all that is below it.
+        const auto rankOf = [&](QWidget* widget) {
+            const QWidget* content = viewport->findChild<QWidget*>(QString(), Qt::FindDirectChildrenOnly);
+            const bool isOption = content->isAncestorOf(widget);
+            const int y = isOption ? widget->mapTo(content, widget->rect().center()).y() : placeOf(widget).y();
+            const int part = isOption ? 1 : placeOf(widget).y() < placeOf(viewport).y() ? 0 : 2;
+            return std::tuple(part, y / 8, placeOf(widget).x());
+        };
+        QSet<QWidget*> seen{first};
+        for (QWidget* last = first;;) {
+            QTest::keyClick(last, Qt::Key_Tab);
+            QWidget* const next = QApplication::focusWidget();
+            QVERIFY(next && next != last);
+            if (next == first) break;
+            QVERIFY2(!seen.contains(next), qPrintable(next->objectName()));
+            QVERIFY2(rankOf(last) < rankOf(next), qPrintable(last->objectName() + " before " + next->objectName()));
+            seen << next;
+            last = next;
+        }
+        for (const char* name : {"preset", "preview", "path", "browse", "command", "write"})
+            QVERIFY2(seen.contains(part<QWidget>(name)), name);
+        QVERIFY(seen.size() > 10);
+    }
+}
+
+/// A traced archive takes its sizes from the example where values become float16.
+void TestExportDialog::notesAreSaidOnceInWordsOfTheDialog() {
+    openWindow();
+    open(file("mlp_functional.trace.pt"));
+    openDialog();
+    choose("preset", QStringLiteral("half"));
+    part<QLineEdit>("path")->setText(path("half.dump"));
+    const QString start = QStringLiteral("\u201cValues in float16\u201d fixes the sizes of inputs");
+    QVERIFY2(part<QLabel>("details")->text().contains(start), qPrintable(part<QLabel>("details")->text()));
+    const auto said = [this] { return part<QLabel>("details")->text() + u'\n' + part<QLabel>("state")->text(); };
+    press("write");
+    QCOMPARE(said().count(start), 1);
+    QVERIFY(said().contains(QStringLiteral("half.dump is written")));
+    // Before the preview is there as well.
+    choose("preset", QStringLiteral("default"));
+    part<QComboBox>("preset")->setCurrentIndex(part<QComboBox>("preset")->findData(QStringLiteral("half")));
+    Q_EMIT part<QComboBox>("preset")->activated(part<QComboBox>("preset")->currentIndex());
+    part<QLineEdit>("path")->setText(path("half2.dump"));
+    press("write");
+    QVERIFY(said().contains(QStringLiteral("half2.dump is written")));
+    QCOMPARE(said().count(start), 1);
+    // Another row's notes are not those of the file.
+    part<QTableWidget>("preview")->setCurrentCell(0, 0);
+    QCOMPARE(said().count(start), 1);
+}
+
+void TestExportDialog::aStepThatFailsSaysWhy() {
+    openSmall();
+    openDialog();
+    choose("format", QStringLiteral("onnx"));
+    part<QLineEdit>("pass")->setText(QStringLiteral("nosuch"));
+    measured();
+    auto* table = part<QTableWidget>("preview");
+    const int last = table->rowCount() - 1;
+    QCOMPARE(cell(0, 1), QStringLiteral("2"));
+    QVERIFY2(cell(last, 1).startsWith(QStringLiteral("failed: ")) && cell(last, 1).contains(QStringLiteral("nosuch")),
+             qPrintable(cell(last, 1)));
+    QCOMPARE(table->columnSpan(last, 1), 5);
+    part<QLineEdit>("pass")->clear();
+    measured();
+    QCOMPARE(table->columnSpan(table->rowCount() - 1, 1), 1);
+    QCOMPARE(cell(table->rowCount() - 1, 1), QStringLiteral("2"));
 }
 
 QTEST_MAIN(TestExportDialog)
