@@ -86,8 +86,20 @@ void CalmStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* opti
             return painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
         case PE_FrameGroupBox:
             return drawBox(painter, option->rect, Qt::transparent, color(ColorRole::Border), kCornerRadius);
+        case PE_IndicatorBranch: return drawBranch(option, painter, widget);
         default: QProxyStyle::drawPrimitive(element, option, painter, widget);
     }
+}
+
+/// The arrow of a selected row has the colour of its text.
+void CalmStyle::drawBranch(const QStyleOption* option, QPainter* painter, const QWidget* widget) const {
+    const auto* item = qstyleoption_cast<const QStyleOptionViewItem*>(option);
+    if (!item || !has(option, State_Selected))
+        return QProxyStyle::drawPrimitive(PE_IndicatorBranch, option, painter, widget);
+    QStyleOptionViewItem selected = *item;
+    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
+        selected.palette.setColor(role, color(ColorRole::AccentSoftText));
+    QProxyStyle::drawPrimitive(PE_IndicatorBranch, &selected, painter, widget);
 }
 
 /// Headings that are too long for their column would be cut at either end.

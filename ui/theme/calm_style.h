@@ -20,6 +20,9 @@ class CalmStyle : public QProxyStyle {
     QRect subElementRect(SubElement element, const QStyleOption* option, const QWidget* widget) const override;
     int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
                   QStyleHintReturn* returnData) const override;
+
+  private:
+    void drawBranch(const QStyleOption* option, QPainter* painter, const QWidget* widget) const;
 };
 
 }  // namespace sonde::theme

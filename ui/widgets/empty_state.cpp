@@ -11,6 +11,17 @@
 
 namespace sonde::widgets {
 
+namespace {
+
+int widestWord(const QLabel& label) {
+    int widest = 0;
+    for (const QString& word : label.text().split(QLatin1Char(' '), Qt::SkipEmptyParts))
+        widest = std::max(widest, QFontMetrics(label.font()).horizontalAdvance(word));
+    return widest;
+}
+
+}  // namespace
+
 EmptyState::EmptyState(const QString& icon, const QString& title, const QString& text, const QString& action,
                        QWidget* parent)
     : QWidget(parent), m_icon(new QLabel(this)), m_title(new QLabel(this)), m_text(new QLabel(this)),
@@ -46,10 +57,17 @@ void EmptyState::setContent(const QString& icon, const QString& title, const QSt
     setAccessibleName(title);
     setAccessibleDescription(text);
     refresh();
+    arrange();
+}
+
+/// A line breaks between words only, so a narrow panel has less at its sides.
+int EmptyState::sideFor(int width) const {
+    const int widest = std::max(widestWord(*m_title), m_text->isHidden() ? 0 : widestWord(*m_text));
+    return std::clamp((width - widest) / 2, 0, static_cast<int>(theme::kLarge));
 }
 
 int EmptyState::heightWithoutIcon(int width) const {
-    const int inner = std::max(1, width - 2 * theme::kLarge);
+    const int inner = std::max(1, width - 2 * sideFor(width));
     int height = 2 * theme::kSmall + m_title->heightForWidth(inner);
     if (!m_text->isHidden()) height += theme::kSmall + m_text->heightForWidth(inner);
     if (!m_action->isHidden()) height += theme::kSmall + theme::kTight + m_action->sizeHint().height();
@@ -62,10 +80,15 @@ QSize EmptyState::minimumSizeHint() const {
 
 void EmptyState::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    arrange();
+}
+
+void EmptyState::arrange() {
     const bool roomy = height() >= heightWithoutIcon(width()) + 2 * theme::kLarge + theme::kLargeIconSize;
     m_icon->setVisible(roomy);
     const int edge = roomy ? theme::kLarge : theme::kSmall;
-    layout()->setContentsMargins(theme::kLarge, edge, theme::kLarge, edge);
+    const int side = sideFor(width());
+    layout()->setContentsMargins(side, edge, side, edge);
 }
 
 void EmptyState::refresh() {

@@ -27,7 +27,9 @@ class EmptyState : public QWidget {
 
   private:
     void refresh();
+    void arrange();
     int heightWithoutIcon(int width) const;
+    int sideFor(int width) const;
 
     QString m_iconName;
     QLabel* m_icon;

@@ -11,10 +11,12 @@
 #include <QRegularExpression>
 #include <QSpinBox>
 #include <QStyleOptionViewItem>
+#include <QTreeView>
 
 #include "tests/support/window_fixture.h"
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/models/node_text.h"
+#include "ui/widgets/empty_state.h"
 #include "ui/window/search_bar.h"
 
 namespace tst_for_everyone {
@@ -34,6 +36,7 @@ class TestForEveryone : public test::WindowFixture {
     }
     void cleanup() { closeWindow(); }
     void highContrastIsChosenAndKept();
+    void arrowsOfSelectedRowsAreSeen();
     void textSizeIsThatOfTheGraphToo();
     void reducedMotionMovesAtOnce();
     void groupsAreFoundOrNot();
@@ -41,6 +44,7 @@ class TestForEveryone : public test::WindowFixture {
     void foundNodesAreMarked();
     void wrongQueriesAreShownInPlace();
     void theGraphKeepsItsRoomInSmallWindows();
+    void emptyPanelsAreReadInNarrowWindows();
     void weightsAreCalledWeights();
 
   private:
@@ -84,6 +88,26 @@ void TestForEveryone::highContrastIsChosenAndKept() {
     Theme::instance().setMode(Theme::Mode::Light);
     dialogs::applySavedLook();
     QCOMPARE(Theme::instance().scheme(), theme::Scheme::HighContrast);
+}
+
+/// 3:1 is what WCAG 2 asks of signs.
+void TestForEveryone::arrowsOfSelectedRowsAreSeen() {
+    for (const Theme::Mode mode : {Theme::Mode::Light, Theme::Mode::Dark, Theme::Mode::HighContrast}) {
+        Theme::instance().setMode(mode);
+        open(QStringLiteral("zoo:blocks_net"));
+        auto* tree = m_window->docks().panel(QStringLiteral("modules"))->findChild<QTreeView*>();
+        const QModelIndex root = tree->model()->index(0, 0);
+        tree->setCurrentIndex(root);
+        settle();
+        const QRect row = tree->visualRect(root);
+        QVERIFY(row.left() > 0 && tree->selectionModel()->isSelected(root));
+        const QImage image = tree->viewport()->grab(QRect(0, row.top(), row.left(), row.height())).toImage();
+        double most = 1;
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                most = std::max(most, theme::contrast(image.pixelColor(x, y), image.pixelColor(0, 1)));
+        QVERIFY2(most >= 3, qPrintable(QStringLiteral("%1: %2").arg(static_cast<int>(mode)).arg(most)));
+    }
 }
 
 void TestForEveryone::textSizeIsThatOfTheGraphToo() {
@@ -232,6 +256,36 @@ void TestForEveryone::wrongQueriesAreShownInPlace() {
              qPrintable(problem->text()));
     QVERIFY(problem->text().section(QStringLiteral("<br>"), 1).contains(QStringLiteral("shape")));
     QVERIFY(!problem->accessibleName().isEmpty());
+}
+
+/// Half of a window of 900 pixels, as beside another model: no word is wider than its place.
+void TestForEveryone::emptyPanelsAreReadInNarrowWindows() {
+    open(QStringLiteral("zoo:blocks_net"));
+    for (const int width : {1280, 640, 450}) {
+        m_window->resize(width, 720);
+        settle();
+        QCoreApplication::processEvents();
+        int words = 0;
+        for (const widgets::EmptyState* empty : m_window->findChildren<widgets::EmptyState*>()) {
+            if (empty->visibleRegion().isEmpty()) continue;
+            for (const QLabel* label : empty->findChildren<QLabel*>()) {
+                if (!label->isVisible() || label->text().isEmpty()) continue;
+                QVERIFY2(empty->parentWidget()->rect().contains(label->mapTo(empty->parentWidget(), QPoint(0, 0))),
+                         qPrintable(label->text()));
+                for (const QString& word : label->text().split(u' ')) {
+                    const int needed = label->fontMetrics().horizontalAdvance(word);
+                    QVERIFY2(needed <= label->width() && needed <= empty->visibleRegion().boundingRect().width(),
+                             qPrintable(QStringLiteral("%1: %2 needs %3 of %4")
+                                            .arg(width)
+                                            .arg(word)
+                                            .arg(needed)
+                                            .arg(label->width())));
+                    ++words;
+                }
+            }
+        }
+        QVERIFY(words >= 4);
+    }
 }
 
 void TestForEveryone::theGraphKeepsItsRoomInSmallWindows() {
