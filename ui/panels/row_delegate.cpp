@@ -6,6 +6,7 @@
 #include "core/base/diagnostics.h"
 #include "ui/models/roles.h"
 #include "ui/theme/elided_text.h"
+#include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::panels {
@@ -18,6 +19,14 @@ void RowDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInde
         option->palette.setColor(QPalette::Text,
                                  theme::color(error ? theme::ColorRole::Error : theme::ColorRole::Warning));
         if (error) option->font.setBold(true);  // not by hue alone
+        if (index.column() == m_signColumn) {
+            // A selection has a background of its own.
+            const bool isSelected = option->state.testFlag(QStyle::State_Selected);
+            option->icon = theme::icon(QStringLiteral("warning"), isSelected ? theme::ColorRole::Text
+                                                                  : error    ? theme::ColorRole::Error
+                                                                             : theme::ColorRole::Warning);
+            option->features |= QStyleOptionViewItem::HasDecoration;
+        }
     } else if (index.data(models::MutedRole).toBool()) {
         option->palette.setColor(QPalette::Text, theme::color(theme::ColorRole::MutedText));
         option->font.setItalic(true);

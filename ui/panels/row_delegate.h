@@ -5,14 +5,20 @@
 namespace sonde::panels {
 
 /// Rows as the models describe them: muted where nothing was reached, in the colour of the severity where something is
-/// wrong (see ui/models/roles.h). A number that is wider than its column is left out, not cut.
+/// wrong (see ui/models/roles.h), and with a sign in one column if that is asked for. A number that is wider than its
+/// column is left out, not cut.
 class RowDelegate : public QStyledItemDelegate {
     Q_OBJECT
   public:
-    using QStyledItemDelegate::QStyledItemDelegate;
+    static constexpr int kNoSign = -1;
+    explicit RowDelegate(QObject* parent, int signColumn = kNoSign)
+        : QStyledItemDelegate(parent), m_signColumn(signColumn) {}
 
   protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+
+  private:
+    int m_signColumn;
 };
 
 }  // namespace sonde::panels

@@ -9,10 +9,14 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QTreeView>
 #include <QtTest>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/models/roles.h"
 #include "ui/panels/node_details/node_details_panel.h"
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
 #include "ui/window/window_canvases.h"
 #include "ui/window/window_docks.h"
@@ -48,6 +52,7 @@ class TestTracingPanel : public QObject {
     void registeredLeavesAreRemembered();
     void modulesThatWereNotReachedSayWhy();
     void failedModulesHaveGraphsOfTheirOwn();
+    void failedModulesHaveASignInTheTree();
 
   private:
     InspectorContext& context() { return m_window->context(); }
@@ -183,6 +188,49 @@ void TestTracingPanel::modulesThatWereNotReachedSayWhy() {
     select("cf");
     QTRY_VERIFY2(details->text().contains(QStringLiteral("Tried to\ttrace its forward as part of ")),
                  qPrintable(details->text()));
+}
+
+/// W3 of the robust tracer's reference: only `cf` fails.
+void TestTracingPanel::failedModulesHaveASignInTheTree() {
+    open(QStringLiteral("zoo:branching"));
+    auto* tracer = panel()->findChild<QComboBox*>();
+    tracer->setCurrentIndex(tracer->findData(QStringLiteral("robust")));
+    pressRetrace();
+    m_window->docks().show(QStringLiteral("modules"));
+    auto* tree = m_window->docks().panel(QStringLiteral("modules"))->findChild<QTreeView*>();
+    tree->expandAll();
+    tree->selectionModel()->clear();
+    QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 30000);
+    const QImage image = tree->viewport()->grab().toImage().convertToFormat(QImage::Format_RGB32);
+    const int size = tree->style()->pixelMetric(QStyle::PM_SmallIconSize, nullptr, tree);
+    const QColor red = theme::color(theme::ColorRole::Error);
+    const QImage sign = theme::iconPixmap(QStringLiteral("warning"), red, size, 1).toImage();
+    // Where a row begins with all of the sign that is not blurred.
+    const auto hasSign = [&](const QRect& row) {
+        const auto isAt = [&](int left, int top) {
+            int dots = 0;
+            for (int y = 0; y < size; ++y)
+                for (int x = 0; x < size; ++x) {
+                    if (qAlpha(sign.pixel(x, y)) < 255) continue;
+                    if (!image.rect().contains(left + x, top + y) || image.pixel(left + x, top + y) != red.rgb())
+                        return false;
+                    ++dots;
+                }
+            return dots > 10;
+        };
+        for (int top = row.top() - 2; top <= row.top() + 8; ++top)
+            for (int left = row.left(); left <= row.left() + 8; ++left)
+                if (isAt(left, top)) return true;
+        return false;
+    };
+    int rows = 0;
+    for (QModelIndex index = tree->model()->index(0, 0); index.isValid(); index = tree->indexBelow(index), ++rows) {
+        const QString qualname = index.data(models::QualnameRole).toString();
+        QVERIFY2(hasSign(tree->visualRect(index)) == (qualname == u"cf"), qPrintable(qualname));
+        QVERIFY(index.data(Qt::ToolTipRole).toString().contains(QStringLiteral("Could not be traced: ")) ==
+                (qualname == u"cf"));
+    }
+    QVERIFY(rows > 3);
 }
 
 void TestTracingPanel::failedModulesHaveGraphsOfTheirOwn() {

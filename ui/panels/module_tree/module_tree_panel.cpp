@@ -35,7 +35,7 @@ ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("moduleTree"));
     m_view->setAccessibleName(tr("Modules of the model"));
-    m_view->setItemDelegate(new RowDelegate(m_view));
+    m_view->setItemDelegate(new RowDelegate(m_view, ModuleTreeModel::NameColumn));
     m_view->setUniformRowHeights(true);
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setExpandsOnDoubleClick(false);
