@@ -184,11 +184,11 @@ QWidget* ExportDialog::makeButtons() {
     m_beside->setToolTip(tr("Open the written file in a window beside this one, and compare all values"));
     m_beside->setAutoDefault(false);
     // The box has placed them as the desktop does.
-    QWidget* before = m_state;
+    QWidget* before = nullptr;
     for (int i = 0; i < buttons->layout()->count(); ++i) {
         QWidget* const button = buttons->layout()->itemAt(i)->widget();
         if (!button) continue;
-        setTabOrder(before, button);
+        if (before) setTabOrder(before, button);
         before = button;
     }
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);

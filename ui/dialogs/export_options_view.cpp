@@ -92,11 +92,13 @@ void ExportOptionsView::build() {
     orderTabs();
 }
 
-/// New widgets come last in the order of Tab; these belong where the view is.
+/// New widgets come last in the order of Tab; these belong where the view is: behind what Tab reaches before it.
 void ExportOptionsView::orderTabs() {
-    QWidget* before = this;
+    const auto isReached = [](const QWidget& widget) { return (widget.focusPolicy() & Qt::TabFocus) != 0; };
+    QWidget* before = previousInFocusChain();
+    while (before != this && !isReached(*before)) before = before->previousInFocusChain();
     for (QWidget* widget : m_content->findChildren<QWidget*>()) {
-        if (widget->window() != window() || (widget->focusPolicy() & Qt::TabFocus) == 0) continue;
+        if (widget->window() != window() || !isReached(*widget)) continue;
         setTabOrder(before, widget);
         before = widget;
     }
@@ -119,7 +121,8 @@ ExportOptionsView::Row ExportOptionsView::makeRow(const ExportOption& option, QV
         control->setAccessibleName(text(option.label));
         auto* line = new QHBoxLayout;
         auto* label = new QLabel(text(option.label), m_content);
-        label->setBuddy(control);
+        // Of several lines with their button the lines; a focus proxy would be a second stop of Tab.
+        label->setBuddy(option.oneEach ? control->findChild<QPlainTextEdit*>() : control);
         label->setMinimumWidth(kOptionLabelWidth);
         line->addWidget(label, 0, option.oneEach ? Qt::AlignTop : Qt::AlignVCenter);
         line->addWidget(control, 1);
@@ -191,7 +194,6 @@ QWidget* ExportOptionsView::makeLines(Row& row) {
     column->setSpacing(theme::kTight);
     column->addWidget(edit);
     column->addWidget(current, 0, Qt::AlignLeft);
-    both->setFocusProxy(edit);
     return both;
 }
 
