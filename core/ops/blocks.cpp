@@ -86,7 +86,7 @@ base::Result<void> centerCropPad(KernelContext& context) {
     Tensor cropped = x;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::int64_t have = x.dim(axes[i]), want = target[i];
-        if (want < 0) return opError("a dimension of size " + std::to_string(want) + " cannot be");
+        if (want < 0) return opError("invalid dimension size " + std::to_string(want));
         if (want < have) {
             cropped = cropped.sliced(axes[i], (have - want) / 2, want);
         } else {

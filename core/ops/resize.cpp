@@ -77,7 +77,7 @@ base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std
             axis.output = static_cast<std::int64_t>(std::floor(common * dimSize + 0.5));
         }
         if (axis.output < 0 || axis.output > std::int64_t{1} << 40)
-            return opError("a dimension of size " + std::to_string(axis.output) + " cannot be");
+            return opError("invalid output size " + std::to_string(axis.output));
     }
     return plan;
 }
@@ -260,7 +260,7 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
             return opError("neither a size nor scale factors are given");
         }
         if (align && axis.input > 0) axis.scale = static_cast<double>(axis.output) / static_cast<double>(axis.input);
-        if (axis.output < 0 || !(axis.scale > 0)) return opError("the output size cannot be");
+        if (axis.output < 0 || !(axis.scale > 0)) return opError("invalid output size " + std::to_string(axis.output));
     }
     return runPlan(context, x, plan, options);
 }

@@ -183,7 +183,8 @@ base::Result<void> affineGrid(KernelContext& context) {
     dims.insert(dims.end(), size.begin() + 2, size.end());
     std::int64_t points = 1;
     for (std::size_t i = 2; i < size.size(); ++i) {
-        if (size[i] < 0 || __builtin_mul_overflow(points, size[i], &points)) return opError("the size cannot be");
+        if (size[i] < 0 || __builtin_mul_overflow(points, size[i], &points))
+            return opError("invalid size " + Shape(size).text());
     }
     dims.push_back(static_cast<std::int64_t>(rank));
     SONDE_ASSIGN(const Tensor matrix, wide(theta));

@@ -203,7 +203,7 @@ base::Result<DType> outputType(const Attributes& attributes) {
 base::Result<void> window(KernelContext& context, double a0, double a1, double a2) {
     SONDE_ASSIGN(const std::int64_t size, intOf(context.value("size")));
     SONDE_ASSIGN(const DType dtype, outputType(context.attributes()));
-    if (size < 0) return opError("a window of " + std::to_string(size) + " cannot be");
+    if (size < 0) return opError("invalid window size " + std::to_string(size));
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{size}));
     const auto period = static_cast<double>(context.attributes().getInt("periodic", 1) ? size : size - 1);
     for (std::int64_t i = 0; i < size; ++i) {

@@ -113,7 +113,7 @@ base::Result<std::vector<std::int64_t>> splitSizes(const Attributes& attributes,
     std::int64_t total = 0;
     for (std::int64_t size : sizes) {
         if (size < 0 || __builtin_add_overflow(total, size, &total))
-            return opError("split sizes " + Shape(sizes).text() + " cannot be");
+            return opError("invalid split sizes " + Shape(sizes).text());
     }
     if (total != dimSize)
         return opError("split sizes " + Shape(sizes).text() + " do not add up to " + std::to_string(dimSize));

@@ -206,7 +206,7 @@ base::Result<void> vectorize(KernelContext& context, const std::vector<Token>& t
     std::int64_t width = 0;
     for (std::int64_t index : indexes) {
         if (index < 0 || index > (std::int64_t{1} << 24))
-            return opError("ngram index " + std::to_string(index) + " cannot be");
+            return opError("invalid ngram index " + std::to_string(index));
         width = std::max(width, index + 1);
     }
     const Tensor& x = context.in("X");

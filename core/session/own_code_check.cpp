@@ -55,7 +55,7 @@ std::string differenceOf(const Value& graph, const Value& code) {
 
 base::Error differs(const std::string& how) {
     return base::runError(
-        "the graph gives other values than the model's own code: " + how, {},
+        "the values of the graph differ from those of the model's own code: " + how, {},
         "the model changes tensors or lists in place in a way that the trace did not follow; try another --tracer, or write to a clone() in the model");
 }
 

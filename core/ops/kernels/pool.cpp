@@ -308,7 +308,7 @@ base::Result<Shape> adaptiveShape(const Tensor& x, std::span<const std::int64_t>
     std::vector<std::int64_t> dims{x.dim(0), x.dim(1)};
     for (std::size_t i = 0; i < output.size(); ++i) dims.push_back(output[i]);
     Shape shape(std::move(dims));
-    if (!shape.checkedNumel()) return opError("the output size " + shape.text() + " cannot be");
+    if (!shape.checkedNumel()) return opError("invalid output size " + shape.text());
     return shape;
 }
 
