@@ -5,6 +5,8 @@
 #include <exception>
 #include <string_view>
 
+#include "core/operators/moved_elements.h"
+
 namespace sonde::analysis {
 
 using ops::Elements;
@@ -45,33 +47,12 @@ bool hasTensor(const Value& value) {
 
 // ---- Operators that move elements ----
 
-/// Operators of ONNX whose outputs hold elements of these inputs, unchanged. -1: of all.
-struct Mover {
-    std::string_view name;
-    std::array<int, 2> data;
-};
-constexpr std::array kMovers{
-    Mover{"Compress", {0, 0}}, Mover{"Concat", {-1, -1}},        Mover{"Expand", {0, 0}},
-    Mover{"Flatten", {0, 0}},  Mover{"Gather", {0, 0}},          Mover{"GatherElements", {0, 0}},
-    Mover{"GatherND", {0, 0}}, Mover{"Identity", {0, 0}},        Mover{"Reshape", {0, 0}},
-    Mover{"Scatter", {0, 2}},  Mover{"ScatterElements", {0, 2}}, Mover{"ScatterND", {0, 2}},
-    Mover{"Slice", {0, 0}},    Mover{"Split", {0, 0}},           Mover{"Squeeze", {0, 0}},
-    Mover{"Tile", {0, 0}},     Mover{"Transpose", {0, 0}},       Mover{"Unsqueeze", {0, 0}},
-    Mover{"Where", {1, 2}},
-};
-
-bool isData(const Mover& mover, std::size_t input) {
-    return mover.data[0] < 0 || static_cast<std::size_t>(mover.data[0]) == input ||
-           static_cast<std::size_t>(mover.data[1]) == input;
-}
-
-std::vector<std::optional<Elements>> movedElements(const KnownCall& call, const Mover& mover,
-                                                   ops::RunEnvironment& environment) {
+std::vector<std::optional<Elements>> movedElements(const KnownCall& call, ops::RunEnvironment& environment) {
     std::vector<std::optional<Elements>> result(call.outputs.size());
     Elements tokens;  // token k stands for element k of this list
     std::vector<Value> inputs(call.types.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (!isData(mover, i)) {
+        if (!operators::movesElementsOf(call.op.domain, call.op.name, i)) {
             inputs[i] = call.values[i];
             const bool isOmitted = call.types[i].kind == tensor::ValueKind::None;
             if (inputs[i].isNone() && !isOmitted) return result;
@@ -306,8 +287,7 @@ std::vector<std::optional<Elements>> symbolicElements(const KnownCall& call, ops
         // An output of unknown length may still turn out short: movers say so themselves.
         if (output.staticShape() && !isSmall(output, kMaxElements)) return result;
     }
-    const auto mover = std::ranges::find(kMovers, call.op.name, &Mover::name);
-    if (mover != kMovers.end()) return movedElements(call, *mover, environment);
+    if (operators::onlyMovesElements(call.op.domain, call.op.name)) return movedElements(call, environment);
     if (!isSmall(call.outputs[0], kMaxElements)) return result;
     result[0] = computedElements(call);
     if (result[0] && static_cast<std::int64_t>(result[0]->size()) != call.outputs[0].staticShape()->numel())

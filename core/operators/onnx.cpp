@@ -20,6 +20,9 @@ constexpr Traits kProduct{.bits = static_cast<std::uint32_t>(Multiplies)};
 constexpr Traits kAttention{.bits = static_cast<std::uint32_t>(Attends)};
 constexpr Traits kNorm{.bits = KeepsShape | KeepsDType | KeepsRank};
 
+/// The outputs hold elements of the inputs whose role is neither '-' nor ' ', and no others.
+constexpr Row moving(const Row& row) { return special(row, Special::OnlyMovesElements); }
+
 constexpr Row kRows[] = {
     // Functions of single elements.
     {"Abs Ceil Floor", kUnary.with(StaysSmall)},
@@ -47,7 +50,7 @@ constexpr Row kRows[] = {
     {"Mod", kBinary.with(StaysSmall).takes("o-")},
     {"Max", kBinary.as(OpClass::Maximum).with(StaysSmall), CostRule::EachInput},
     {"Min", kBinary.as(OpClass::Minimum).with(StaysSmall), CostRule::EachInput},
-    {"Where", kBinary.as(OpClass::Where).takes("-o")},
+    moving({"Where", kBinary.as(OpClass::Where).takes("-o")}),
     {"Equal", kTest.as(OpClass::Equal).with(StaysSmall)},
     {"Less LessOrEqual Greater GreaterOrEqual", kTest},
     {"And", kBinary.as(OpClass::And)},
@@ -94,25 +97,25 @@ constexpr Row kRows[] = {
     {"ReduceLogSumExp", kReduced, CostRule::FourPerInput},
 
     // What moves elements.
-    {"Identity", Traits{.opClass = OpClass::Identity,
-                        .bits = KeepsShape | KeepsDType | KeepsRank | MovesData | StaysSmall,
-                        .inputs = "T"}},
-    {"Transpose", kMoves.as(OpClass::Transpose).with(KeepsRank).with(KeepsDType).takes("T")},
-    {"Reshape", kMoves.as(OpClass::Reshape).takes("T-")},
-    {"Flatten", kMoves.as(OpClass::Reshape).takes("T")},
-    {"Squeeze", kMoves.as(OpClass::Reshape).with(StaysSmall).takes("T-")},
-    {"Unsqueeze", kMoves.as(OpClass::ExpandDims).with(StaysSmall).takes("T-")},
-    {"Concat", kMoves.as(OpClass::Concat).with(KeepsRank).with(StaysSmall)},
-    {"Gather", kMoves.as(OpClass::Index).with(StaysSmall).takes("E-")},
-    {"GatherND", kMoves.takes("E-")},
-    {"Slice", kMoves.as(OpClass::Index).with(KeepsRank).with(StaysSmall).takes("T-")},
-    {"Expand Tile", kMoves.takes("T-")},
+    moving({"Identity", Traits{.opClass = OpClass::Identity,
+                               .bits = KeepsShape | KeepsDType | KeepsRank | MovesData | StaysSmall,
+                               .inputs = "T"}}),
+    moving({"Transpose", kMoves.as(OpClass::Transpose).with(KeepsRank).with(KeepsDType).takes("T")}),
+    moving({"Reshape", kMoves.as(OpClass::Reshape).takes("T-")}),
+    moving({"Flatten", kMoves.as(OpClass::Reshape).takes("T")}),
+    moving({"Squeeze", kMoves.as(OpClass::Reshape).with(StaysSmall).takes("T-")}),
+    moving({"Unsqueeze", kMoves.as(OpClass::ExpandDims).with(StaysSmall).takes("T-")}),
+    moving({"Concat", kMoves.as(OpClass::Concat).with(KeepsRank).with(StaysSmall).takes("o")}),
+    moving({"Gather", kMoves.as(OpClass::Index).with(StaysSmall).takes("E-")}),
+    moving({"GatherND", kMoves.takes("E-")}),
+    moving({"Slice", kMoves.as(OpClass::Index).with(KeepsRank).with(StaysSmall).takes("T-")}),
+    moving({"Expand Tile", kMoves.takes("T-")}),
     {"Pad", kMoves.takes("T-")},
     {"DepthToSpace SpaceToDepth", kMoves.with(KeepsRank).takes("T")},
     {"ReverseSequence Trilu", kMoves.takes("o-")},
-    {"Compress", kMoves.takes("o-"), CostRule::Nothing, true},
-    {"Split GatherElements", kMoves},
-    {"Scatter ScatterElements ScatterND", kMoves},
+    moving({"Compress", kMoves.takes("o-"), CostRule::Nothing, true}),
+    moving({"Split GatherElements", kMoves.takes("o ")}),
+    moving({"Scatter ScatterElements ScatterND", kMoves.takes("o o ")}),
     {"QuantizeLinear", kNone.takes("T-"), CostRule::TwoPerInput},
     {"DequantizeLinear", Traits{.opClass = OpClass::Dequantize, .inputs = "T-"}},
     {"DynamicQuantizeLinear", kNone.takes("T")},
@@ -124,7 +127,8 @@ constexpr Row kRows[] = {
     {"NonMaxSuppression", kNone.takes("-"), CostRule::Unknown, true},
     {"NonZero Unique", kNone, CostRule::Unknown, true},
     {"OneHot AffineGrid MelWeightMatrix ConstantOfShape", kNone.takes("-")},
-    {"TopK RoiAlign MaxRoiPool GridSample CumSum STFT DFT RotaryEmbedding", kNone.takes("o-")},
+    {"GridSample", Traits{.bits = KeepsRank | KeepsChannels, .inputs = "o-"}},
+    {"TopK RoiAlign MaxRoiPool CumSum STFT DFT RotaryEmbedding", kNone.takes("o-")},
     {"RandomNormal RandomUniform RandomNormalLike RandomUniformLike Multinomial Bernoulli", kRandom},
 
     // Control.

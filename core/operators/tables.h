@@ -33,7 +33,8 @@ enum class CostRule : std::uint8_t {
     Cubic,   ///< between four
 };
 
-/// What few operators do with the tensors that they are given, and few ask for: see same_tensor.h and overlap.h.
+/// What few operators do with the tensors that they are given, and few ask for: see same_tensor.h, overlap.h
+/// and moved_elements.h.
 enum class Special : std::uint8_t {
     None = 0,
     ReturnsArgument = 1u << 0,    ///< mayReturnItsArgument(); not of the in-place form, which always does
@@ -41,6 +42,7 @@ enum class Special : std::uint8_t {
     ReadsWholeStorage = 1u << 2,
     RefusesAnyOverlap = 1u << 3,
     ReadsNumberFirst = 1u << 4,
+    OnlyMovesElements = 1u << 5,  ///< onlyMovesElements(); the roles of the inputs say whose elements
 };
 constexpr Special operator|(Special a, Special b) {
     return static_cast<Special>(static_cast<unsigned>(a) | static_cast<unsigned>(b));

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "core/operators/moved_elements.h"
 #include "core/operators/names.h"
 #include "core/operators/overlap.h"
 #include "core/operators/same_tensor.h"
@@ -61,6 +62,7 @@ class TestTraits : public QObject {
     void shapeQueries();
     void identitiesAtInference();
     void inputRoles();
+    void elementsThatAreOnlyMoved();
     void eachNameStandsOnce();
     void inPlaceFormsOfPyTorch();
     void tensorsGivenBack();
@@ -292,6 +294,28 @@ void TestTraits::identitiesAtInference() {
 
 /// The inputs in the order of the operators' pages: Conv X, W, B; BatchNormalization X, scale, B, input_mean,
 /// input_var.
+/// By the pages of ONNX's operators: which inputs the outputs' elements come from.
+void TestTraits::elementsThatAreOnlyMoved() {
+    const auto moved = [](const char* name) {
+        QByteArray inputs;
+        for (std::size_t i = 0; i < 4; ++i) {
+            if (movesElementsOf("", name, i)) inputs += QByteArray::number(static_cast<int>(i));
+        }
+        return inputs;
+    };
+    for (const char* name : {"Compress", "Expand", "Gather", "GatherElements", "GatherND", "Reshape", "Slice", "Split",
+                             "Squeeze", "Tile", "Unsqueeze"})
+        QVERIFY2(moved(name) == "0", name);
+    QCOMPARE(moved("Concat"), QByteArray("0123"));
+    for (const char* name : {"Scatter", "ScatterElements", "ScatterND"}) QVERIFY2(moved(name) == "02", name);
+    QVERIFY(moved("Where").startsWith("12"));
+    for (const char* name : {"Flatten", "Identity", "Transpose"}) QVERIFY2(moved(name).startsWith('0'), name);
+    // Others are computed or filled in.
+    for (const char* name : {"Add", "Cast", "Pad", "Trilu", "ReduceMax", "NoSuchOperator"})
+        QVERIFY2(!onlyMovesElements("", name) && moved(name).isEmpty(), name);
+    QVERIFY(!onlyMovesElements("aten", "Gather"));
+}
+
 void TestTraits::inputRoles() {
     const Traits& conv = traitsOf("", "Conv");
     QCOMPARE(conv.inputRole(0), InputRole::Data);
