@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/graph/set_item.h"
 #include "core/graph/traits.h"
 #include "core/operators/same_tensor.h"
 
@@ -144,8 +145,7 @@ MemoryEffect memoryEffect(std::string_view domain, std::string_view operatorName
 }
 
 MemoryEffect memoryEffect(const InternalGraph& graph, const Expr& expr) {
-    if (expr.op.name.empty())
-        return expr.kind == ExprKind::CallMethod && expr.target == "__setitem__" ? kWrite : MemoryEffect{};
+    if (expr.op.name.empty()) return isSetItem(expr) ? kWrite : MemoryEffect{};
     const operators::Traits& traits = traitsOf(expr);
     if (traits.form == operators::ViewForm::Index) return getItemEffect(graph, expr);
     if (traits.opClass == operators::OpClass::GetAttr) return attributeEffect(graph, expr);

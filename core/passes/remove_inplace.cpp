@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/graph/purify.h"
+#include "core/graph/set_item.h"
 #include "core/passes/all_passes.h"
 #include "core/passes/inplace.h"
 #include "core/passes/inplace_walk.h"
@@ -101,7 +102,7 @@ void InplaceRemover::mergeAttributeReads() {
     std::map<std::string, NodeId> first;
     for (ExprId id : order()) {
         const Expr& expr = m_graph.expr(id);
-        if (expr.kind == ExprKind::CallMethod && expr.target == "__setitem__") {
+        if (graph::isSetItem(expr)) {
             Expr& method = m_graph.mutableExpr(id);
             method.kind = ExprKind::CallFunction;
             method.op = {"prim", "setitem", 0};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/memory.h"
+#include "core/graph/set_item.h"
 #include "core/passes/opaque.h"
 
 namespace sonde::passes {
@@ -36,7 +37,7 @@ OpClass opClassOf(const Expr& expr) {
 }
 
 bool mutates(const Expr& expr) {
-    const bool isMethod = expr.op.name.empty() && expr.kind == ExprKind::CallMethod && expr.target == "__setitem__";
+    const bool isMethod = expr.op.name.empty() && graph::isSetItem(expr);
     const graph::MemoryEffect effect = graph::memoryEffect(expr.op.domain, expr.op.name);
     const bool hasOut = expr.op.domain == "aten" && argumentOf(expr, std::size_t(-1), "out") != nullptr;
     return isMethod || effect.writes || effect.reforms || hasOut;
