@@ -25,8 +25,12 @@ constexpr Allowed kAllowed[] = {
     {"core/ops/", "definitions: kernels and inference"},
     {"core/nn/", "definitions: layers, made of operators"},
     {"core/tensor/", "knows no operators: names of dtypes"},
+    {"core/graph/set_item.h", "definition: the method of Python that has no operator"},
     {"core/export/lowering/", "rules: ONNX for each operator of ATen"},
-    {"core/export/inference/", "rules: ONNX for each operator of ATen"},
+    {"core/export/inference/block_layout.cpp", "rules: where each convolution of ONNX has its inputs"},
+    {"core/export/inference/fuse_grain.cpp", "rules: the pooling of ONNX that a reduction of ONNX becomes"},
+    {"core/export/inference/fuse_preprocess.cpp", "patterns: how exporters write the preprocessing of images"},
+    {"core/export/inference/unfuse.cpp", "rules: the operators that each fused one of ours stands for"},
     {"core/passes/gradient.cpp", "rules: the derivative of each operator"},
     {"core/passes/gradient_rules.cpp", "rules: the derivative of each operator"},
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},
@@ -52,9 +56,9 @@ constexpr Allowed kAllowed[] = {
 /// Names of operators that other things have as well: arguments, attributes, overloads, columns, domains, methods of
 /// Python.
 const QSet<QString>& namesOfOtherThings() {
-    static const QSet<QString> names{"dim",    "ndim", "int",   "float", "bool", "real",        "slice",
-                                     "view",   "max",  "min",   "mean",  "std",  "sum",         "aten",
-                                     "Tensor", "prim", "sonde", "Shape", "T",    "__setitem__", "torchvision"};
+    static const QSet<QString> names{"dim",    "ndim", "int",   "float", "bool", "real",       "slice",
+                                     "view",   "max",  "min",   "mean",  "std",  "sum",        "aten",
+                                     "Tensor", "prim", "sonde", "Shape", "T",    "torchvision"};
     return names;
 }
 

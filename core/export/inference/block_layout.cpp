@@ -6,6 +6,7 @@
 #include "core/base/number_text.h"
 #include "core/export/inference/export_passes.h"
 #include "core/export/inference/layouts.h"
+#include "core/graph/traits.h"
 #include "core/ops/support/packing.h"
 #include "core/passes/vocabulary.h"
 
@@ -18,6 +19,8 @@ using graph::Expr;
 using graph::ExprId;
 using graph::InternalGraph;
 using graph::NodeId;
+using operators::OpClass;
+using operators::Trait;
 using passes::KnownTensor;
 using passes::Rewrite;
 using tensor::Shape;
@@ -275,18 +278,18 @@ class Converter {
     base::Result<bool> follow(ExprId id) {
         const Expr& expr = m_graph.expr(id);
         if (!expr.op.domain.empty() || expr.outputs.size() != 1 || expr.arguments.empty()) return false;
-        if (expr.op.name == "Concat") return followConcat(id);
+        if (graph::traitsOf(expr).opClass == OpClass::Concat) return followConcat(id);
         if (isWindow(expr)) return followWindow(id);
         return followElementwise(id);
     }
 
     /// A pooling, warping, or a resizing of height and width, of an image: what it does to each channel by itself.
     bool isWindow(const Expr& expr) const {
-        static constexpr std::string_view kWindows[] = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
-                                                        "GridSample"};
-        if (std::ranges::find(kWindows, expr.op.name) != std::end(kWindows)) return true;
+        const operators::Traits& traits = graph::traitsOf(expr);
+        if (traits.is(Trait::KeepsChannels)) return true;
         constexpr int kSameInputs = 11;  // before, Resize had other ones
-        if (expr.op.name != "Resize" || expr.op.version < kSameInputs || expr.attributes.has("axes")) return false;
+        if (traits.opClass != OpClass::Resample || expr.op.version < kSameInputs || expr.attributes.has("axes"))
+            return false;
         // Scales, or sizes: batch and channels stay.
         const auto scales = known(expr, 2), sizes = known(expr, 3);
         if (scales && scales->tensor.numel() == 4)
@@ -373,14 +376,12 @@ class Converter {
         return isEnough ? best : std::nullopt;
     }
 
-    /// An elementwise operator whose tensors are packed, single numbers, or numbers of the channels, is computed on the
-    /// blocks.
+    /// An element-wise operator whose tensors are packed, single numbers, or numbers of the channels, is computed on
+    /// the blocks.
     base::Result<bool> followElementwise(ExprId id) {
-        static constexpr std::string_view kNames[] = {
-            "Relu", "Sigmoid", "Tanh",     "HardSwish", "HardSigmoid", "LeakyRelu", "Elu", "Clip", "Abs", "Neg",
-            "Exp",  "Sqrt",    "Softplus", "Erf",       "Add",         "Sub",       "Mul", "Div",  "Max", "Min"};
         const Expr& expr = m_graph.expr(id);
-        if (std::ranges::find(kNames, expr.op.name) == std::end(kNames)) return false;
+        const operators::Traits& traits = graph::traitsOf(expr);
+        if (!traits.is(Trait::ElementWise) || traits.is(Trait::Random)) return false;
         Expr made = expr;
         std::vector<Argument*> channelwise, whole;
         std::vector<NodeId> tensors;

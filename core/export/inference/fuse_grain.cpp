@@ -233,7 +233,7 @@ class GrainFuser {
     bool toPooling(ExprId id) {
         const Expr& expr = m_graph.expr(id);
         const bool isOnnx = passes::familyOf(expr) == Family::Onnx;
-        const bool isMean = passes::opClassOf(expr) == OpClass::Mean && (!isOnnx || expr.op.name == "ReduceMean");
+        const bool isMean = passes::opClassOf(expr) == OpClass::Mean;
         const bool isMax = isOnnx && expr.op.name == "ReduceMax";
         if (!isMean && !isMax) return false;
         const auto reduction = reductionOf(expr);

@@ -79,7 +79,7 @@ class Halver {
         if (kind == ExprKind::Constant || kind == ExprKind::GetAttr)
             return narrowConstant(m_graph.expr(id).outputs.front());
         const Expr& expr = m_graph.expr(id);
-        if (expr.op.domain.empty() && expr.op.name == "Cast" &&
+        if (expr.op.domain.empty() && graph::traitsOf(expr).opClass == operators::OpClass::Cast &&
             expr.attributes.getInt("to", 0) == static_cast<std::int64_t>(DType::Float32)) {
             m_graph.mutableExpr(id).attributes.set("to", static_cast<std::int64_t>(DType::Float16));
             setDtype(expr.outputs.front(), DType::Float16);
