@@ -12,6 +12,7 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
+#include "core/analysis/parameters.h"
 #include "core/exec/recompute.h"
 #include "core/exec/row_memory.h"
 #include "core/session/run.h"
@@ -132,13 +133,6 @@ class Bench {
 
     static double megabytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
-    /// "64 KB", "1 MB": in the largest unit that gives an integer.
-    static std::string bytesText(std::int64_t bytes) {
-        if (bytes > 0 && bytes % (1 << 20) == 0) return fmt::format("{} MB", bytes >> 20);
-        if (bytes > 0 && bytes % (1 << 10) == 0) return fmt::format("{} KB", bytes >> 10);
-        return fmt::format("{} bytes", bytes);
-    }
-
     void printLessMemory() const {
         const LessMemory& less = *m_lessMemory;
         fmt::print("{}: {} of {} steps run again, median {:.3f} ms\n", m_options.sublinear ? "sublinear" : "dtr",
@@ -148,7 +142,8 @@ class Bench {
                    !m_options.sublinear && less.bytes > m_options.dtr.evictionThreshold ? " (above the limit)" : "",
                    less.isSame ? "are equal bit for bit" : "differ");
         if (!m_options.sublinear)
-            fmt::print("values of less than {} stay (--dtr-minimum)\n", bytesText(m_options.dtr.evicteeMinimumSize));
+            fmt::print("values of less than {} stay (--dtr-minimum)\n",
+                       analysis::bytesText(m_options.dtr.evicteeMinimumSize));
     }
 
     /// Steps whose work was done within another one's: the step of the main body that holds it.

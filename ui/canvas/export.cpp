@@ -4,7 +4,6 @@
 #include <QFileInfo>
 #include <QHashFunctions>
 #include <QPdfWriter>
-#include <QRegularExpression>
 #include <QSaveFile>
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 #include "ui/context/navigation.h"
 #include "ui/context/remembered.h"
 #include "ui/context/settings.h"
+#include "ui/context/text.h"
 #include "ui/context/window_hint.h"
 
 namespace sonde::context {
@@ -25,8 +26,6 @@ namespace {
 /// So many findings of a file are listed one by one: nobody reads more, and each takes time in every list that shows
 /// it.
 constexpr std::size_t kFindingsTold = 300;
-
-QString textOf(const std::string& text) { return QString::fromStdString(text); }
 
 }  // namespace
 
@@ -97,12 +96,12 @@ void Loader::agreeToNative(const document::NativeRequest& request) {
     if (const auto remembered = document::agreeToNative(request.hash, request.path); !remembered)
         return m_messages.report(remembered.error());
     m_messages.report(Message{base::Severity::Info,
-                              tr("Agreed to run %1").arg(textOf(request.path.filename().string())),
-                              tr("SHA-256 %1").arg(textOf(request.hash)),
+                              tr("Agreed to run %1").arg(text(request.path.filename().string())),
+                              tr("SHA-256 %1").arg(text(request.hash)),
                               {},
                               {}});
     // The file is read again: should it have another content by now, that is asked about.
-    open(textOf(request.location));
+    open(text(request.location));
 }
 
 /// What was open stays: a typing mistake must not take the user's model away, nor be what is reloaded or traced again.
@@ -115,7 +114,7 @@ void Loader::fail(const base::Error& error) {
 void Loader::leaveLoading() {
     m_state = m_model.isOpen() ? LoadState::Loaded : LoadState::Failed;
     if (m_model.whole()) {
-        m_location = textOf(m_model.whole()->location);
+        m_location = text(m_model.whole()->location);
         m_options = m_model.whole()->options;
     }
 }
@@ -130,7 +129,7 @@ void Loader::cancel() {
 void Loader::show(std::shared_ptr<const document::Document> document) {
     m_load.abandon();
     auto outline = std::make_shared<const layout::Outline>(document->graph);
-    m_location = textOf(document->location);
+    m_location = text(document->location);
     adopt({std::move(document), std::move(outline), {}, {}});
 }
 
@@ -190,20 +189,20 @@ void Loader::reportOpened() {
     m_messages.report(Message{
         base::Severity::Info,
         tr("Opened %1: %2, %3 operations")
-            .arg(textOf(document.title), textOf(document.format), countText(graph::operationCount(*document.graph))),
-        textOf(document.location),
+            .arg(text(document.title), text(document.format), countText(graph::operationCount(*document.graph))),
+        text(document.location),
         {},
         {}});
     std::size_t told = 0;
     for (const base::Diagnostic& found : document.diagnostics) {
         if (told++ == kFindingsTold) break;
-        m_messages.report(Message{found.severity, textOf(found.what), windowPlace(found.where), windowHint(found.hint),
+        m_messages.report(Message{found.severity, text(found.what), windowPlace(found.where), windowHint(found.hint),
                                   document.graph->findNode(found.where)});
     }
     if (const std::size_t all = document.diagnostics.size(); all > kFindingsTold)
         m_messages.report(Message{base::Severity::Info,
                                   tr("%1 more messages are not listed").arg(countText(all - kFindingsTold)),
-                                  textOf(document.location),
+                                  text(document.location),
                                   {},
                                   {}});
 }
