@@ -403,18 +403,20 @@ void TestDumpForms::case24SumsAreFused() {
     }
 }
 
-/// Between two packed convolutions an activation, a sum with itself and a number stay in blocks.
+/// Between two packed convolutions an activation, a sum with itself, a number and slopes of channels stay in blocks.
 void TestDumpForms::elementwiseOperatorsFollow() {
     Model model;
     const NodeId a = model.conv("a", model.floats("x", {1, 8, 4, 4}), {8, 8, 3, 3});
     const NodeId tanh = model.op("tanh", "Tanh", {arg(a)});
     const NodeId sum = model.op("sum", "Add", {arg(tanh), arg(a)});
     const NodeId half = model.op("half", "Mul", {arg(sum), arg(model.constant("c", Tensor::scalar(0.5F)))});
-    const document::Document& document = model.done({model.conv("b", half, {8, 8, 3, 3})});
+    const NodeId sloped = model.op("sloped", "PRelu", {arg(half), arg(model.constant("s", numbers({8, 1, 1})))});
+    const document::Document& document = model.done({model.conv("b", sloped, {8, 8, 3, 3})});
     const auto dump = dumped(document, "enable_nchw88");
     QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
     QCOMPARE(countOf(*dump->graph, "Relayout"), std::size_t(2));
-    QCOMPARE(shapeOf(*dump->graph, find(*dump->graph, "Tanh").outputs[0]).text(), Shape({1, 1, 4, 4, 8}).text());
+    for (const char* name : {"Tanh", "PRelu"})
+        QCOMPARE(shapeOf(*dump->graph, find(*dump->graph, name).outputs[0]).text(), Shape({1, 1, 4, 4, 8}).text());
     const std::vector<Value> inputs{Value(numbers({1, 8, 4, 4}))};
     QVERIFY(largestDifference(run(document.graph, inputs).at(0), run(dump->graph, inputs).at(0)) < 1e-4);
 }
