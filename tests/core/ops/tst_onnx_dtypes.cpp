@@ -166,18 +166,21 @@ class Checker {
     }
 
     void checkDType(const OneNode& node, const SpecRow& row, const QString& variable, DType own, DType dtype) {
+        const std::string key = row.op + " " + text(dtype).toStdString();
         std::vector<Value> inputs = node.inputs, rounded = node.inputs;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const SpecFormal* formal = formalAt(row.inputs, i);
             if (!formal || formal->variable != variable || !inputs[i].isTensor()) continue;
             const auto narrow = inputs[i].tensor().cast(dtype);
-            if (!narrow) return;
+            if (!narrow) {
+                wrong.emplace(key, node.name + ": " + QString::fromStdString(narrow.error().text()));
+                return;
+            }
             inputs[i] = Value(*narrow);
             const auto back = narrow->cast(own);
             if (back) rounded[i] = Value(*back);
         }
         ++calls;
-        const std::string key = row.op + " " + text(dtype).toStdString();
         ran.insert(key);
         const auto results = run(node, inputs);
         if (!results) {
