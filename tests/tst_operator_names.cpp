@@ -30,6 +30,7 @@ constexpr Allowed kAllowed[] = {
     {"core/export/inference/block_layout.cpp", "rules: where each convolution of ONNX has its inputs"},
     {"core/export/inference/fuse_grain.cpp", "rules: the pooling of ONNX that a reduction of ONNX becomes"},
     {"core/export/inference/fuse_preprocess.cpp", "patterns: how exporters write the preprocessing of images"},
+    {"core/export/inference/layouts.cpp", "rules: the nonlinearities that a layout takes behind a convolution"},
     {"core/export/inference/unfuse.cpp", "rules: the operators that each fused one of ours stands for"},
     {"core/passes/gradient.cpp", "rules: the derivative of each operator"},
     {"core/passes/gradient_rules.cpp", "rules: the derivative of each operator"},
