@@ -114,6 +114,12 @@ bool hasSameCaptures(const InternalGraph& a, const InternalGraph& b) {
     return std::ranges::equal(capturedTensors(a), capturedTensors(b), isSameTensor);
 }
 
+/// The form compiled from `latest` gives what the later trace `again`, which did not mismatch, returns. Where the same
+/// operations return other values, or the same in another order, it does not.
+bool isCovered(const InternalGraph& latest, const InternalGraph& again) {
+    return hasSameCaptures(latest, again) && trace::repeatsResult(latest, again, true);
+}
+
 bool returnsNothing(const Argument& result) {
     const bool isContainer = result.kind == Argument::Kind::List || result.kind == Argument::Kind::Tuple ||
                              result.kind == Argument::Kind::Dict;
@@ -141,6 +147,25 @@ base::Result<void> checkResult(const InternalGraph& graph) {
     return base::usageError(
         "TypeError: with capture_as_const a function returns a tensor, a list or tuple of tensors, or a dict of "
         "tensors by name");
+}
+
+/// The leaves of what a function returns, in order: those that are no nodes as they are, nodes by their values in
+/// order.
+void collectResults(const Argument& result, std::span<const Value>& ofNodes, Values& into) {
+    if (result.kind == Argument::Kind::Node) {
+        into.push_back(ofNodes.front());
+        ofNodes = ofNodes.subspan(1);
+    } else if (result.kind == Argument::Kind::Constant) {
+        into.push_back(result.constant);
+    }
+    for (const Argument& item : result.items) collectResults(item, ofNodes, into);
+}
+
+Values resultsOf(const InternalGraph& graph, std::span<const Value> outputs) {
+    Values results;
+    const Argument& result = graph.main().result;
+    if (!returnsNothing(result)) collectResults(result, outputs, results);
+    return results;
 }
 
 /// The types of the inputs, their shapes only if `keepsShapes`, and what follows from them.
@@ -296,7 +321,7 @@ base::Result<Values> RepeatedTrace::Impl::runCompiled(const Values& inputs, cons
         if (!same) return std::move(same).error().withNote("opt_level " + std::to_string(options.optLevel));
     }
     ++compiledCalls;
-    Values outputs = std::move(recording.outputs);
+    Values outputs = resultsOf(*compiled, recording.outputs);
     if (options.profiling) profile = std::move(recording);
     return outputs;
 }
@@ -328,7 +353,7 @@ base::Result<Values> RepeatedTrace::Impl::call(std::span<const Value> given, con
             if (reason) return base::runError("trace error because " + *reason);
         }
         const GraphPtr& latest = source ? source : recorded;
-        newSource = !isFirst && hasSameCaptures(*latest, *traced.graph) ? latest : traced.graph;
+        newSource = !isFirst && isCovered(*latest, *traced.graph) ? latest : traced.graph;
     } else {
         SONDE_TRY(checkRepeated(all));
         if (!newSource) newSource = recorded;
@@ -339,7 +364,7 @@ base::Result<Values> RepeatedTrace::Impl::call(std::span<const Value> given, con
     } else if (isFirst && !options.symbolic) {
         SONDE_ASSIGN(const auto eager, exec::Plan::make(traced.graph, {}));
         SONDE_ASSIGN(exec::Recording recording, run(*eager, inputs, true, work));
-        outputs = std::move(recording.outputs);
+        outputs = resultsOf(*traced.graph, recording.outputs);
     } else {
         if (!plan || source != newSource) SONDE_TRY(compile(newSource, inputs, work));
         SONDE_ASSIGN(outputs, runCompiled(inputs, work));

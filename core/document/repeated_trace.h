@@ -29,12 +29,13 @@ class RepeatedTrace {
     RepeatedTrace(RepeatedTrace&&) noexcept;
     RepeatedTrace& operator=(RepeatedTrace&&) noexcept;
 
-    /// The values that the function returns, computed by the engine; none if calls only record. A tensor among the
-    /// inputs is an input of the recording; a number, text or None reaches the function as it is. Run errors: "trace
-    /// error because REASON" (see trace::repetitionMismatch), what cannot be traced, what an operator or a guard says,
-    /// results that the optimisation changed (TraceOptions::optLevel below 0). Usage errors: another count of inputs;
-    /// with captureAsConst what is not a tensor; bad options. What the function itself throws reaches the caller. After
-    /// all of them the trace is what it was.
+    /// The values that this call of the function returns, computed by the engine: the leaves of its containers in
+    /// order; none if calls only record. Where it returns other values than before, the form is compiled again. A
+    /// tensor among the inputs is an input of the recording; a number, text or None reaches the function as it is. Run
+    /// errors: "trace error because REASON" (see trace::repetitionMismatch), what cannot be traced, what an operator or
+    /// a guard says, results that the optimisation changed (TraceOptions::optLevel below 0). Usage errors: another
+    /// count of inputs; with captureAsConst what is not a tensor; bad options. What the function itself throws reaches
+    /// the caller. After all of them the trace is what it was.
     base::Result<std::vector<tensor::Value>> call(std::span<const tensor::Value> inputs,
                                                   const base::WorkContext& work = {});
     const TraceOptions& options() const;

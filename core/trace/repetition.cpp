@@ -44,6 +44,9 @@ class Comparison {
         return std::nullopt;
     }
 
+    /// After run(): what the functions return.
+    bool hasSameResult() { return !compareArguments(m_recorded.main().result, m_again.main().result); }
+
   private:
     Mismatch compareBodies(BodyId recorded, BodyId again) {
         const Body& left = m_recorded.body(recorded);
@@ -168,6 +171,11 @@ class Comparison {
 std::optional<std::string> repetitionMismatch(const InternalGraph& recorded, const InternalGraph& again,
                                               bool capturesMayChange) {
     return Comparison(recorded, again, capturesMayChange).run();
+}
+
+bool repeatsResult(const InternalGraph& recorded, const InternalGraph& again, bool capturesMayChange) {
+    Comparison comparison(recorded, again, capturesMayChange);
+    return !comparison.run() && comparison.hasSameResult();
 }
 
 }  // namespace sonde::trace

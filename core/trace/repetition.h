@@ -17,4 +17,9 @@ namespace sonde::trace {
 std::optional<std::string> repetitionMismatch(const graph::InternalGraph& recorded, const graph::InternalGraph& again,
                                               bool capturesMayChange = false);
 
+/// Whether a second trace without mismatch also returns the same: the same containers and keys with the same values,
+/// computed by the same operations, at the same positions. Tensors from outside count as one where `capturesMayChange`.
+bool repeatsResult(const graph::InternalGraph& recorded, const graph::InternalGraph& again,
+                   bool capturesMayChange = false);
+
 }  // namespace sonde::trace

@@ -40,6 +40,23 @@ Var oneOfTwo(In in) {
 Var sum(In in) { return in[0] + in[1]; }
 Var sumOfAll(In in) { return in[0] + in[1] + in[2]; }
 
+Var bothSums(In in) {
+    const Var first = in[0] + in[1], second = in[1] + in[2];
+    return Var::tuple({first, second});
+}
+
+QList<QList<double>> numbersOf(const std::vector<Value>& values) {
+    QList<QList<double>> all;
+    for (const Value& value : values) {
+        QList<double> numbers;
+        if (!value.isTensor()) numbers.push_back(static_cast<double>(value.toInt()));
+        else
+            for (std::int64_t i = 0; i < value.tensor().numel(); ++i) numbers.push_back(value.tensor().toDouble(i));
+        all.push_back(numbers);
+    }
+    return all;
+}
+
 struct OwnError {
     int number;
 };
@@ -98,6 +115,76 @@ class TestRepeatedTrace : public QObject {
         const auto third = trace.call(inputs);
         QVERIFY2(third, third ? "" : third.error().text().c_str());
         QVERIFY(tensor::identical(first->front(), third->front()));
+    }
+
+    void laterCallsReturnWhatTheFunctionReturns_data() {
+        QTest::addColumn<Step>("other");
+        QTest::addColumn<QList<QList<double>>>("expected");
+        const auto row = [](const char* name, Step other, QList<QList<double>> expected) {
+            QTest::newRow(name) << other << expected;
+        };
+        row("the same", bothSums, {{11, 22}, {110, 220}});
+        row("swapped",
+            [](In in) {
+                const Var first = in[0] + in[1], second = in[1] + in[2];
+                return Var::tuple({second, first});
+            },
+            {{110, 220}, {11, 22}});
+        row("one value less",
+            [](In in) {
+                const Var first = in[0] + in[1], second = in[1] + in[2];
+                return Var::tuple({second});
+            },
+            {{110, 220}});
+        row("one value twice",
+            [](In in) {
+                const Var first = in[0] + in[1], second = in[1] + in[2];
+                return Var::list({second, second, first});
+            },
+            {{110, 220}, {110, 220}, {11, 22}});
+        row("an input",
+            [](In in) {
+                const Var first = in[0] + in[1], second = in[1] + in[2];
+                return Var::tuple({in[2], second});
+            },
+            {{100, 200}, {110, 220}});
+        row("a number",
+            [](In in) {
+                const Var first = in[0] + in[1], second = in[1] + in[2];
+                return Var::tuple({first, 7});
+            },
+            {{11, 22}, {7}});
+        row("only a number",
+            [](In in) {
+                (void)bothSums(in);
+                return Var(7);
+            },
+            {{7}});
+        row("nothing",
+            [](In in) {
+                (void)bothSums(in);
+                return Var();
+            },
+            {});
+    }
+    /// What is returned may change with each call, whichever form was compiled last.
+    void laterCallsReturnWhatTheFunctionReturns() {
+        QFETCH(Step, other);
+        QFETCH(QList<QList<double>>, expected);
+        for (const bool isSymbolic : {false, true}) {
+            Step now = bothSums;
+            document::TraceOptions options;
+            options.symbolic = isSymbolic;
+            RepeatedTrace trace([&now](In in) { return now(in); }, parameters(3), options);
+            const std::vector<Value> inputs = threeInputs();
+            const QList<QList<double>> usual{{11, 22}, {110, 220}};
+            for (const bool isOther : {false, true, true, false, false, true}) {
+                now = isOther ? other : bothSums;
+                const auto result = trace.call(inputs);
+                QVERIFY2(result, result ? "" : result.error().text().c_str());
+                QCOMPARE(numbersOf(*result), isOther ? expected : usual);
+            }
+        }
     }
 
     void otherInputsRunAndOtherTypesDoNot() {
