@@ -16,7 +16,7 @@ float halfToFloat(std::uint16_t bits);
 std::uint16_t floatToHalf(float value);      ///< rounds to nearest even
 std::uint16_t floatToBFloat16(float value);  ///< rounds to nearest even
 
-struct Half {
+struct Half {  // not Eigen's, which no header includes; conversions are Eigen's (half_floats.cpp)
     std::uint16_t bits = 0;
     Half() = default;
     Half(float value) : bits(floatToHalf(value)) {}

@@ -63,7 +63,7 @@ class Tracer : public TracePolicy {
                                  std::vector<ForwardParameter> parameters);
     /// Knows values in the traces to come; null: nobody does, as at first.
     void setValueOracle(std::shared_ptr<ValueOracle> oracle);
-    void setFollower(std::shared_ptr<ValueOracle> oracle) { setValueOracle(std::move(oracle)); }  ///< its earlier name
+
     /// Whether branches and loops on symbolic values are recorded as exprs that own bodies.
     void setRecordsControlFlow(bool records) { m_recordsControlFlow = records; }
 

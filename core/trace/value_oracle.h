@@ -31,7 +31,4 @@ class ValueOracle {
     virtual std::optional<tensor::Value> known(graph::NodeId node, KnownUse use) = 0;
 };
 
-/// The earlier name, for programs that embed the library.
-using Follower = ValueOracle;
-
 }  // namespace sonde::trace

@@ -103,12 +103,12 @@ class TestTracePolicy : public QObject {
         QCOMPARE(tracer.failures().count("part"), 1U);
     }
 
-    void theEarlierNameOfTheOracleWorks() {
-        const std::shared_ptr<trace::Follower> values =
+    void theOracleIsSetAndTakenAway() {
+        const std::shared_ptr<trace::ValueOracle> values =
             std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{}, nullptr);
         Tracer tracer;
         QVERIFY(!tracer.knowsValues());
-        tracer.setFollower(values);
+        tracer.setValueOracle(values);
         QVERIFY(tracer.knowsValues());
         tracer.setValueOracle(nullptr);
         QVERIFY(!tracer.knowsValues());
