@@ -83,11 +83,6 @@ QVariant TestCaseTableModel::data(const QModelIndex& index, int role) const {
     if (role == NodeRole) return check ? QVariant(check->node.value) : QVariant();
     if (role == SeverityRole && (check ? !check->ok() : resultOf(row).error.has_value()))
         return static_cast<int>(base::Severity::Error);
-    if (role == Qt::FontRole && m_cases.shown() == row.index) {
-        QFont font;
-        font.setBold(true);
-        return font;
-    }
     if (role == Qt::TextAlignmentRole) return alignment(isNumber);
     if (role == SortRole && column == Case) return static_cast<qulonglong>(row.index);
     if (role == SortRole && check && (column == Error || column == Allowed)) {
@@ -95,7 +90,7 @@ QVariant TestCaseTableModel::data(const QModelIndex& index, int role) const {
         return std::isnan(number) ? QVariant() : QVariant(number);
     }
     if (role == Qt::ToolTipRole && m_cases.shown() == row.index)
-        return QString(text(row, column).toString() + u'\n' + tr("Bold: the window has the inputs of this case"));
+        return QString(text(row, column).toString() + u'\n' + tr("The window has the inputs of this case"));
     if (role == Qt::DisplayRole || role == Qt::ToolTipRole || role == SortRole) return text(row, column);
     return {};
 }
@@ -105,8 +100,7 @@ QVariant TestCaseTableModel::headerData(int section, Qt::Orientation orientation
                                                     QT_TR_NOOP("Error"), QT_TR_NOOP("Allowed"), QT_TR_NOOP("Result")};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     if (role == Qt::TextAlignmentRole) return alignment(section == Case || section == Error || section == Allowed);
-    if (role == Qt::ToolTipRole && section == Case)
-        return tr("Counted from 0; bold: the case whose inputs the window has");
+    if (role == Qt::ToolTipRole && section == Case) return tr("Counted from 0");
     if (role == Qt::ToolTipRole && section == Error)
         return tr("Maximum of |e \u2212 g| / max(min(|e|, |g|), 1): e in the test case, g in this run");
     return role == Qt::DisplayRole ? tr(titles[section]) : QVariant();

@@ -13,7 +13,6 @@
 #include "ui/models/test_case_table_model.h"
 #include "ui/panels/test_cases/test_cases_panel.h"
 #include "ui/widgets/banner.h"
-#include "ui/widgets/labels.h"
 
 namespace tst_test_cases_panel {
 
@@ -106,7 +105,7 @@ class TestTestCasesPanel : public WindowFixture {
         QVERIFY(context().testCases().shown() == std::size_t(1));
     }
 
-    /// The result is seen whole however narrow the window is; names give way. Bold rows are explained.
+    /// The result is seen whole however narrow the window is; names give way. The case of the window is selected.
     void resultsAreSeenInNarrowWindows() {
         QCOMPARE(writeProductDump(path("narrow.dump").toStdString(), {"[1,2,3,4]", "[2,4,6,8]"}, {}, 0.5F),
                  std::string());
@@ -131,12 +130,10 @@ class TestTestCasesPanel : public WindowFixture {
         const auto tip = [view](int row) {
             return view->model()->index(row, TestCaseTableModel::Case).data(Qt::ToolTipRole).toString();
         };
-        QVERIFY(tip(0).contains(QStringLiteral("the window has the inputs of this case")));
+        QVERIFY(tip(0).contains(QStringLiteral("The window has the inputs of this case")));
         QCOMPARE(tip(1), QStringLiteral("1"));
-        QStringList said;
-        for (const auto* label : panel().findChildren<widgets::ElidedLabel*>())
-            if (label->isVisible()) said << label->text();
-        QVERIFY(said.contains(QStringLiteral("Bold: inputs of the window")));
+        QVERIFY(!view->model()->index(0, TestCaseTableModel::Case).data(Qt::FontRole).isValid());
+        QVERIFY(view->selectionModel()->isRowSelected(0));
     }
 
     /// An input that a case has given is named after it, until something else is chosen for it.

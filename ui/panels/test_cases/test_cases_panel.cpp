@@ -32,7 +32,7 @@ TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& 
                                context::Comparison& comparison, QWidget* parent)
     : QWidget(parent), m_opened(opened), m_navigation(navigation), m_cases(cases), m_comparison(comparison),
       m_model(opened, cases), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Test cases"), m_stack)),
-      m_summary(new widgets::ElidedLabel), m_legend(new widgets::ElidedLabel(tr("Bold: inputs of the window"))) {
+      m_summary(new widgets::ElidedLabel) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("testCaseTable"));
@@ -42,8 +42,6 @@ TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& 
     m_view->horizontalHeader()->setStretchLastSection(true);
     m_view->viewport()->installEventFilter(this);
     m_summary->setElideMode(Qt::ElideRight);
-    m_legend->setElideMode(Qt::ElideRight);
-    m_legend->setColorRole(theme::ColorRole::MutedText);
 
     auto* page = new QWidget;
     auto* inner = new QVBoxLayout(page);
@@ -51,8 +49,7 @@ TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& 
     inner->setSpacing(0);
     auto* top = new QHBoxLayout;
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
-    top->addWidget(m_summary, 1);
-    top->addWidget(m_legend);
+    top->addWidget(m_summary);
     inner->addLayout(top);
     inner->addWidget(m_view);
     m_stack->addWidget(new widgets::EmptyState(
@@ -81,11 +78,10 @@ void TestCasesPanel::refresh() {
     const bool known = m_opened.isOpen() && !m_cases.results().empty();
     m_stack->setCurrentIndex(known ? 1 : 0);
     m_summary->setText(m_cases.isActive() ? tr("Running the test cases \u2026") : m_cases.summary());
-    m_legend->setVisible(m_cases.shown().has_value());
     if (known) follow();
 }
 
-/// Keys begin at the case that the window shows.
+/// The case whose inputs the window has is selected; keys begin there.
 void TestCasesPanel::follow() {
     const auto shown = m_cases.shown();
     const QModelIndex current = m_proxy.mapToSource(m_view->currentIndex());

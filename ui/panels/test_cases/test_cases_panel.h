@@ -49,7 +49,6 @@ class TestCasesPanel : public QWidget {
     QStackedWidget* m_stack;
     QTableView* m_view;
     widgets::ElidedLabel* m_summary;
-    widgets::ElidedLabel* m_legend;  ///< of the bold rows
     bool m_following = false;
     int m_nameWidth = 0;  ///< of the columns of names, as fitted
 };
