@@ -148,7 +148,7 @@ std::vector<ExportOption> optimisationRows() {
          .group = kOptimisation,
          .label = "Passes",
          .help = "Change the graph before use (again for more, in order); `sonde passes` lists them",
-         .details = "Passes that change the graph before it is written, in order; the panel Passes lists them",
+         .details = "Ids of the passes that change the graph before it is written, in order",
          .formats = {Onnx, TracedModule},
          .field = [](ExportSettings& s) -> OptionField { return &s.passes; },
          .changesGraph = true,
@@ -260,7 +260,8 @@ std::vector<ExportOption> caseRows() {
          .group = kCases,
          .label = "Input data",
          .help = "A test case: input data as for run, or @FILE with one case per line (again for more)",
-         .details = "Test cases in the file, one in each line: input data as for `sonde run`, or @FILE",
+         .details =
+             "Test cases in the file, one in each line: \"x:photo.png\", \"x:#rand(0,1);y:[1, 2]\", or @FILE with such lines",
          .formats = {Dump},
          .field = [](ExportSettings& s) -> OptionField { return &s.inputData; },
          .oneEach = true,

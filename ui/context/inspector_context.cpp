@@ -15,7 +15,7 @@ class InspectorContext::Events : public session::Observer {
         if (isNew)
             m_context.m_messages.report(Message{base::Severity::Warning,
                                                 QString::fromStdString(error.what),
-                                                QString::fromStdString(error.where),
+                                                windowPlace(error.where),
                                                 tr("Reload the model to see values again"),
                                                 {}});
         Q_EMIT m_context.m_model.fileChanged();

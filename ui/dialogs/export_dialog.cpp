@@ -232,9 +232,8 @@ void ExportDialog::connectParts() {
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, &ExportDialog::showTold);
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, &m_exports, &context::Exports::cancel);
     connect(&m_exports, &context::Exports::written, this, &ExportDialog::told);
-    connect(&m_exports, &context::Exports::failed, this, [this](const base::Error& error) {
-        tell(context::withOptionLabels(error.text() + (error.hint.empty() ? "" : "; " + error.hint)), true);
-    });
+    connect(&m_exports, &context::Exports::failed, this,
+            [this](const base::Error& error) { tell(context::windowTextWithHint(error), true); });
 }
 
 void ExportDialog::setChoice(const ExportChoice& choice) {
@@ -338,7 +337,7 @@ void ExportDialog::showPreview() {
     if (problem) {
         // Of a format that does not fit it is told in place of the preview.
         const bool isPossible = m_exports.check(m_exports.choice().format).has_value();
-        said = isPossible ? context::withOptionLabels(problem->text()) : QString();
+        said = isPossible ? context::windowTextWithHint(*problem) : QString();
     } else if (!m_exports.preview()) {
         said = tr("Measuring on the current inputs…");
     } else if (said.isEmpty()) {
@@ -364,7 +363,7 @@ void ExportDialog::write(bool replace) {
     const QString path = m_path->text();
     const bool replaces = QFileInfo::exists(path) && !m_exports.choice().settings.append;
     if (const auto checked = m_exports.checkPath(path); !checked)
-        return tell(QString::fromStdString(checked.error().text()), true);
+        return tell(context::windowTextWithHint(checked.error()), true);
     if (replaces && !replace && m_replaced != path) {
         m_replaced = path;
         tell(tr("%1 exists. Press Replace to write over it").arg(QFileInfo(path).fileName()), true);

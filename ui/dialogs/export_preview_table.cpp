@@ -10,6 +10,7 @@
 #include "core/base/number_text.h"
 #include "ui/context/count_text.h"
 #include "ui/context/option_labels.h"
+#include "ui/context/window_hint.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::dialogs {
@@ -30,7 +31,7 @@ QString numberOrDash(double value, int digits) {
 /// A line for each thing that is to be said of a form.
 QString detailsOf(const session::ExportMeasure& measure) {
     QStringList lines;
-    if (measure.error) lines << context::withOptionLabels(measure.error->text());
+    if (measure.error) lines << context::windowTextWithHint(*measure.error);
     for (const session::ExportedOutput& output : measure.outputs) {
         if (!output.note.empty())
             lines << QStringLiteral("%1: %2").arg(QString::fromStdString(output.name),

@@ -17,6 +17,7 @@
 
 #include "ui/context/count_text.h"
 #include "ui/context/stored.h"
+#include "ui/context/window_hint.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/progress_strip.h"
 
@@ -163,7 +164,7 @@ void PrintDialog::printToPdf(const QString& path) {
         [this, path](const base::Result<void>& written) {
             m_controls->setEnabled(true);
             if (written) return Q_EMIT pdfSaved(path);
-            m_count->setText(QString::fromStdString(written.error().what));
+            m_count->setText(context::windowTextWithHint(written.error()));
         });
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "ui/context/window_hint.h"
 
 class QWidget;
 
@@ -52,6 +53,8 @@ struct PanelInfo {
     /// Binds the actions that are the panel's, and says when it is to be shown. Called once; null: there are none.
     std::function<void(QWidget& panel, const PanelHost& host)> join = {};
     std::vector<PanelCommand> commands = {};
+    /// What the panel offers in place of options of the command line, for the hints of errors.
+    std::vector<context::CommandAdvice> advice = {};
 };
 
 }  // namespace sonde::panels

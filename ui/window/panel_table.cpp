@@ -26,4 +26,8 @@ const std::vector<panels::PanelInfo>& panelTable() {
     return table;
 }
 
+void addPanelAdvice() {
+    for (const panels::PanelInfo& info : panelTable()) context::addAdvice(info.advice);
+}
+
 }  // namespace sonde::window

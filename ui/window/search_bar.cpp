@@ -9,6 +9,7 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
+#include "ui/context/window_hint.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/search_field.h"
 
@@ -156,12 +157,11 @@ void SearchBar::showProblem() {
     QString text = QStringLiteral("<code>%1<b><u style='color:%4'>%2</u></b>%3</code><br>%5")
                        .arg(part(0, at), wrong, part(at + length, -1), theme::color(theme::ColorRole::Error).name(),
                             QString::fromStdString(m_problem->what).toHtmlEscaped());
-    if (!m_problem->hint.empty())
+    if (const QString hint = context::windowHint(m_problem->hint); !hint.isEmpty())
         text += QStringLiteral("<br><span style='color:%2'>%1</span>")
-                    .arg(QString::fromStdString(m_problem->hint).toHtmlEscaped(),
-                         theme::color(theme::ColorRole::MutedText).name());
+                    .arg(hint.toHtmlEscaped(), theme::color(theme::ColorRole::MutedText).name());
     m_problemText->setText(text);
-    m_problemText->setAccessibleName(QString::fromStdString(m_problem->error().text()));
+    m_problemText->setAccessibleName(context::windowText(m_problem->error()));
 }
 
 void SearchBar::refresh() {

@@ -58,6 +58,7 @@ Qt::DockWidgetArea dockArea(panels::PanelArea area) {
 
 WindowDocks::WindowDocks(QMainWindow& window, context::InspectorContext& context, actions::ActionRegistry& actions)
     : m_window(window), m_context(context), m_actions(actions) {
+    addPanelAdvice();
     for (const panels::PanelInfo& info : panelTable()) addDock(info);
     for (const panels::PanelInfo& info : panelTable())
         if (info.join) info.join(*panel(info.id), hostOf(info.id));

@@ -3,9 +3,11 @@
 #include <QRegularExpression>
 #include <QtTest>
 
+#include "core/export/export_options.h"
 #include "tests/support/source_tree.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/window_hint.h"
+#include "ui/window/panel_table.h"
 
 namespace tst_window_hint {
 
@@ -41,11 +43,16 @@ class TestWindowHint : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    void initTestCase() { window::addPanelAdvice(); }
     void clausesAreReplacedOrLeftOut_data();
     void clausesAreReplacedOrLeftOut();
     void noHintOfCoreNamesACommand();
     void reportedErrorsNameNoCommand();
     void theWindowItselfNamesNoCommand();
+    void optionsOfAnExportAreNamedAsInItsDialog();
+    void placesAreThoseOfTheWindow();
+    void errorsComeThroughTheHints();
+    void onlyPanelsNamePanels();
 };
 
 void TestWindowHint::clausesAreReplacedOrLeftOut_data() {
@@ -69,6 +76,24 @@ void TestWindowHint::clausesAreReplacedOrLeftOut_data() {
     QTest::newRow("several options")
         << "make the module a leaf (--leaf CLASS), or trace with --tracer robust"
         << "make the module's class a leaf in the Tracing panel; choose another tracer in the Tracing panel";
+    // Options of an export: group and label of core/export/export_options.cpp.
+    QTest::newRow("a switch of an export") << "leave out --append-json to replace it"
+                                           << "clear \"File \u203a Add to that list\" to replace it";
+    QTest::newRow("options of an export")
+        << "give other names with --arg-names or --output-names"
+        << "give other names with \"Names \u203a Inputs\" or \"Names \u203a Outputs\"";
+    QTest::newRow("an option of an export with its value")
+        << "add --dump-format FBS and leave out --no-change-graph"
+        << "set \"File \u203a Format\" to \"Version 1, whose readers know no ConvBias\" and clear "
+           "\"File \u203a Do not change the graph\"";
+    QTest::newRow("an option of the optimisation")
+        << "leave out --option enable_ioc16"
+        << "clear \"Layout and precision \u203a Values and arithmetic in float16\"";
+    // --no-metadata is a switch that is on by default: to leave it out is to tick "Keep metadata".
+    QTest::newRow("a negated switch") << "leave out --no-metadata"
+                                      << "";
+    QTest::newRow("no option of ours") << "leave out --append-jsons"
+                                       << "";
 }
 
 void TestWindowHint::clausesAreReplacedOrLeftOut() {
@@ -107,6 +132,69 @@ void TestWindowHint::theWindowItselfNamesNoCommand() {
             continue;
         const QStringList found = commandLiterals(file);
         QVERIFY2(found.isEmpty(), qPrintable(file + ": " + found.join(u'\n')));
+    }
+}
+
+void TestWindowHint::optionsOfAnExportAreNamedAsInItsDialog() {
+    for (const exporting::ExportOption& option : exporting::exportOptions()) {
+        const QString hint = windowHint("see " + option.spelled());
+        QVERIFY2(!namesCommand(hint), qPrintable(hint));
+        const QString name = QString::fromUtf8(option.group) + " \u203a " + QString::fromUtf8(option.label);
+        QCOMPARE(context::windowPlace(option.spelled()), name);
+        // What the dialog says of the option itself.
+        for (const std::string_view said : {option.label, option.details.empty() ? option.help : option.details})
+            QVERIFY2(!namesCommand(QString::fromUtf8(said)), qPrintable(QString::fromUtf8(said)));
+    }
+}
+
+void TestWindowHint::placesAreThoseOfTheWindow() {
+    const base::Error error = base::usageError("wrong number of output_names", "--output-names",
+                                               "leave out --output-names; `sonde ops` lists the operators")
+                                  .withNote("while writing");
+    QCOMPARE(context::windowText(error),
+             QStringLiteral("wrong number of output_names (Names \u203a Outputs)\nwhile writing"));
+    QCOMPARE(context::windowTextWithHint(base::usageError("no such tracer", "--tracer", "`sonde trace` lists them")),
+             QStringLiteral("no such tracer"));
+    QCOMPARE(context::windowTextWithHint(base::usageError("it exists", "a.dump", "leave out --append-json")),
+             QStringLiteral("it exists (a.dump); clear \"File \u203a Add to that list\""));
+}
+
+/// Errors are told by windowText(), windowHint() and windowPlace(): nothing in ui/ takes their bare parts.
+void TestWindowHint::errorsComeThroughTheHints() {
+    static const QRegularExpression through(R"(window(Hint|Place|Text|TextWithHint)\((?:[^()]|\(\))*\))");
+    static const QRegularExpression bare(
+        R"((\berror(\(\))?|[pP]roblem)(\.|->)text\(\)|\b(?!message\b)\w+(\(\))?(\.|->)hint\b)"
+        R"(|\b(error(\(\))?|found|notice)(\.|->)where\b)");
+    QVERIFY(bare.match("QString::fromStdString(written.error().text())").hasMatch());
+    QVERIFY(bare.match("problem->text()").hasMatch() && bare.match("failure.error.hint").hasMatch());
+    int seen = 0;
+    for (const QString& file : test::sourceFiles({"ui"}, {"*.cpp", "*.h"})) {
+        // Of scripts, and where no window can be opened: standard error.
+        if (file == u"ui/context/window_hint.cpp" || file == u"ui/window/application.cpp" ||
+            file == u"ui/window/script.cpp")
+            continue;
+        for (QString line : test::sourceLines(file)) {
+            seen += line.contains(through);
+            line.remove(through)
+                .remove(QStringLiteral("findNode(error.where)"))
+                .remove(QStringLiteral("findNode(found.where)"));
+            QVERIFY2(!line.contains(bare), qPrintable(file + ": " + line.trimmed()));
+        }
+    }
+    QVERIFY2(seen > 10, "the pattern finds what comes through");
+}
+
+/// "the Tracing panel" stands in the panel's folder only.
+void TestWindowHint::onlyPanelsNamePanels() {
+    QStringList titles;
+    for (const panels::PanelInfo& info : window::panelTable()) titles << QRegularExpression::escape(info.title);
+    QVERIFY(titles.contains(u"Tracing"));
+    const QRegularExpression named(QStringLiteral("\"[^\"]*(\\b(%1) panel|[Pp]anel (%1)\\b)").arg(titles.join(u'|')));
+    QVERIFY(QStringLiteral("\"in the Tracing panel\"").contains(named));
+    for (const QString& file : test::sourceFiles({"ui", "core"}, {"*.cpp", "*.h"})) {
+        if (file.startsWith(u"ui/panels/")) continue;
+        for (const QString& line : test::sourceLines(file))
+            QVERIFY2(line.trimmed().startsWith(u"//") || !line.contains(named), qPrintable(file + ": " + line));
     }
 }
 

@@ -19,6 +19,7 @@
 #include "core/analysis/bad_values.h"
 #include "core/io/npz/npy.h"
 #include "core/tensor/mapped_source.h"
+#include "ui/context/window_hint.h"
 #include "ui/panels/tensor_viewer/value_tree.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -398,9 +399,7 @@ bool TensorViewer::saveTo(const QString& path) {
     const std::filesystem::path file(path.toStdU16String());
     const auto tell = [this, path](const base::Result<void>& written) {
         if (written) Q_EMIT saved(path);
-        else
-            Q_EMIT saveFailed(QString::fromStdString(written.error().text()),
-                              QString::fromStdString(written.error().hint));
+        else Q_EMIT saveFailed(context::windowText(written.error()), context::windowHint(written.error().hint));
     };
     if (m_outputCheck) {
         if (const auto checked = m_outputCheck(file); !checked) {

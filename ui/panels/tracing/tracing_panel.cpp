@@ -251,15 +251,25 @@ void TracingPanel::retrace() {
 }
 
 PanelInfo tracingPanel() {
-    return {QStringLiteral("tracing"),
-            QObject::tr("Tracing"),
-            QStringLiteral("graph"),
-            PanelArea::Left,
-            QStringLiteral("Alt+8"),
-            [](InspectorContext& context) -> QWidget* {
-                return new TracingPanel(context.model(), context.loader(), context.inputs());
-            },
-            false};
+    PanelInfo info{QStringLiteral("tracing"),
+                   QObject::tr("Tracing"),
+                   QStringLiteral("graph"),
+                   PanelArea::Left,
+                   QStringLiteral("Alt+8"),
+                   [](InspectorContext& context) -> QWidget* {
+                       return new TracingPanel(context.model(), context.loader(), context.inputs());
+                   },
+                   false};
+    info.advice = {
+        {QStringLiteral("--leaf"), QObject::tr("make the module's class a leaf in the Tracing panel")},
+        {QStringLiteral("--tracer traced-module"),
+         QObject::tr("choose the tracer \"Traced module\" in the Tracing panel and trace again")},
+        {QStringLiteral("--tracer"), QObject::tr("choose another tracer in the Tracing panel")},
+        {QStringLiteral("--concrete"), QObject::tr("fix the parameter's value in the Tracing panel")},
+        {QStringLiteral("--example"),
+         QObject::tr("set the inputs and tick \"Follow the input values\" in the Tracing panel")},
+    };
+    return info;
 }
 
 }  // namespace sonde::panels
