@@ -42,7 +42,7 @@ set(SONDE_PUBLIC_HEADERS
   passes/gradient.h passes/pass.h passes/report.h passes/rewrite.h
   session/comparison.h session/executor.h session/export_preview.h session/input_spec.h session/inputs.h
   session/load_and_run/load_and_run.h session/load_and_run/options.h session/load_and_run/task.h
-  session/load_and_run/unoptimised.h session/node_ref.h
+  session/load_and_run/unoptimised.h session/node_ref.h session/node_statistics.h
   session/observer.h session/points.h session/problems.h session/read_inputs.h session/run.h session/runs.h
   session/session.h session/test_cases.h session/values.h
   tensor/attribute.h tensor/dtype.h tensor/ellipsis_value.h tensor/dim_size_hint.h tensor/float_types.h

@@ -269,10 +269,10 @@ base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, 
         SONDE_ASSIGN(const Recording recording, runWatching(run, nodes, runner, work));
         for (const NodeId node : nodes) {
             for (std::size_t pass = 0; pass < recording.iterations(node); ++pass) {
-                if (work.cancelled()) return base::cancelled();
                 const auto tensor = asTensor(*recording.value(node, pass));
                 if (!tensor || tensor->dtype() == tensor::DType::String) continue;
                 const TensorStats stats = tensorStats(*tensor, work.stop);
+                if (work.cancelled()) return base::cancelled();  // they may be of a part of the elements
                 auto& known = result.ofNode[node.index()];
                 known = known ? together(*known, stats) : stats;
             }

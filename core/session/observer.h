@@ -59,6 +59,9 @@ class Observer {
     /// Results of test cases are there, or gone; running them has begun or ended; another case is shown.
     virtual void testCasesChanged() {}
 
+    /// Statistics of all nodes are there, or gone, or computing them has ended without any.
+    virtual void statisticsChanged() {}
+
     virtual void told(const Notice& notice) { (void)notice; }
     /// Something that was asked for beside runs could not be done.
     virtual void failed(const base::Error& error) { (void)error; }

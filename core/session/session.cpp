@@ -8,13 +8,14 @@ Session::Session(base::WorkContext work)
     : m_work(std::move(work)), m_inline(std::make_unique<InlineExecutor>(m_work)), m_executor(*m_inline),
       m_observer(&m_nobody), m_inputs(m_executor, *this), m_problems(m_executor, *this),
       m_runs(m_executor, *this, m_inputs, m_points, m_problems), m_values(m_executor, *this, m_inputs, m_runs),
-      m_comparison(m_executor, *this, m_inputs, m_runs), m_testCases(m_executor, *this, m_runs, m_comparison) {}
+      m_comparison(m_executor, *this, m_inputs, m_runs), m_testCases(m_executor, *this, m_runs, m_comparison),
+      m_statistics(m_executor, *this, m_runs) {}
 
 Session::Session(Executor& executor, Observer* observer)
     : m_executor(executor), m_observer(observer ? observer : &m_nobody), m_inputs(m_executor, *this),
       m_problems(m_executor, *this), m_runs(m_executor, *this, m_inputs, m_points, m_problems),
       m_values(m_executor, *this, m_inputs, m_runs), m_comparison(m_executor, *this, m_inputs, m_runs),
-      m_testCases(m_executor, *this, m_runs, m_comparison) {}
+      m_testCases(m_executor, *this, m_runs, m_comparison), m_statistics(m_executor, *this, m_runs) {}
 
 /// Nobody is there any more for what still goes on.
 Session::~Session() {
@@ -42,6 +43,7 @@ void Session::show(std::shared_ptr<const document::Document> document,
     m_runs.bind(m_document);
     m_comparison.bind(m_document, m_whole);
     m_testCases.bind(m_document);
+    m_statistics.bind(m_document);
     documentOpened();
 }
 
@@ -52,6 +54,7 @@ void Session::close() {
     m_runs.bind(nullptr);
     m_comparison.bind(nullptr, nullptr);
     m_testCases.bind(nullptr);
+    m_statistics.bind(nullptr);
     m_executor.discard(std::exchange(m_whole, {}));
 }
 
@@ -110,12 +113,14 @@ void Session::stop() {
     m_values.stop();
     m_comparison.stop();
     m_testCases.stop();
+    m_statistics.stop();
 }
 
 // --- events ---------------------------------------------------------------------------------------------------------
 
 void Session::documentLeft() {
     m_testCases.forget();
+    m_statistics.documentLeft();
     m_comparison.documentLeft();
     m_problems.forget();
     m_observer->documentLeft();
@@ -125,6 +130,7 @@ void Session::fileChanged(const base::Error& error, bool isNew) {
     m_values.abandon();
     m_values.forget();
     m_testCases.forget();
+    m_statistics.forget();
     m_comparison.documentLeft();
     m_problems.forget();
     m_observer->fileChanged(error, isNew);
@@ -145,6 +151,7 @@ void Session::runStarted() {
     m_values.abandon();
     m_comparison.runStarted();
     m_problems.forget();
+    m_statistics.forget();
     m_observer->runStarted();
 }
 
@@ -152,6 +159,7 @@ void Session::runFinished() {
     m_values.forget();
     m_observer->runFinished();
     m_comparison.runFinished();
+    m_statistics.runFinished();
 }
 
 void Session::documentOpened() { m_observer->documentOpened(); }
@@ -162,6 +170,7 @@ void Session::valueArrived(NodeId node) { m_observer->valueArrived(node); }
 void Session::problemsChanged() { m_observer->problemsChanged(); }
 void Session::comparisonStarted() { m_observer->comparisonStarted(); }
 void Session::testCasesChanged() { m_observer->testCasesChanged(); }
+void Session::statisticsChanged() { m_observer->statisticsChanged(); }
 void Session::comparisonChanged() { m_observer->comparisonChanged(); }
 void Session::told(const Notice& notice) { m_observer->told(notice); }
 void Session::failed(const base::Error& error) { m_observer->failed(error); }

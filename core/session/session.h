@@ -8,6 +8,7 @@
 #include "core/document/document.h"
 #include "core/document/reference.h"
 #include "core/session/comparison.h"
+#include "core/session/node_statistics.h"
 #include "core/session/test_cases.h"
 #include "core/session/values.h"
 
@@ -77,6 +78,9 @@ class Session : private Observer {
     /// Of a dump.
     TestCases& testCases() { return m_testCases; }
     const TestCases& testCases() const { return m_testCases; }
+    /// Mean, range, zeros … of every node's value in the last run; computed when asked for.
+    NodeStatistics& statistics() { return m_statistics; }
+    const NodeStatistics& statistics() const { return m_statistics; }
 
     /// Marks bad values of a node as intended, or not any more, and finds the last run's problems again.
     void setAccepted(graph::NodeId node, bool accepted);
@@ -113,6 +117,7 @@ class Session : private Observer {
     void comparisonStarted() override;
     void comparisonChanged() override;
     void testCasesChanged() override;
+    void statisticsChanged() override;
     void told(const Notice& notice) override;
     void failed(const base::Error& error) override;
 
@@ -129,6 +134,7 @@ class Session : private Observer {
     Values m_values;
     Comparison m_comparison;
     TestCases m_testCases;
+    NodeStatistics m_statistics;
 };
 
 }  // namespace sonde::session

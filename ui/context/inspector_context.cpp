@@ -36,6 +36,7 @@ class InspectorContext::Events : public session::Observer {
     void comparisonStarted() override { Q_EMIT m_context.m_comparison.started(); }
     void comparisonChanged() override { m_context.m_comparison.follow(); }
     void testCasesChanged() override { Q_EMIT m_context.m_testCases.changed(); }
+    void statisticsChanged() override { Q_EMIT m_context.m_valueMeasures.changed(); }
     void told(const session::Notice& notice) override {
         Message message{notice.severity, QString::fromStdString(notice.what), windowPlace(notice.where),
                         windowHint(notice.hint), notice.node};
@@ -53,12 +54,11 @@ InspectorContext::InspectorContext(QObject* parent)
       m_messages(m_session), m_model(m_session), m_navigation(m_session, m_model), m_points(m_session),
       m_inputs(m_session, m_messages), m_problems(m_session), m_runs(m_session, m_problems, m_messages),
       m_canvases(m_model, m_navigation, m_messages), m_comparison(m_session.comparison()),
-      m_testCases(m_session.testCases(), m_session.comparison()), m_valueMeasures(m_session),
+      m_testCases(m_session.testCases(), m_session.comparison()), m_valueMeasures(m_session.statistics()),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_loader(m_session, m_model, m_navigation, m_memory, m_messages) {
     qRegisterMetaType<Selection>();
     wireMemory();
-    wireMeasures();
     connect(&m_navigation, &Navigation::selectionChanged, &m_comparison, &Comparison::checkFiles);
     connect(&m_comparison, &Comparison::nothingToRepeat, this, [this] {
         m_messages.report(Message{
@@ -83,21 +83,11 @@ void InspectorContext::wireMemory() {
     connect(&m_problems, &Problems::acceptedChanged, &m_memory, &ModelMemory::keep);
 }
 
-void InspectorContext::wireMeasures() {
-    connect(&m_model, &OpenModel::documentLeft, &m_valueMeasures, &ValueMeasures::leave);
-    connect(&m_runs, &Runs::runStarted, &m_valueMeasures, &ValueMeasures::forget);
-    connect(&m_model, &OpenModel::fileChanged, &m_valueMeasures, &ValueMeasures::forget);
-    connect(&m_runs, &Runs::runFinished, &m_valueMeasures, &ValueMeasures::followRun);
-    connect(&m_valueMeasures, &ValueMeasures::failed, &m_messages, qOverload<const base::Error&>(&Messages::report));
-}
-
 std::vector<QObject*> InspectorContext::parts() {
     return {&m_messages, &m_model,    &m_navigation, &m_points,    &m_inputs,        &m_problems, &m_runs,
             &m_canvases, &m_settings, &m_comparison, &m_testCases, &m_valueMeasures, &m_loader};
 }
 
-bool InspectorContext::isBusy() const {
-    return m_loader.isActive() || m_executor.isBusy() || m_valueMeasures.isActive() || m_comparison.isActive();
-}
+bool InspectorContext::isBusy() const { return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive(); }
 
 }  // namespace sonde::context

@@ -78,7 +78,6 @@ class InspectorContext : public QObject {
     class Events;
 
     void wireMemory();
-    void wireMeasures();
 
     JobExecutor m_executor;
     std::unique_ptr<session::Observer> m_events;

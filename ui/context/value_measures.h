@@ -2,50 +2,33 @@
 
 #include <QObject>
 
-#include "core/analysis/measured_runs.h"
-#include "ui/context/job.h"
-
-namespace sonde::session {
-class Session;
-}
+#include "core/session/node_statistics.h"
 
 namespace sonde::context {
 
-/// Statistics of the value of every node in the last run, from a run of its own on the same inputs: a run for people
-/// keeps the values that they watch only. Known until the next run; a run that follows brings them again if they were
-/// asked for.
+/// The session's statistics of all nodes, for views: see session::NodeStatistics. Belongs to the UI thread; no verb
+/// blocks.
 class ValueMeasures : public QObject {
     Q_OBJECT
   public:
-    explicit ValueMeasures(session::Session& session);
-    ~ValueMeasures() override;
+    explicit ValueMeasures(session::NodeStatistics& statistics) : m_of(statistics) {}
 
-    bool isKnown() const { return m_known != nullptr; }
-    bool isActive() const { return m_job.isActive(); }
+    bool isKnown() const { return m_of.isKnown(); }
+    bool isActive() const { return m_of.isActive(); }
     /// Null if nothing is known of the node.
-    const analysis::TensorStats* of(graph::NodeId node) const;
+    const analysis::TensorStats* of(graph::NodeId node) const { return m_of.of(node); }
 
   public Q_SLOTS:
     /// Computes them in the background, unless they are known. Needs a run before, for its inputs.
-    void compute();
-    void cancel() { m_job.cancel(); }
-    /// By the context: a run begins, or its values are gone.
-    void forget();
-    /// By the context: a run has ended; they are computed if they were asked for before.
-    void followRun();
-    /// By the context: the document goes.
-    void leave();
+    void compute() { m_of.compute(); }
+    void cancel() { m_of.cancel(); }
 
   Q_SIGNALS:
     /// They are there, or gone.
     void changed();
-    void failed(const sonde::base::Error& error);
 
   private:
-    session::Session& m_session;
-    Job m_job;
-    std::shared_ptr<const analysis::RunStats> m_known;
-    bool m_wanted = false;
+    session::NodeStatistics& m_of;
 };
 
 }  // namespace sonde::context
