@@ -2,15 +2,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "app/verb.h"
 #include "app/verbs/options.h"
+#include "core/analysis/model_summary.h"
 #include "core/analysis/parameters.h"
-#include "core/analysis/weight_positions.h"
-#include "core/ops/registry/registry.h"
 
 namespace sonde::app {
 
@@ -27,24 +24,11 @@ struct InfoOptions {
 struct Info {
     const document::Document& document;
     analysis::ModelCounts counts;
-    std::map<std::string, std::size_t> operators;  ///< "Conv", "com.microsoft::FusedConv"
-    std::set<std::string> unsupported;
-    std::size_t nodes = 0;  ///< values that are computed
+    analysis::ModelSummary summary;
 
     explicit Info(const document::Document& of)
-        : document(of), counts(analysis::countParameters(*of.graph, *of.modules, of.original.get())) {
-        for (const graph::ExprId id : of.graph->recursiveOrder(of.graph->mainId())) {
-            const graph::Expr& expr = of.graph->expr(id);
-            const bool isStored = expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr;
-            if (isStored || expr.kind == graph::ExprKind::Input || expr.kind == graph::ExprKind::Output) continue;
-            nodes += expr.outputs.size();
-            if (expr.op.name.empty()) continue;
-            const std::string title = expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;
-            ++operators[title];
-            const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
-            if (!op || !op->kernel) unsupported.insert(title);
-        }
-    }
+        : document(of), counts(analysis::countParameters(*of.graph, *of.modules, of.original.get())),
+          summary(analysis::summaryOf(*of.graph)) {}
 
     std::string property(const std::string& name) const {
         for (const auto& [key, value] : document.properties)
@@ -80,10 +64,10 @@ void printJson(const Info& info) {
                     {"parameters", info.counts.parameters.elements},
                     {"buffers", info.counts.buffers.elements},
                     {"parameter_bytes", info.counts.parameters.bytes},
-                    {"operators", info.operators},
-                    {"unsupported", info.unsupported},
+                    {"operators", info.summary.operators},
+                    {"unsupported", info.summary.unsupported},
                     {"modules", document.modules->modules().size()},
-                    {"nodes", info.nodes}};
+                    {"nodes", info.summary.nodes}};
     fmt::print("{}\n", root.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -107,34 +91,6 @@ void printDefaults(const document::Document& document) {
     }
 }
 
-/// Weights that operators before them make of constants (ConstantOfShape, random numbers): nothing of them is in the
-/// file.
-std::size_t computedWeights(const graph::InternalGraph& graph) {
-    std::vector<bool> dependsOnInput(graph.nodeCount(), false), isStored(graph.nodeCount(), false),
-        isCounted(graph.nodeCount(), false);
-    std::size_t count = 0;
-    for (const graph::ExprId id : graph.main().order) {
-        const graph::Expr& expr = graph.expr(id);
-        bool depends = expr.kind == graph::ExprKind::Input || !expr.bodies.empty();
-        for (const graph::NodeId input : expr.inputs) depends = depends || dependsOnInput[input.index()];
-        const bool stored = expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr;
-        for (const graph::NodeId output : expr.outputs) {
-            dependsOnInput[output.index()] = depends;
-            isStored[output.index()] = stored;
-        }
-        for (std::size_t i = 0; i < expr.arguments.size(); ++i) {
-            if (expr.arguments[i].kind != graph::Argument::Kind::Node ||
-                analysis::weightPosition(expr, i) != analysis::WeightPosition::Weight)
-                continue;
-            const std::size_t node = expr.arguments[i].node.index();
-            if (dependsOnInput[node] || isStored[node] || isCounted[node]) continue;
-            isCounted[node] = true;
-            ++count;
-        }
-    }
-    return count;
-}
-
 void printText(const Info& info) {
     const document::Document& document = info.document;
     fmt::print("{} ({})\n", document.title, document.format);
@@ -148,7 +104,7 @@ void printText(const Info& info) {
     if (info.counts.unread.elements > 0)
         fmt::print("{:12} {} of them are not used by any operation\n", "", info.counts.unread.elements);
     if (info.counts.parameters.elements == 0) {
-        if (const std::size_t computed = computedWeights(*document.graph))
+        if (const std::size_t computed = analysis::countComputedWeights(*document.graph))
             fmt::print("{:12} {} weights are computed in the graph and not stored\n", "", computed);
     }
     printStored("buffers", info.counts.buffers);
@@ -161,9 +117,9 @@ void printText(const Info& info) {
         if (tied++ < 20) fmt::print("{:12} {}, counted once\n", "tied", fmt::join(tensor.names, " = "));
     }
     if (tied > 20) fmt::print("{:12} and {} more\n", "", tied - 20);
-    fmt::print("{:12} {}\n{:12} {}\n", "modules", document.modules->modules().size(), "nodes", info.nodes);
-    for (const auto& [op, count] : info.operators)
-        fmt::print("{:>12} {}{}\n", count, op, info.unsupported.contains(op) ? "  (cannot be run)" : "");
+    fmt::print("{:12} {}\n{:12} {}\n", "modules", document.modules->modules().size(), "nodes", info.summary.nodes);
+    for (const auto& [op, count] : info.summary.operators)
+        fmt::print("{:>12} {}{}\n", count, op, info.summary.unsupported.contains(op) ? "  (cannot be run)" : "");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "ui/canvas/operation_text.h"
 
+#include "core/analysis/model_summary.h"
 #include "core/base/unicode.h"
-#include "core/ops/registry/registry.h"
 #include "ui/context/text.h"
 
 namespace sonde::canvas {
@@ -78,9 +78,7 @@ OpCategory categoryOf(const Expr& expr) {
         case ExprKind::GetAttr: return OpCategory::Constant;
         default: break;
     }
-    const ops::Registry& registry = ops::Registry::all();
-    if (const ops::OpDef* op = registry.find(expr.op.domain, expr.op.name, expr.op.version))
-        return fromOps(op->category);
+    if (const ops::OpDef* op = analysis::definitionOf(expr)) return fromOps(op->category);
     if (!expr.bodies.empty()) return OpCategory::Control;
     return OpCategory::Unknown;
 }

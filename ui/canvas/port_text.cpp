@@ -1,7 +1,7 @@
 #include "ui/canvas/port_text.h"
 
+#include "core/analysis/model_summary.h"
 #include "core/base/unicode.h"
-#include "core/ops/registry/registry.h"
 #include "ui/context/text.h"
 
 namespace sonde::canvas {
@@ -42,7 +42,7 @@ QString argumentName(const graph::InternalGraph& graph, graph::ExprId reader, gr
     while (index < expr.arguments.size() && !holds(expr.arguments[index], value)) ++index;
     if (index == expr.arguments.size()) return {};
     if (expr.kind == ExprKind::Output) return {};
-    if (const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version)) {
+    if (const ops::OpDef* op = analysis::definitionOf(expr)) {
         if (!op->parameters.empty())
             return index < op->parameters.size() ? portText(op->parameters[index].name) : QString();
         return formalName(op->inputs, index);
@@ -59,7 +59,7 @@ QString outputName(const graph::InternalGraph& graph, graph::NodeId value) {
     const graph::Node& node = graph.node(value);
     const Expr& expr = graph.expr(node.producer);
     if (expr.outputs.size() < 2) return {};
-    const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    const ops::OpDef* op = analysis::definitionOf(expr);
     return op ? formalName(op->outputs, node.outputIndex) : QString();
 }
 

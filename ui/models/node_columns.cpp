@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "core/analysis/model_summary.h"
 #include "core/analysis/node_measures.h"
-#include "core/ops/registry/registry.h"
 #include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
 #include "ui/context/model_counts.h"
@@ -205,9 +205,7 @@ QString NodeMeasures::text(int column, NodeId id) const {
         case ClassColumn: return shortClass(expr.moduleClass);
         case OperatorColumn: return operatorText(expr);
         case CategoryColumn: {
-            const ops::OpDef* def = expr.op.name.empty()
-                                        ? nullptr
-                                        : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+            const ops::OpDef* def = analysis::definitionOf(expr);
             return def ? shown(ops::name(def->category)) : QString();
         }
         case ShapeColumn: return shapeText(node, m_runs.value(id));

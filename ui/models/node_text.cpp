@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/ops/registry/registry.h"
+#include "core/analysis/model_summary.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
 
@@ -86,8 +86,7 @@ QString typeText(const graph::Node& node, const tensor::Value* value) {
 }
 
 QString argumentName(const graph::Expr& expr, std::size_t position) {
-    const ops::OpDef* op =
-        expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    const ops::OpDef* op = analysis::definitionOf(expr);
     if (op && position < op->inputs.size()) return shown(op->inputs[position].name);
     if (op && position < op->parameters.size()) return shown(op->parameters[position].name);
     return QString::number(position);

@@ -2,13 +2,13 @@
 #include <cmath>
 #include <map>
 
+#include "core/analysis/model_summary.h"
 #include "core/analysis/node_measures.h"
 #include "core/analysis/parameters.h"
 #include "core/analysis/query/query_term.h"
 #include "core/analysis/reach.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/base/unicode.h"
-#include "core/ops/registry/registry.h"
 
 namespace sonde::analysis {
 
@@ -181,7 +181,7 @@ class Matcher {
         const auto key = std::pair(expr.op.domain, expr.op.name);
         const auto [found, isNew] = m_categories.try_emplace(key);
         if (isNew) {
-            const ops::OpDef* def = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+            const ops::OpDef* def = definitionOf(expr);
             found->second = def ? base::foldCase(ops::name(def->category)) : std::string();
         }
         return found->second;

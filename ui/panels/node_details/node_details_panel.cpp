@@ -8,8 +8,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/analysis/model_summary.h"
 #include "core/document/attempts.h"
-#include "core/ops/registry/registry.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
@@ -303,9 +303,11 @@ void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
         const QString domain = expr.op.domain.empty() ? QStringLiteral("ai.onnx") : shown(expr.op.domain);
         grid->addRow(tr("Domain"),
                      expr.op.version > 0 ? tr("%1, version %2").arg(domain).arg(expr.op.version) : domain);
-        const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+        const ops::OpDef* op = analysis::definitionOf(expr);
         if (op && !op->summary.empty()) grid->addRow(tr("Description"), shown(op->summary));
-        if (!op) grid->addRow(tr("Description"), tr("Unknown operator: it is drawn, but cannot be run"));
+        if (analysis::isUnsupported(expr))
+            grid->addRow(tr("Description"), op ? tr("It is drawn, but cannot be run")
+                                               : tr("Unknown operator: it is drawn, but cannot be run"));
     }
     if (!expr.target.empty() && expr.target != expr.op.name) grid->addRow(tr("Target"), shown(expr.target));
     if (expr.qualname)

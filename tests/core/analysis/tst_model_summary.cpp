@@ -1,0 +1,72 @@
+// What a graph consists of, counted by hand.
+
+#include <QtTest>
+
+#include "core/analysis/model_summary.h"
+#include "tests/core/passes/graph_maker.h"
+
+namespace tst_model_summary {
+
+using namespace sonde;
+using tensor::Tensor;
+
+namespace {
+
+const graph::Expr& exprOf(const graph::InternalGraph& graph, graph::NodeId node) {
+    return graph.expr(graph.node(node).producer);
+}
+
+}  // namespace
+
+class TestModelSummary : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void operatorsAreCounted();
+    void computedWeightsAreCountedOnce();
+};
+
+void TestModelSummary::operatorsAreCounted() {
+    test::Maker maker;
+    const auto x = maker.floats("x", {4});
+    const auto one = maker.constant("one", Tensor::of<float>({1}, {1}));
+    const auto a = maker.onnx("a", "Add", x, one);
+    const auto b = maker.onnx("b", "Add", a, x);
+    const auto c = maker.call("c", "acme::strange", b);
+    const auto d = maker.onnx("d", "NobodyKnowsThis", c);
+    maker.result(d);
+    const analysis::ModelSummary summary = analysis::summaryOf(maker.graph);
+    QCOMPARE(summary.nodes, std::size_t(4));  // neither the input nor the constant
+    QCOMPARE(summary.operators.size(), std::size_t(3));
+    QCOMPARE(summary.operators.at("Add"), std::size_t(2));
+    QCOMPARE(summary.operators.at("acme::strange"), std::size_t(1));
+    QCOMPARE(summary.unsupported, (std::set<std::string>{"NobodyKnowsThis", "acme::strange"}));
+    QVERIFY(analysis::definitionOf(exprOf(maker.graph, a)));
+    QVERIFY(!analysis::isUnsupported(exprOf(maker.graph, a)));
+    QVERIFY(!analysis::definitionOf(exprOf(maker.graph, d)) && analysis::isUnsupported(exprOf(maker.graph, d)));
+    // What calls no operator is none that cannot be run.
+    QVERIFY(!analysis::definitionOf(exprOf(maker.graph, x)) && !analysis::isUnsupported(exprOf(maker.graph, x)));
+}
+
+void TestModelSummary::computedWeightsAreCountedOnce() {
+    test::Maker maker;
+    const auto x = maker.floats("x", {1, 1, 4, 4});
+    const auto shape = maker.constant("shape", Tensor::of<std::int64_t>({4}, {1, 1, 3, 3}));
+    const auto made = maker.onnx("made", "ConstantOfShape", shape);
+    const auto first = maker.onnx("first", "Conv", x, made);
+    const auto second = maker.onnx("second", "Conv", x, made);  // the same weight
+    QCOMPARE(analysis::countComputedWeights(maker.graph), std::size_t(1));
+    // One that depends on the input is a value of the run, and one of the file is stored.
+    maker.onnx("third", "Conv", x, maker.onnx("copy", "Identity", x));
+    maker.onnx("fourth", "Conv", x, maker.constant("w", Tensor::of<float>({1, 1, 1, 1}, {2})));
+    QCOMPARE(analysis::countComputedWeights(maker.graph), std::size_t(1));
+    // A shape is computed from constants, too, and is no weight.
+    maker.onnx("reshaped", "Reshape", maker.onnx("sum", "Add", first, second), maker.onnx("same", "Identity", shape));
+    QCOMPARE(analysis::countComputedWeights(maker.graph), std::size_t(1));
+}
+
+QTEST_MAIN(TestModelSummary)
+
+}  // namespace tst_model_summary
+
+#include "tst_model_summary.moc"
