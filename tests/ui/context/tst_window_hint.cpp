@@ -6,6 +6,7 @@
 #include "core/export/export_options.h"
 #include "tests/support/source_tree.h"
 #include "ui/context/inspector_context.h"
+#include "ui/context/text.h"
 #include "ui/context/window_hint.h"
 #include "ui/window/panel_table.h"
 
@@ -139,11 +140,11 @@ void TestWindowHint::optionsOfAnExportAreNamedAsInItsDialog() {
     for (const exporting::ExportOption& option : exporting::exportOptions()) {
         const QString hint = windowHint("see " + option.spelled());
         QVERIFY2(!namesCommand(hint), qPrintable(hint));
-        const QString name = QString::fromUtf8(option.group) + " \u203a " + QString::fromUtf8(option.label);
+        const QString name = context::text(option.group) + " \u203a " + context::text(option.label);
         QCOMPARE(context::windowPlace(option.spelled()), name);
         // What the dialog says of the option itself.
         for (const std::string_view said : {option.label, option.details.empty() ? option.help : option.details})
-            QVERIFY2(!namesCommand(QString::fromUtf8(said)), qPrintable(QString::fromUtf8(said)));
+            QVERIFY2(!namesCommand(context::text(said)), qPrintable(context::text(said)));
     }
 }
 
