@@ -57,14 +57,14 @@ QStringList adviceFor(const QString& clause) {
 
 /// "File › Format": where the export dialog has an option.
 QString dialogName(const exporting::ExportOption& option) {
-    return text(option.group) + QStringLiteral(" \u203a ") + text(option.label);
+    return context::text(option.group) + QStringLiteral(" \u203a ") + context::text(option.label);
 }
 
 /// An option in a text, with one of its values if that follows.
 QRegularExpression patternOf(const exporting::ExportOption& option) {
     QStringList values;
     for (const exporting::OptionChoice& choice : option.choices)
-        if (!choice.value.empty()) values << QRegularExpression::escape(text(choice.value));
+        if (!choice.value.empty()) values << QRegularExpression::escape(context::text(choice.value));
     const QString value = values.isEmpty() ? QString() : QStringLiteral("(?: (%1)(?!\\w))?").arg(values.join(u'|'));
     return QRegularExpression(QStringLiteral("(?<![\\w-])") +
                               QRegularExpression::escape(QString::fromStdString(option.spelled())) +
@@ -86,7 +86,7 @@ QString inDialog(QString clause) {
             const std::string value = found.captured(1).toStdString();
             const auto choice = std::ranges::find(option.choices, value, &exporting::OptionChoice::value);
             if (!value.empty() && choice != option.choices.end())
-                name = translated("%1 to \"%2\"").arg(name, text(choice->help));
+                name = translated("%1 to \"%2\"").arg(name, context::text(choice->help));
             clause.replace(found.capturedStart(), found.capturedLength(), name);
         }
     }
