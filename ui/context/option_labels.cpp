@@ -28,17 +28,17 @@ std::vector<OptionName> optionNames() {
     const QString inference = QStringLiteral("(?:--option )?");
     std::vector<OptionName> names;
     for (const exporting::ExportOption& option : exporting::exportOptions()) {
-        const QString name = text(option.name), label = text(option.label);
+        const QString name = context::text(option.name), label = context::text(option.label);
         if (option.spelling != exporting::Spelling::Inference) {
-            if (const QString spelled = text(option.spelled()); spelled == QStringLiteral("--") + name)
+            if (const QString spelled = context::text(option.spelled()); spelled == QStringLiteral("--") + name)
                 names.push_back(optionName({}, spelled, label));
         } else if (option.choices.empty()) {
             names.push_back(optionName(inference, name, label));
         } else {
             for (const exporting::OptionChoice& choice : option.choices)
                 if (!choice.value.empty())
-                    names.push_back(optionName(inference, QStringLiteral("enable_") + text(choice.value),
-                                               label + QStringLiteral(": ") + text(choice.value)));
+                    names.push_back(optionName(inference, QStringLiteral("enable_") + context::text(choice.value),
+                                               label + QStringLiteral(": ") + context::text(choice.value)));
         }
     }
     return names;
@@ -48,7 +48,7 @@ std::vector<OptionName> optionNames() {
 
 QString withOptionLabels(std::string_view given) {
     static const std::vector<OptionName> names = optionNames();
-    QString said = text(given);
+    QString said = context::text(given);
     for (const OptionName& each : names) said.replace(each.pattern, each.label);
     return said;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/export/export_options.h"
+#include "ui/context/option_labels.h"
 #include "ui/context/text.h"
 
 namespace sonde::context {
@@ -106,7 +107,7 @@ void addAdvice(const std::vector<CommandAdvice>& advice) {
 QString windowText(const base::Error& error) {
     base::Error shown = error;
     shown.where = windowPlace(error.where).toStdString();
-    return QString::fromStdString(shown.text());
+    return withOptionLabels(shown.text());
 }
 
 QString windowTextWithHint(const base::Error& error) {

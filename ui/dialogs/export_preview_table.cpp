@@ -145,7 +145,7 @@ void ExportPreviewTable::addRow(const session::ExportMeasure& measure, bool isMo
 /// In place of numbers that there are none of.
 void ExportPreviewTable::addFailure(int row, const session::ExportMeasure& measure) {
     setItem(row, 0, new QTableWidgetItem(QString::fromStdString(measure.label)));
-    auto* what = new QTableWidgetItem(tr("failed: %1").arg(context::withOptionLabels(measure.error->text())));
+    auto* what = new QTableWidgetItem(tr("failed: %1").arg(context::windowText(*measure.error)));
     what->setForeground(theme::color(theme::ColorRole::Error));
     setItem(row, 1, what);
     setSpan(row, 1, 1, columnCount() - 1);
