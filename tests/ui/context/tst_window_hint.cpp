@@ -127,9 +127,9 @@ void TestWindowHint::reportedErrorsNameNoCommand() {
 
 void TestWindowHint::theWindowItselfNamesNoCommand() {
     for (const QString& file : test::sourceFiles({"ui"}, {"*.cpp"})) {
-        // The substitutes, and what goes to standard error: of scripts, and where no window can be opened.
-        if (file == u"ui/context/window_hint.cpp" || file == u"ui/window/application.cpp" ||
-            file == u"ui/window/script.cpp" || file == u"ui/window/script_verbs.cpp")
+        // What is replaced, and what goes to standard error: of scripts, and where no window can be opened.
+        if (file == u"ui/context/window_hint.cpp" || file == u"ui/context/option_labels.cpp" ||
+            file == u"ui/window/application.cpp" || file == u"ui/window/script.cpp")
             continue;
         QStringList found = commandLiterals(file);
         // What a panel offers stands beside the command that it is offered for.
