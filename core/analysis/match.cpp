@@ -3,6 +3,11 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/folded_layers.h"
+#include "core/graph/traits.h"
 
 namespace sonde::analysis {
 
@@ -84,16 +89,45 @@ bool mayBeEqual(const graph::Node& a, const graph::Node& b) {
     return !a.type.shape || !b.type.shape || a.type.shape->size() == b.type.shape->size();
 }
 
+/// Counterparts as they are found. Each node has one at most.
+class Pairs {
+  public:
+    Pairs(const InternalGraph& from, const InternalGraph& to)
+        : m_from(from), m_to(to), m_match(from.nodeCount()), m_isOurTaken(from.nodeCount(), false),
+          m_isTheirTaken(to.nodeCount(), false) {}
+
+    /// Of a layer that has taken in what follows the other one, the plain layer has no counterpart.
+    void add(NodeId ours, NodeId theirs) {
+        if (!theirs.valid() || m_isOurTaken[ours.index()] || m_isTheirTaken[theirs.index()]) return;
+        const auto [a, b] = equalResults(m_from, ours, m_to, theirs);
+        m_isOurTaken[ours.index()] = true;
+        m_isTheirTaken[theirs.index()] = true;
+        if (m_match[a.index()].valid() || (b != theirs && m_isTheirTaken[b.index()])) return;
+        m_isOurTaken[a.index()] = true;
+        m_isTheirTaken[b.index()] = true;
+        m_match[a.index()] = b;
+    }
+
+    std::vector<NodeId> take() { return std::move(m_match); }
+
+  private:
+    const InternalGraph &m_from, &m_to;
+    std::vector<NodeId> m_match;
+    std::vector<bool> m_isOurTaken, m_isTheirTaken;
+};
+
+/// By name alone: not what is of another class and of another rank.
+bool mayBeNamesakes(const InternalGraph& from, NodeId ours, const InternalGraph& to, NodeId theirs) {
+    const auto classOf = [](const Expr& expr) { return graph::traitsOf(expr).opClass; };
+    return classOf(producerOf(from, ours)) == classOf(producerOf(to, theirs)) ||
+           mayBeEqual(from.node(ours), to.node(theirs));
+}
+
 }  // namespace
 
 std::vector<NodeId> matchNodes(const InternalGraph& from, const InternalGraph& to) {
-    std::vector<NodeId> match(from.nodeCount());
-    std::vector<bool> used(to.nodeCount(), false);
-    const auto pair = [&](NodeId a, NodeId b) {
-        if (!b.valid() || used[b.index()] || match[a.index()].valid()) return;
-        match[a.index()] = b;
-        used[b.index()] = true;
-    };
+    Pairs pairs(from, to);
+    const auto pair = [&pairs](NodeId a, NodeId b) { pairs.add(a, b); };
     const std::vector<NodeId> nodes = nodesOf(from), others = nodesOf(to);
     std::map<std::string_view, NodeId> named;
     for (const NodeId node : others) named.emplace(to.node(node).name, node);
@@ -111,7 +145,10 @@ std::vector<NodeId> matchNodes(const InternalGraph& from, const InternalGraph& t
         if (there == otherPlaces.end() || there->second.size() != here.size()) continue;
         for (std::size_t i = 0; i < here.size(); ++i) pair(here[i], there->second[i]);
     }
-    for (const NodeId node : nodes) pair(node, sameName(node));
+    for (const NodeId node : nodes) {
+        const NodeId same = sameName(node);
+        if (same.valid() && mayBeNamesakes(from, node, to, same)) pair(node, same);
+    }
     if (from.inputs().size() == to.inputs().size())
         for (std::size_t i = 0; i < from.inputs().size(); ++i) pair(from.inputs()[i], to.inputs()[i]);
     if (from.outputs().size() == to.outputs().size())
@@ -124,7 +161,7 @@ std::vector<NodeId> matchNodes(const InternalGraph& from, const InternalGraph& t
                      b = throughOwnModules(to, there->second, othersGiven, given);
         if (mayBeEqual(from.node(a), to.node(b))) pair(a, b);
     }
-    return match;
+    return pairs.take();
 }
 
 }  // namespace sonde::analysis

@@ -10,12 +10,14 @@ namespace sonde::analysis {
 /// model, made by different exporters or passes, or of two similar models: in this order
 ///  1. the same name and the same operator;
 ///  2. the same module, operator and output, and as manieth in its module, if both have equally many of those;
-///  3. the same name, whatever makes it;
+///  3. the same name, whatever makes it, unless both operator and rank are known to be others;
 ///  4. inputs and outputs by their position, if both graphs have equally many;
 ///  5. what a call of a module computes last, by the module's name and the number of the call. Where the one graph has
 ///  a module that
 ///     the other has not, as its exporter folded it into the module before it (a batch normalisation into a
 ///     convolution), what that gives stands for what the one before it gives. Not if both ranks are known and differ.
+/// Where the one layer has taken in what follows the other (see equalResults()), what that gives stands for it, and the
+/// plain layer for nothing.
 /// Each node of `to` is used once. Linear in the number of nodes, but for the ordering of names.
 std::vector<graph::NodeId> matchNodes(const graph::InternalGraph& from, const graph::InternalGraph& to);
 

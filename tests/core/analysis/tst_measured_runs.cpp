@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/analysis/match.h"
 #include "core/analysis/measured_runs.h"
@@ -32,6 +33,18 @@ struct Sums {
         expr.qualname = std::move(qualname);
         for (const NodeId in : inputs) expr.arguments.push_back(graph::Argument::of(in));
         return graph->expr(graph->addExpr(std::move(expr), std::span(&name, 1))).outputs[0];
+    }
+    NodeId parameter(std::string name, Tensor value) {
+        graph::Expr expr;
+        expr.kind = graph::ExprKind::Constant;
+        expr.isParameter = true;
+        expr.body = graph->mainId();
+        expr.scope = graph->rootScope();
+        const tensor::TypeInfo type = tensor::TypeInfo::tensor(value.dtype(), value.shape());
+        const NodeId node = graph->expr(graph->addExpr(std::move(expr), std::span(&name, 1))).outputs[0];
+        graph->setType(node, type);
+        graph->setConstant(node, tensor::Value(std::move(value)));
+        return node;
     }
     void finish(NodeId result) { graph->setResult(graph->mainId(), graph::Argument::of(result)); }
 };
@@ -98,6 +111,8 @@ class TestMeasuredRuns : public QObject {
     void statisticsTogether();
     void nodesArePairedByNameThenByPlace();
     void modulesOfOtherExportersArePaired();
+    void aFoldedLayerIsPairedWithWhatItHasTakenIn();
+    void namesAloneDoNotPairOtherOperatorsOfOtherRanks();
 };
 
 void TestMeasuredRuns::everyValueIsMeasured() {
@@ -277,6 +292,72 @@ void TestMeasuredRuns::modulesOfOtherExportersArePaired() {
     const std::vector<NodeId> back = analysis::matchNodes(*other.graph, *one.graph);
     QVERIFY(back[conv2.index()] == bn);
     QVERIFY(back[act2.index()] == act);
+}
+
+namespace {
+
+/// A convolution of one element, with batch normalisation behind it or in it: w 3, γ 2, β 1, mean 0.5, variance 0.25, ε
+/// 0 give 4 (3 x - 0.5) + 1 = 12 x - 1.
+struct Layer : Sums {
+    NodeId product, norm, act;
+
+    Layer(float weight, const std::optional<float>& bias, bool hasNorm) {
+        const auto one = [](float value) { return Tensor::of<float>({1}, {value}); };
+        graph->setType(x, tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{1, 1, 2, 2}));
+        std::vector<NodeId> inputs{x, parameter("weight", Tensor::of<float>({1, 1, 1, 1}, {weight}))};
+        if (bias) inputs.push_back(parameter("bias", one(*bias)));
+        product = add("Conv", inputs, "conv", "conv");
+        if (hasNorm) {
+            norm = add("BatchNormalization",
+                       {product, parameter("gamma", one(2)), parameter("beta", one(1)), parameter("mean", one(0.5F)),
+                        parameter("variance", one(0.25F))},
+                       "bn", "bn");
+            graph->mutableExpr(graph->node(norm).producer).attributes.set("epsilon", 0.0);
+        }
+        act = add("Relu", {hasNorm ? norm : product}, "act", "act");
+        finish(act);
+    }
+    MeasuredRun run() const { return {graph, {tensor::Value(Tensor::of<float>({1, 1, 2, 2}, {1, 2, -3, 0}))}}; }
+};
+
+}  // namespace
+
+/// The convolution with the norm in it keeps the name and the module of the plain one, and gives what the norm gives.
+void TestMeasuredRuns::aFoldedLayerIsPairedWithWhatItHasTakenIn() {
+    const Layer plain(3, {}, true), folded(12, -1, false);
+    const std::vector<NodeId> match = analysis::matchNodes(*plain.graph, *folded.graph);
+    QVERIFY(!match[plain.product.index()].valid());
+    QCOMPARE(match[plain.norm.index()].value, folded.product.value);
+    QCOMPARE(match[plain.act.index()].value, folded.act.value);
+    const std::vector<NodeId> back = analysis::matchNodes(*folded.graph, *plain.graph);
+    QCOMPARE(back[folded.product.index()].value, plain.norm.value);
+    QCOMPARE(back[folded.act.index()].value, plain.act.value);
+    exec::Runner runner(1);
+    const auto found = analysis::compareRuns(plain.run(), folded.run(), {}, runner);
+    QVERIFY(found.has_value());
+    QVERIFY2(!found->error, found->error ? found->error->text().c_str() : "");
+    QCOMPARE(found->compared, 2U);
+    QCOMPARE(found->differing, 0U);
+    // Without its norm a layer is the same one as long as it has the same weight.
+    const Layer bare(3, {}, false);
+    QCOMPARE(analysis::matchNodes(*plain.graph, *bare.graph)[plain.product.index()].value, bare.product.value);
+    // With a norm on both sides another weight is a difference.
+    const Layer other(12, -1, true);
+    const auto differing = analysis::compareRuns(plain.run(), other.run(), {}, runner);
+    QVERIFY(differing.has_value());
+    QCOMPARE(differing->firstDiverging.value, plain.product.value);
+}
+
+void TestMeasuredRuns::namesAloneDoNotPairOtherOperatorsOfOtherRanks() {
+    Sums one("x"), other("x");
+    const NodeId a = one.add("Shape", {one.x}, "getitem", ""), b = other.add("Slice", {other.x}, "getitem", "");
+    one.graph->setType(a, tensor::TypeInfo::tensor(tensor::DType::Int64, Shape{}));
+    other.graph->setType(b, tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{4}));
+    one.finish(one.add("Relu", {one.x}, "y", ""));
+    other.finish(other.add("Relu", {other.x}, "y", ""));
+    QVERIFY(!analysis::matchNodes(*one.graph, *other.graph)[a.index()].valid());
+    other.graph->setType(b, tensor::TypeInfo());  // who knows
+    QCOMPARE(analysis::matchNodes(*one.graph, *other.graph)[a.index()].value, b.value);
 }
 
 QTEST_GUILESS_MAIN(TestMeasuredRuns)

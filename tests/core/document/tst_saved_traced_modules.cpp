@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/measured_runs.h"
 #include "core/document/document.h"
 #include "core/document/input_infos.h"
 #include "core/document/optimize.h"
@@ -124,6 +125,27 @@ class TestSavedTracedModules : public QObject {
         QVERIFY(key != npz->keys().end());
         const auto expected = npz->read(*key);
         QVERIFY(near(firstTensor(result), *expected));
+    }
+
+    /// Its convolutions keep their names, and give what the norms behind them gave.
+    void optimisedModulesAgreeWithTheOriginal() {
+        const std::string values = model("unet_small.npz"), saved = path("fused.sondetm");
+        const auto original = openedWith(model("unet_small.script.pt"), values, "traced-module");
+        const auto fused = document::optimize(*original->tracedModule);
+        QVERIFY2(fused.has_value(), fused ? "" : fused.error().text().c_str());
+        QVERIFY(norms(**fused) < norms(*original->tracedModule));
+        QVERIFY(io::saveTracedModule(**fused, saved));
+        const auto loaded = openedWith(saved, {});
+        exec::Runner runner(1);
+        const analysis::MeasuredRun plain{original->graph, inputsFor(*original, values)};
+        const analysis::MeasuredRun other{loaded->graph, inputsFor(*loaded, values)};
+        for (const auto& [one, two] : {std::pair(plain, other), std::pair(other, plain)}) {
+            const auto found = analysis::compareRuns(one, two, {}, runner);
+            QVERIFY2(found.has_value(), found ? "" : found.error().text().c_str());
+            QVERIFY(!found->error);
+            QVERIFY(found->compared > 30);
+            QVERIFY2(found->differing == 0, one.graph->node(found->firstDiverging).name.c_str());
+        }
     }
 
     void loadedModulesTakeOtherSizes_data() {
