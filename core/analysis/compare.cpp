@@ -263,13 +263,21 @@ class CaseComparison {
         // node's. (Results that nobody reads are left out of a recorded call, though.)
         const auto isAnother = [this](const ComparedValue& value) {
             if (value.ok || value.isOutput) return false;
-            const graph::ExprKind kind = m_model.graph->expr(m_model.graph->node(value.node).producer).kind;
-            return !value.hasValue || (kind != graph::ExprKind::CallModule && kind != graph::ExprKind::Input);
+            return !value.hasValue || !isNamedForSure(value.node);
         };
         for (const ComparedValue& value : values) {
             if (isAnother(value)) m_result.unmatched.push_back("node." + value.name);
         }
         std::erase_if(values, isAnother);
+    }
+
+    /// An input, a call of a module, or what has the name of its module as such a call has: "layer1_0_conv1".
+    bool isNamedForSure(NodeId node) const {
+        const graph::Expr& expr = m_model.graph->expr(m_model.graph->node(node).producer);
+        if (expr.kind == graph::ExprKind::CallModule || expr.kind == graph::ExprKind::Input) return true;
+        std::string module = expr.qualname.value_or("");
+        std::ranges::replace(module, '.', '_');
+        return !module.empty() && module == m_model.graph->node(node).name;
     }
 
     struct Wanted {

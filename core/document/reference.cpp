@@ -11,6 +11,7 @@
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/npz/npz.h"
+#include "core/io/onnx/onnx_writer.h"
 
 namespace sonde::document {
 
@@ -161,6 +162,16 @@ base::Result<Reference> openReference(const Document& document, const std::strin
 
 namespace {
 
+/// Nodes are named as an archive's program was recorded, by Sonde: also where they were written into another file.
+bool hasCountedNames(const Document& document) {
+    if (document.format != "ONNX")
+        return document.format == "TorchScript" || document.format == "TracedModule" ||
+               document.format == kDumpFormatName;
+    const auto producer =
+        std::ranges::find(document.properties, "producer", &std::pair<std::string, std::string>::first);
+    return producer != document.properties.end() && producer->second == io::kOnnxProducer;
+}
+
 /// Where nothing was compared nothing agrees. A run that failed says more, and is told instead.
 base::Result<void> checkCompared(const std::vector<analysis::ComparedCase>& cases, const std::string& path) {
     std::vector<std::string> unmatched;
@@ -184,7 +195,7 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     model.graph = document.graph;
     // A dump may be of an archive, and its outputs are called ADD, RELU …, unless its author named them.
     const bool isDump = document.format == kDumpFormatName;
-    model.looseNames = document.format == "TorchScript" || isDump;
+    model.looseNames = hasCountedNames(document);
     model.areOutputsNamed = document.format == "ONNX" || isDump;
     for (const NamedNode& input : document.inputs) model.inputs.emplace_back(input.name, input.node);
     for (const NamedNode& output : document.outputs) model.outputs.emplace_back(output.name, output.node);

@@ -69,7 +69,7 @@ class Writer {
         std::string bytes;
         pbf_writer writer(bytes);
         writer.add_int64(1, std::max(m_options.irVersion, m_irVersion));
-        writer.add_string(2, "sonde");
+        writer.add_string(2, std::string(kOnnxProducer));
         writer.add_message(7, graphBytes);
         if (m_opsets.empty()) m_opsets.emplace("", 16);
         for (const auto& [domain, version] : m_opsets) {

@@ -11,6 +11,9 @@
 
 namespace sonde::io {
 
+/// Who wrote the file, as it says itself.
+inline constexpr std::string_view kOnnxProducer = "sonde";
+
 struct OnnxWriteOptions {
     std::int64_t irVersion = 10;  ///< raised where a dtype needs a newer one
     bool keepModules = true;      ///< qualnames and classes as node metadata, in the form of torch's exporter
