@@ -21,7 +21,7 @@ std::string documentJson(const Document& document) {
     for (const NamedNode& input : document.inputs) {
         if (input.isRequired) required.push_back(input.node);
     }
-    return io::graphJson(*document.graph, parts, failures, required, unvisited);
+    return io::graphJson(*document.graph, parts, failures, required, unvisited, document.options.tracer == "robust");
 }
 
 }  // namespace sonde::document

@@ -121,9 +121,11 @@ OrderedJson graphObject(const InternalGraph& graph) {
 
 std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& parts,
                       const std::vector<JsonFailure>& failures, const std::vector<NodeId>& required,
-                      const std::vector<JsonUnvisited>& unvisited) {
+                      const std::vector<JsonUnvisited>& unvisited, bool hasAllLists) {
     OrderedJson root = graphObject(graph);
     if (!required.empty()) root["demanded_inputs"] = names(graph, required);
+    if (hasAllLists)
+        for (const char* key : {"parts", "failures", "unvisited"}) root[key] = OrderedJson::array();
     for (const JsonPart& part : parts) {
         root["parts"].push_back({{"qualname", part.qualname},
                                  {"module_class", part.moduleClass},

@@ -34,9 +34,10 @@ struct JsonUnvisited {
 /// listed in execution order, those of inner bodies after their owner. Unknown dim sizes are their symbol or null. Text
 /// that is not UTF-8 has its bad bytes replaced. If there are any, "parts" (qualname, module_class, failure, note,
 /// graph), "failures" (qualname, module_class, message, tried), "unvisited" (qualname, module_class, reason) and
-/// "demanded_inputs" (names of inputs whose types only the layers tell) follow.
+/// "demanded_inputs" (names of inputs whose types only the layers tell) follow. `hasAllLists`: the first three also if
+/// they are empty.
 std::string graphJson(const graph::InternalGraph& graph, const std::vector<JsonPart>& parts = {},
                       const std::vector<JsonFailure>& failures = {}, const std::vector<graph::NodeId>& required = {},
-                      const std::vector<JsonUnvisited>& unvisited = {});
+                      const std::vector<JsonUnvisited>& unvisited = {}, bool hasAllLists = false);
 
 }  // namespace sonde::io
