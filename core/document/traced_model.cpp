@@ -54,9 +54,9 @@ std::vector<KnownInput> inputsForExamples(const std::shared_ptr<trace::Module>& 
     return known;
 }
 
-/// An example of another rank than the layers take is told where something went wrong.
-base::Error withRanks(base::Error error, const TraceRequest& request) {
-    for (const std::string& text : ranksApart(request)) error.hint += (error.hint.empty() ? "" : "; ") + text;
+/// An example of other sizes than the layers take is told where something went wrong.
+base::Error withSizes(base::Error error, const TraceRequest& request) {
+    for (const std::string& text : examplesApart(request)) error.hint += (error.hint.empty() ? "" : "; ") + text;
     return error;
 }
 
@@ -118,11 +118,11 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
     work.report("tracing");
     auto traced = tracer->trace(request);
     if (work.cancelled()) return base::cancelled("tracing");
-    if (!traced) return withRanks(std::move(traced).error(), request);
+    if (!traced) return withSizes(std::move(traced).error(), request);
     tellUnknownNames(*traced, *root, options);
     auto document = documentOf(*std::move(traced), options, inputs, work);
     if (!document->diagnostics.empty())
-        for (std::string& text : ranksApart(request))
+        for (std::string& text : examplesApart(request))
             document->diagnostics.insert(document->diagnostics.begin(),
                                          {base::Severity::Warning, std::move(text), {}, {}});
     return document;

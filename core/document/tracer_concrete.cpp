@@ -29,7 +29,19 @@ base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequ
     return examples;
 }
 
-std::vector<std::string> ranksApart(const TraceRequest& request) {
+namespace {
+
+/// Another rank, or another size of a dimension that the layers fix.
+bool isApart(const tensor::Shape& given, const std::vector<tensor::Dim>& taken) {
+    if (given.rank() != taken.size()) return true;
+    for (std::size_t axis = 0; axis < taken.size(); ++axis)
+        if (taken[axis].known() && taken[axis].value != given[axis]) return true;
+    return false;
+}
+
+}  // namespace
+
+std::vector<std::string> examplesApart(const TraceRequest& request) {
     std::vector<std::string> texts;
     if (std::ranges::none_of(request.inputs, &KnownInput::isGuide)) return texts;
     const auto given = exampleInputs(request);
@@ -37,7 +49,7 @@ std::vector<std::string> ranksApart(const TraceRequest& request) {
     for (const auto& [name, value] : *given) {
         const auto known = std::ranges::find(request.inputs, name, &KnownInput::name);
         if (known == request.inputs.end() || !known->isGuide || !known->type.shape || !value.isTensor()) continue;
-        if (value.tensor().rank() == known->type.shape->size()) continue;
+        if (!isApart(value.tensor().shape(), *known->type.shape)) continue;
         texts.push_back("the layers take " + typeAndRank(known->type) + " for input '" + name + "', the example is " +
                         value.typeText());
     }

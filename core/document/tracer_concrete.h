@@ -18,9 +18,9 @@ base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequ
 std::string typeAndRank(const tensor::TypeInfo& type);
 
 /// "the layers take int64[batch,time] (2 dimensions) for input 'idx', the example is int64[3]": one for each input
-/// whose rank is known of the layers alone and is not the example's. Such data is the model's own affair, unless it
-/// fails.
-std::vector<std::string> ranksApart(const TraceRequest& request);
+/// whose type is known of the layers alone, where the example has another rank or another size of a dimension that they
+/// fix. Such data is the model's own affair, unless it fails.
+std::vector<std::string> examplesApart(const TraceRequest& request);
 
 /// The values that parameters are fixed to: those of --concrete, and None for a parameter whose default it is and that
 /// takes no value of the user. A forward asks whether it is None, which a symbolic value is not.

@@ -50,7 +50,12 @@ void ConcreteRun::inputBound(NodeId inner, NodeId outer) {
 
 base::Result<std::vector<Value>> ConcreteRun::resultOf(BodyId body) const {
     auto value = graph::argumentValue(m_graph->body(body).result, [this](NodeId node) { return find(node); });
-    if (!value) return base::runError("a value inside is unknown");
+    if (!value) {
+        for (const NodeId output : m_graph->body(body).outputs)
+            if (const auto problem = m_problems.find(output); problem != m_problems.end())
+                return base::runError(problem->second);
+        return base::runError("a value inside is unknown");
+    }
     return std::vector<Value>{std::move(*value)};
 }
 

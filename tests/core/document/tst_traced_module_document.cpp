@@ -139,6 +139,19 @@ class TestTracedModuleDocument : public QObject {
         for (const base::Diagnostic& finding : (*right)->diagnostics) QVERIFY(finding.what != told);
     }
 
+    /// Its first layer takes 8 features; what follows decides by their values.
+    void refusalsNameTheSizesThatTheLayersTake() {
+        document::OpenOptions options;
+        options.tracer = "traced-module";
+        options.inputData = "#rand(0,1,2,3)";
+        const auto wrong = document::open(SONDE_TEST_DATA "/models/control_flow.script.pt", options);
+        QVERIFY(!wrong);
+        QVERIFY2(wrong.error().hint.find("the layers take float32[") != std::string::npos &&
+                     wrong.error().hint.ends_with("for input 'x', the example is float32[2,3]"),
+                 wrong.error().commandLineText().c_str());
+        QVERIFY2(wrong.error().what.find("a value inside is unknown") == std::string::npos, wrong.error().what.c_str());
+    }
+
     void namesOfABuiltInModel() {
         const auto document = opened("zoo:resnet18");
         QVERIFY(document);
