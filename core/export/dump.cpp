@@ -162,9 +162,24 @@ base::Diagnostics otherSizes(const Document& document, const std::vector<std::ve
     return notes;
 }
 
+/// "input 'arg_0' is float32[2,8], and the first test case has fixed its sizes: float32[1,8]", of the first input of
+/// other sizes; empty if there is none.
+std::string otherThanFirst(const std::vector<Value>& first, const std::vector<Value>& values,
+                           const std::vector<std::string>& argNames) {
+    for (std::size_t i = 0; i < values.size() && i < first.size() && i < argNames.size(); ++i) {
+        if (!first[i].isTensor() || !values[i].isTensor() || first[i].tensor().shape() == values[i].tensor().shape())
+            continue;
+        return "input '" + argNames[i] + "' is " + values[i].typeText() +
+               ", and the first test case has fixed its sizes: " + first[i].typeText();
+    }
+    return {};
+}
+
+/// `isStatic`: the graph was written for the sizes of the first case.
 base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<InternalGraph>& graph,
                             const std::vector<std::string>& argNames, std::vector<std::vector<Value>> inputs,
-                            const Document& document, const DumpOptions& options, const base::WorkContext& work) {
+                            const Document& document, const DumpOptions& options, bool isStatic,
+                            const base::WorkContext& work) {
     SONDE_ASSIGN(const auto plan, exec::Plan::make(graph, {}));
     exec::Runner runner(0);
     for (const std::vector<Value>& values : inputs) {
@@ -180,8 +195,17 @@ base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<Inte
         }
         if (!options.noAssert) {
             const exec::Recording recording = runner.run(*plan, all, work);
-            if (recording.error)
-                return base::Error(*recording.error).withNote("while computing the expected values of a test case");
+            if (recording.error) {
+                const std::string which = "test case " + std::to_string(dump.cases.size());
+                const std::string other = isStatic ? otherThanFirst(inputs.front(), values, argNames) : std::string();
+                if (!other.empty())
+                    return base::usageError(
+                               other, which,
+                               "layouts, float16 and fusions write a model for the sizes of its first test "
+                               "case: give all of them the same, or write a file for each")
+                        .withNote(recording.error->text());
+                return base::Error(*recording.error).withNote("while computing the expected values of " + which);
+            }
             for (std::size_t i = 0; i < recording.outputs.size(); ++i) {
                 if (!recording.outputs[i].isTensor())
                     return base::usageError("an output that is not a tensor cannot be an expected value",
@@ -390,7 +414,8 @@ base::Result<io::dump::DumpFile> dumpOf(const Document& given, const std::vector
     SONDE_TRY(checkNames(*graph, document, argNames, dump.outputNames, hasChecks));
     SONDE_TRY(nameOutputs(*graph, dump.outputNames));
     storeScalars(*graph, document, inputs);
-    SONDE_TRY(addCases(dump, graph, argNames, std::move(inputs), document, options, work));
+    SONDE_TRY(
+        addCases(dump, graph, argNames, std::move(inputs), document, options, document.graph != source.graph, work));
     if (hasChecks) {
         std::vector<CheckOptions> checks;
         for (const std::string& name : dump.outputNames) checks.push_back({name, options.maxError, options.silent});

@@ -193,6 +193,15 @@ class TestDumpVerbs : public QObject {
         QVERIFY2(outcome.err.contains("cannot be written"), qPrintable(outcome.err));
     }
 
+    /// Layouts write a model for the sizes of its first test case.
+    void casesOfOtherSizesAreToldWithLayouts() {
+        const QStringList command{"dump",     "zoo:mlp_functional", "-o", path("sizes.dump"),
+                                  "--option", "enable_io16xc32"};
+        const Outcome outcome =
+            runSonde(command + QStringList{"--input-data", "#rand(0,1)", "--input-data", "#rand(0,1,7,3)"});
+        QVERIFY2(outcome.status == 2, qPrintable(outcome.err));
+    }
+
   private:
     QString path(const char* name) const { return m_folder.filePath(name); }
 
