@@ -80,6 +80,22 @@ std::vector<io::InputInfo> requiredInputInfos(const Document& document) {
     return infos;
 }
 
+std::string otherRank(const Document& document, std::span<const tensor::Value> values) {
+    const std::vector<io::InputInfo> infos = requiredInputInfos(document);
+    const std::vector<graph::NodeId>& inputs = document.graph->inputs();
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+        const auto at = static_cast<std::size_t>(std::ranges::find(inputs, document.inputs[i].node) - inputs.begin());
+        if (at >= values.size() || !values[at].isTensor() || !infos[i].type.shape) continue;
+        const std::size_t rank = infos[i].type.shape->size(), given = values[at].tensor().rank();
+        if (rank == given) continue;
+        return io::unexpectedValue(
+                   infos[i], values[at].typeText(),
+                   "rank: " + std::to_string(rank) + " required by its layers, " + std::to_string(given) + " given")
+            .what;
+    }
+    return {};
+}
+
 std::function<bool(const std::string&)> defaultsOf(const Document& document) {
     return [graph = document.graph](const std::string& name) {
         for (const graph::NodeId input : graph->inputs()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ std::vector<io::InputInfo> inputInfos(const Document& document);
 /// The same with what a run requires of values (io::InputInfo::required): the type that the file declares; of a traced
 /// model, whose input types are usual or recorded ones, the rank and what its layers cannot do without.
 std::vector<io::InputInfo> requiredInputInfos(const Document& document);
+/// Values of another rank than the layers take are the model's own affair, unless a run fails: "input 'x' expects
+/// float32[x.0,3,x.2,x.3], got float32[7] (rank: 4 required by its layers, 1 given)" of the first such value, in the
+/// order of the graph's inputs. Empty if there is none.
+std::string otherRank(const Document& document, std::span<const tensor::Value> values);
+
 /// An input of a dump whose operations were written for its sizes (io::dump::kFixedSizes).
 bool hasFixedSizes(const graph::InternalGraph& graph, graph::NodeId input);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/reach.h"
+#include "core/document/input_infos.h"
 #include "core/graph/source_files.h"
 #include "core/layout/outline.h"
 #include "core/session/own_code_check.h"
@@ -166,6 +167,9 @@ void Runs::finish(RunResult result) {
     if (number != m_number) return;
     if (!isAsOpened) return fail(changedFile());
     m_last = std::move(result.run);
+    if (m_last.error && m_last.error->kind == base::ErrorKind::Run)
+        if (const std::string cause = document::otherRank(*m_document, m_last.inputs); !cause.empty())
+            m_last.error->what = cause + ": " + m_last.error->what;
     if (!m_last.error && m_wanted.end.empty()) m_proven = typesOfInputs(m_last.inputs);
     m_state = m_last.state();
     m_live.reset();

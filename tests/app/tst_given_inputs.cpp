@@ -52,6 +52,7 @@ class TestGivenInputs : public QObject {
     void integersOfAReferenceAreEqual();
     void fixedValuesNeedNotBeGiven();
     void unknownNamesAreTold();
+    void otherRanksAreToldWhereARunFails();
     void casesThatFitAreCompared();
     void countsAreAboveZero();
 
@@ -394,6 +395,16 @@ void TestGivenInputs::unknownNamesAreTold() {
         qPrintable(leaf.err));
     const Outcome known = runSonde({"trace", "zoo:resnet18", "--leaf", "BasicBlock"});
     QVERIFY2(known.status == 0 && known.err.isEmpty(), qPrintable(known.err));
+}
+
+/// An archive does not say what its input is: its layers do, and some of them take a rank less.
+void TestGivenInputs::otherRanksAreToldWhereARunFails() {
+    const QString file = model("unet_small.script.pt");
+    const Outcome outcome = runSonde({"run", file, "--input-data", "#rand(0,1,7)"});
+    QCOMPARE(outcome.status, 4);
+    QVERIFY2(outcome.err.contains(QRegularExpression("^sonde: error: input 'x' expects float32\\[[^\\]]*\\], got "
+                                                     "float32\\[7\\] \\(rank: 4 required by its layers, 1 given\\): ")),
+             qPrintable(outcome.err));
 }
 
 /// The second case has another rank than the model declares: the first and the third are compared all the same.
