@@ -74,6 +74,20 @@ bool isPreset(const ExportOption& option, ExportFormat format) {
     });
 }
 
+constexpr std::string_view kOptionWord = "option=", kEnable = "enable_", kNo = "no-";
+
+/// The option with a value that --option names "enable_VALUE"; null if there is none.
+const ExportOption* optionOfValue(ExportFormat format, std::string_view name) {
+    if (!name.starts_with(kEnable) || name.size() == kEnable.size()) return nullptr;
+    for (const ExportOption& option : exportOptions()) {
+        if (!option.isFor(format) || option.spelling != Spelling::Inference) continue;
+        if (std::ranges::find(option.choices, name.substr(kEnable.size()), &OptionChoice::value) !=
+            option.choices.end())
+            return &option;
+    }
+    return nullptr;
+}
+
 std::string labelOf(const ExportOption& option, const ExportSettings& settings) {
     std::string label(option.label);
     const std::string value = option.text(settings);
@@ -103,6 +117,27 @@ base::Result<void> ExportChoice::set(std::string_view name, std::string_view tex
                                 "it has " + names);
     }
     return option->set(settings, text);
+}
+
+base::Result<void> ExportChoice::setSpelled(std::string_view word) {
+    if (word.starts_with("--")) word.remove_prefix(2);
+    if (word.starts_with(kOptionWord)) word.remove_prefix(kOptionWord.size());
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const bool hasValue = equals < word.size();
+    const std::string_view name = word.substr(0, equals), value = hasValue ? word.substr(equals + 1) : "true";
+    if (const ExportOption* const layout = optionOfValue(format, name)) {
+        if (value != "true" && value != "false")
+            return base::usageError("'" + std::string(word) + "' is neither true nor false", layout->spelled());
+        const std::string_view chosen = name.substr(kEnable.size());
+        if (value == "true") return set(layout->name, chosen);
+        return layout->text(settings) == chosen ? set(layout->name, {}) : base::Result<void>();
+    }
+    if (hasValue) return set(name, value);
+    const bool isDenied = name.starts_with(kNo) && !findExportOption(name);
+    const ExportOption* const option = findExportOption(isDenied ? name.substr(kNo.size()) : name);
+    if (!option || !option->isFor(format)) return set(name, {});  // says what there is
+    if (option->isSwitch()) return set(option->name, isDenied ? "false" : "true");
+    return base::usageError("the option needs a value", std::string(name), std::string(name) + "=VALUE");
 }
 
 bool operator==(const ExportChoice& a, const ExportChoice& b) {

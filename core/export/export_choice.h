@@ -18,6 +18,10 @@ struct ExportChoice {
     std::vector<std::pair<std::string, std::string>> changed() const;
     /// Sets an option of the format. Errors (Usage): no option of that name in this format, a wrong value.
     base::Result<void> set(std::string_view name, std::string_view text);
+    /// Sets an option as the command line spells it, with or without dashes in front: "maxerr=0.01", "no-assert",
+    /// "enable_nchw88", "enable_io16xc32=false"; "option=enable_nchw88", too. Errors: those of set(); a value is
+    /// missing, or neither true nor false.
+    base::Result<void> setSpelled(std::string_view word);
 };
 
 /// Whether both write the same: the same format, and options of it with the same values.

@@ -132,6 +132,14 @@ void TestExportVerbs::theWindowExports() {
         play("export dump preset=as-it-is to=\"" + path("my model.dump").toUtf8() + "\" beside\nwait");
     QVERIFY2(beside.status == 0, qPrintable(beside.err));
     QVERIFY(QFile::exists(path("my model.dump")));
+    // Options of the optimisation as `sonde dump --option` has them.
+    const Outcome packed = play(
+        "export dump enable_io16xc32 enable_nchw88=true no-metadata to=" + path("packed.dump").toUtf8() + "\nwait");
+    QVERIFY2(packed.status == 0 && QFile::exists(path("packed.dump")), qPrintable(packed.err));
+    const Outcome magic = play("wait\nexport dump enable_magic");
+    QCOMPARE(magic.status, 2);
+    QVERIFY2(magic.err.contains(QStringLiteral("enable_magic")) && magic.err.contains(QStringLiteral("line 2")),
+             qPrintable(magic.err));
     // The dialog has closed, so its file cannot be opened once more.
     const Outcome twice = play("export dump to=\"" + path("my model.dump").toUtf8() + "\" beside\nwait\nexport beside");
     QCOMPARE(twice.status, 2);

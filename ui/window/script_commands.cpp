@@ -83,7 +83,7 @@ constexpr std::array kCommands{
                   kZoom, &ScriptVerbs::zoom},
     ScriptCommand{"panel", "ID", "raise a panel",
                   {}, &ScriptVerbs::showPanel, kWithoutModel},
-    ScriptCommand{"export", "[FORMAT] [preset=ID] [OPTION=VALUE] [to=FILE] [beside]", "open the export dialog with these options: dump, onnx or traced-module; write FILE (with blanks: to=\"my model.onnx\"); open it beside the model and compare",
+    ScriptCommand{"export", "[FORMAT] [preset=ID] [OPTION[=VALUE]] [to=FILE] [beside]", "open the export dialog with these options (dump, onnx or traced-module; options as on the command line: maxerr=0.01 enable_nchw88); write FILE (with blanks: to=\"my model.onnx\"); open it beside the model and compare",
                   {}, &ScriptVerbs::exportModel},
     ScriptCommand{"action", "ID", "trigger the action ID, as its menu item does; an error if it is disabled",
                   {}, &ScriptVerbs::triggerAction, kWithoutModel},

@@ -2,6 +2,7 @@
 
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QSet>
 
 #include <algorithm>
 #include <optional>
@@ -40,8 +41,9 @@ Result<void> openBeside(const dialogs::ExportDialog& dialog) {
     return {};
 }
 
-/// A format, preset=ID, OPTION=VALUE.
-Result<void> apply(const QString& word, exporting::ExportChoice& choice) {
+/// A format, preset=ID, or an option as the command line has it.
+/// `given`: options of this command so far. What is given once for each item begins anew in each command.
+Result<void> apply(const QString& word, exporting::ExportChoice& choice, QSet<QString>& given) {
     const std::string key = word.section(u'=', 0, 0).toStdString(), value = word.section(u'=', 1).toStdString();
     if (key == "preset") {
         const exporting::ExportPreset* preset = exporting::findExportPreset(choice.format, value);
@@ -51,19 +53,30 @@ Result<void> apply(const QString& word, exporting::ExportChoice& choice) {
         choice = exporting::withPreset(choice, *preset);
         return {};
     }
-    if (word.contains(u'=')) return choice.set(key, value);
     const auto& formats = exporting::exportFormats();
-    const auto info = std::ranges::find(formats, key, &exporting::ExportFormatInfo::id);
-    if (info == formats.end())
-        return usageError("no such format", key,
-                          "dump, onnx or traced-module; a file name with blanks is quoted: to=\"my model.onnx\"");
-    choice.format = info->format;
-    return {};
+    const auto info = std::ranges::find(formats, word.toStdString(), &exporting::ExportFormatInfo::id);
+    if (info != formats.end()) {
+        choice.format = info->format;
+        return {};
+    }
+    const exporting::ExportOption* const option = exporting::findExportOption(key);
+    const bool isFurther = given.contains(QString::fromStdString(key));
+    given.insert(QString::fromStdString(key));
+    if (isFurther && option && option->oneEach && word.contains(u'='))
+        return choice.set(key, option->text(choice.settings) + '\n' + value);
+    const auto done = choice.setSpelled(word.toStdString());
+    if (done || word.contains(u'=')) return done;
+    const base::Error& error = done.error();
+    return usageError(error.what, error.where.empty() ? key : error.where,
+                      (error.hint.empty() ? "" : error.hint + "; ") +
+                          "formats are dump, onnx and traced-module; a file name with blanks is quoted: "
+                          "to=\"my model.onnx\"");
 }
 
 }  // namespace
 
-/// Words: a format, preset=ID, OPTION=VALUE, to=FILE, beside. `beside` alone opens what was written last.
+/// Words: a format, preset=ID, options (OPTION=VALUE, enable_nchw88), to=FILE, beside. `beside` alone opens what was
+/// written last.
 Result<void> ScriptVerbs::exportModel(const QString& how) {
     SONDE_ASSIGN(QStringList words, exportWords(how));
     m_window.dialogs().showExport();
@@ -73,9 +86,10 @@ Result<void> ScriptVerbs::exportModel(const QString& how) {
     if (isBeside && words.isEmpty()) return openBeside(*dialog);
     exporting::ExportChoice choice = dialog->exports().choice();
     std::optional<QString> file;
+    QSet<QString> given;
     for (const QString& word : words) {
         if (word.startsWith(QLatin1String("to="))) file = word.mid(3);
-        else SONDE_TRY(apply(word, choice));
+        else SONDE_TRY(apply(word, choice, given));
     }
     if (isBeside && !file) return usageError("beside needs a file that is written", {}, "to=FILE names it");
     dialog->setChoice(choice);

@@ -31,6 +31,9 @@ class TestExportChoice : public QObject {
     void wrongJsonIsRefused_data();
     void wrongJsonIsRefused();
     void theCommandLineSaysTheSame();
+    void optionsAreSpelledAsOnTheCommandLine();
+    void wrongSpellingsAreRefused_data();
+    void wrongSpellingsAreRefused();
     void presetsAreValid();
     void aPresetLeavesNamesAlone();
     void stepsAddOneOptionEach();
@@ -126,6 +129,56 @@ void TestExportChoice::theCommandLineSaysTheSame() {
              std::string("sonde dump zoo:seed --tracer robust --leaf Block --pass fuse-conv-bn -o seed.dump"));
     QCOMPARE(commandLineOf({ExportFormat::TracedModule, {}}, "zoo:seed", "seed.sondetm"),
              std::string("sonde trace zoo:seed --tracer traced-module --save seed.sondetm"));
+}
+
+void TestExportChoice::optionsAreSpelledAsOnTheCommandLine() {
+    ExportChoice choice{ExportFormat::Dump, {}};
+    for (const char* word : {"enable_nchw44", "enable_nchw88=true", "enable_nchw32=false", "--option=enable_io16xc32",
+                             "no-metadata", "--no-assert", "maxerr=0.5"}) {
+        const auto done = choice.setSpelled(word);
+        QVERIFY2(done.has_value(), done ? "" : done.error().text().c_str());
+    }
+    QVERIFY(choice == choiceWith(ExportFormat::Dump, {{"layout", "nchw88"},
+                                                      {"enable_io16xc32", "true"},
+                                                      {"metadata", "false"},
+                                                      {"no-assert", "true"},
+                                                      {"maxerr", "0.5"}}));
+    QVERIFY(choice.setSpelled("enable_nchw88=false"));
+    QCOMPARE(choice.settings.dump.inference.layout, std::string());
+    // All that the command line of a choice says after --option.
+    for (const ExportPreset& preset : exportPresets()) {
+        const ExportChoice whole = withPreset({preset.format, {}}, preset);
+        ExportChoice again{preset.format, {}};
+        const std::vector<std::string> words = argumentsOf(whole);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const bool hasValue = i + 1 < words.size() && !words[i + 1].starts_with("--");
+            const std::string word = hasValue ? words[i] + '=' + words[i + 1] : words[i];
+            const auto done = again.setSpelled(word);
+            QVERIFY2(done.has_value(), word.c_str());
+            i += hasValue ? 1 : 0;
+        }
+        QVERIFY2(again == whole, preset.id.data());
+    }
+}
+
+void TestExportChoice::wrongSpellingsAreRefused_data() {
+    QTest::addColumn<QByteArray>("word");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("unknown") << QByteArray("enable_magic") << "has no option 'enable_magic'";
+    QTest::newRow("no bool") << QByteArray("enable_nchw88=yes") << "'enable_nchw88=yes' is neither true nor false";
+    QTest::newRow("no value") << QByteArray("maxerr") << "the option needs a value";
+    QTest::newRow("no switch") << QByteArray("no-maxerr") << "the option needs a value";
+    QTest::newRow("another format's") << QByteArray("ir-version=9") << "has no option 'ir-version'";
+}
+
+void TestExportChoice::wrongSpellingsAreRefused() {
+    QFETCH(QByteArray, word);
+    QFETCH(QString, said);
+    ExportChoice choice{ExportFormat::Dump, {}};
+    const auto done = choice.setSpelled(word.toStdString());
+    QVERIFY(!done);
+    QVERIFY2(done.error().what.find(said.toStdString()) != std::string::npos, done.error().text().c_str());
+    QVERIFY(choice == (ExportChoice{ExportFormat::Dump, {}}));
 }
 
 void TestExportChoice::presetsAreValid() {
