@@ -4,7 +4,9 @@
 #include <QApplication>
 #include <QDialog>
 #include <QDir>
+#include <QFileInfo>
 #include <QHash>
+#include <QImageWriter>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -285,6 +287,9 @@ Result<void> ScriptVerbs::zoom(const QString& how) {
 }
 
 Result<void> ScriptVerbs::clickNode(const QString& text, bool twice) {
+    if (text.isEmpty())
+        return usageError(twice ? "doubleclick needs a node" : "click needs a node", {},
+                          "a node's name, #NUMBER, or QUALNAME of a module");
     context::InspectorContext& context = m_window.context();
     canvas::GraphCanvas* canvas = m_window.canvases().active();
     QRectF rect;
@@ -358,7 +363,12 @@ Result<void> ScriptVerbs::triggerAction(const QString& id) {
 }
 
 Result<void> ScriptVerbs::wait(const QString& seconds) {
-    if (!seconds.isEmpty()) m_waitSeconds = std::max(1, seconds.toInt());
+    if (seconds.isEmpty()) return {};
+    bool ok = false;
+    const int given = seconds.toInt(&ok);
+    if (!ok || given < 0)
+        return usageError("wait needs a count of seconds", seconds.toStdString(), "for example wait 5");
+    m_waitSeconds = std::max(1, given);
     return {};
 }
 
@@ -384,7 +394,11 @@ static bool reaches(const QAction& action, const QWidget& target) {
 
 Result<void> ScriptVerbs::pressKeys(const QString& keys) {
     const QKeySequence sequence = QKeySequence::fromString(keys, QKeySequence::PortableText);
-    if (sequence.isEmpty()) return usageError("no such key", keys.toStdString());
+    const Error noKey = usageError("no such key", keys.toStdString(), "for example Ctrl+F, Escape, Shift+F7");
+    if (sequence.isEmpty()) return noKey;
+    for (int i = 0; i < sequence.count(); ++i)
+        if (const Qt::Key key = sequence[static_cast<uint>(i)].key(); key == Qt::Key_unknown || key == Qt::Key(0))
+            return noKey;
     QWidget* target = keyTarget();
     for (int i = 0; i < sequence.count(); ++i) {
         const QKeyCombination key = sequence[static_cast<uint>(i)];
@@ -427,9 +441,11 @@ Result<void> saveScreenshot(MainWindow& window, const QString& file) {
         painter.drawRect(place.adjusted(-1, -1, 0, 0));
     }
     painter.end();
+    if (!QImageWriter::supportedImageFormats().contains(QFileInfo(file).suffix().toLower().toUtf8()))
+        return usageError("the name of a screenshot must end in .png", file.toStdString());
     if (!picture.save(file))
-        return usageError("the screenshot cannot be written", file.toStdString(),
-                          "the name must end in .png and its folder exist");
+        return base::runError("the file cannot be written", file.toStdString(),
+                              "its folder must exist and allow new files");
     return {};
 }
 

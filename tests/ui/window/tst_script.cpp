@@ -160,6 +160,14 @@ void TestScript::unknownWordsEndTheScript() {
     QCOMPARE(play("zoom 0"), QStringLiteral("zoom needs fit, in, out or a factor (line 1: 0)"));
     QCOMPARE(play("action run.cancel"), QStringLiteral("the action is not possible now (line 1: run.cancel)"));
     QCOMPARE(play("action run.test_cases"), QStringLiteral("the model has no test cases (line 1: resnet18_slim.onnx)"));
+    QCOMPARE(play("fold on\nkey Foo+Bar"), QStringLiteral("no such key (line 2: Foo+Bar)"));
+    QCOMPARE(play("key Ctrl+Nothing"), QStringLiteral("no such key (line 1: Ctrl+Nothing)"));
+    QCOMPARE(play("key F2, Blurb"), QStringLiteral("no such key (line 1: F2, Blurb)"));
+    QCOMPARE(play("wait abc"), QStringLiteral("wait needs a count of seconds (line 1: abc)"));
+    QCOMPARE(play("wait -1"), QStringLiteral("wait needs a count of seconds (line 1: -1)"));
+    QCOMPARE(play("wait 20\nwait"), QString());
+    QCOMPARE(play("click"), QStringLiteral("click needs a node (line 1)"));
+    QCOMPARE(play("doubleclick"), QStringLiteral("doubleclick needs a node (line 1)"));
     QCOMPARE(play("quit\ndance"), QString());
 }
 

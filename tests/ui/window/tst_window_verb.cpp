@@ -31,6 +31,7 @@ class TestWindowVerb : public QObject {
     void aScriptComparesAndGoesToDifferences();
     void whatIsWrongIsOneLineAndAStatus_data();
     void whatIsWrongIsOneLineAndAStatus();
+    void aScreenshotThatCannotBeWrittenIsAFailedRun();
 
   private:
     QString script(const QByteArray& lines) {
@@ -117,6 +118,15 @@ void TestWindowVerb::whatIsWrongIsOneLineAndAStatus() {
     QTEST(outcome.status, "status");
     QVERIFY2(outcome.err.startsWith(QStringLiteral("sonde: error: ")), qPrintable(outcome.err));
     QVERIFY2(outcome.err.contains(word), qPrintable(outcome.err));
+}
+
+/// As files of the other verbs.
+void TestWindowVerb::aScreenshotThatCannotBeWrittenIsAFailedRun() {
+    const Outcome folder = runWindow({"zoo:seed", "--screenshot", "/proc/none/picture.png"});
+    QVERIFY2(folder.status == 4 && folder.err.contains("the file cannot be written (/proc/none/picture.png)"),
+             qPrintable(folder.err));
+    const Outcome name = runWindow({"zoo:seed", "--screenshot", m_folder.filePath("picture.txt")});
+    QVERIFY2(name.status == 2 && name.err.contains("must end in .png"), qPrintable(name.err));
 }
 
 QTEST_GUILESS_MAIN(TestWindowVerb)
