@@ -1,10 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "core/base/exception_text.h"
+#include "core/base/nearest.h"
 
 namespace {
 
@@ -22,6 +25,24 @@ int parseError(const CLI::App& app, const CLI::ParseError& error) {
     std::string verb;
     for (const CLI::App* command : app.get_subcommands()) verb = " " + command->get_name();
     return report(sonde::base::usageError(error.what(), {}, "sonde" + verb + " --help lists the options"));
+}
+
+/// A first word that is no verb is a model; one that is no file either, and does not look like the name of one, may
+/// have been meant as a verb.
+bool isMeantAsVerb(const std::string& word) {
+    const bool isPlain = !word.empty() && word.front() != '-' && word.find_first_of("./\\:") == std::string::npos;
+    std::error_code none;
+    return isPlain &&
+           std::ranges::find(sonde::app::verbs(), word, &sonde::app::Verb::id) == sonde::app::verbs().end() &&
+           !std::filesystem::exists(word, none);
+}
+
+Error unknownVerb(const std::string& word) {
+    std::vector<std::string> names;
+    for (const sonde::app::Verb& verb : sonde::app::verbs()) names.emplace_back(verb.id);
+    const std::string nearest = sonde::base::didYouMean(word, names);
+    return sonde::base::usageError("'" + word + "' is neither a verb nor a file", {},
+                                   (nearest.empty() ? "" : nearest + " ") + "sonde --help lists the verbs");
 }
 
 int openWindow(int argc, char** argv, const std::vector<std::string>& models) {
@@ -63,6 +84,7 @@ int main(int argc, char** argv) {
         commands.push_back(command);
     }
 
+    if (argc > 1 && isMeantAsVerb(argv[1])) return report(unknownVerb(argv[1]));
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -56,6 +56,8 @@ class TestCommandLine : public QObject {
     void profileIsATrace();
     void benchGivesFigures();
     void infoCountsParameters();
+    void savedArchivesPassTheirReferences_data();
+    void savedArchivesPassTheirReferences();
     void opsAndModelsAreListed();
     void weightsComeFromAFile();
     void everyVerbHasHelpWithAnExample();
@@ -63,6 +65,8 @@ class TestCommandLine : public QObject {
     void errorsHaveTheirFormAndStatus();
     void wrongFilesAreRefusedByEveryVerb_data();
     void wrongFilesAreRefusedByEveryVerb();
+    void wordsThatAreNoVerbAreTold_data();
+    void wordsThatAreNoVerbAreTold();
     void unknownOperatorsAreNamedAndRunToTheirDoor();
     void interruptionIsStatus5();
     void aWindowWithoutADisplayIsRefused();
@@ -371,6 +375,31 @@ void TestCommandLine::infoCountsParameters() {
     QVERIFY2(text.out.contains(QLatin1String("11689512 in 62 tensors, 44.6 MiB of float32")), qPrintable(text.out));
 }
 
+void TestCommandLine::savedArchivesPassTheirReferences_data() {
+    QTest::addColumn<QString>("name");
+    QTest::newRow("vit_small") << "vit_small";
+    QTest::newRow("lstm_classifier") << "lstm_classifier";
+}
+
+/// An archive's names are counted up otherwise than those of fx, which the reference has: also in an ONNX file or a
+/// traced module that it was saved as.
+void TestCommandLine::savedArchivesPassTheirReferences() {
+    QFETCH(QString, name);
+    const QString archive = model(qPrintable(name + ".trace.pt")), reference = model(qPrintable(name + ".npz"));
+    const QString onnx = m_folder.filePath(name + ".onnx"), module = m_folder.filePath(name + ".sondetm");
+    const QList<QStringList> saves{
+        {"save", archive, "-o", onnx, "--input-data", reference},
+        {"trace", archive, "--tracer", "traced-module", "--input-data", reference, "--save", module}};
+    for (const QStringList& save : saves) {
+        const Outcome saved = runSonde(save);
+        QVERIFY2(saved.status == 0, qPrintable(saved.err));
+    }
+    for (const QString& file : {onnx, module}) {
+        const Outcome checked = runSonde({"check", file, reference});
+        QVERIFY2(checked.status == 0 && checked.out.contains(", 0 failed"), qPrintable(checked.out + checked.err));
+    }
+}
+
 void TestCommandLine::opsAndModelsAreListed() {
     const Outcome ops = runSonde({"ops"});
     QCOMPARE(ops.status, 0);
@@ -492,6 +521,24 @@ void TestCommandLine::errorsHaveTheirFormAndStatus() {
     QVERIFY2(lines[0].startsWith("sonde: error: "), qPrintable(lines[0]));
     if (lines.size() == 2) QVERIFY2(lines[1].startsWith("hint: "), qPrintable(lines[1]));
     QVERIFY2(lines.join(u'\n').contains(says), qPrintable(outcome.err));
+}
+
+void TestCommandLine::wordsThatAreNoVerbAreTold_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("hint");
+    QTest::newRow("alone") << QStringList{"chekc"} << "did you mean check? sonde --help lists the verbs";
+    QTest::newRow("with a model") << QStringList{"frobnicate", "zoo:seed"} << "sonde --help lists the verbs";
+    QTest::newRow("with options") << QStringList{"traces", "zoo:seed", "--json"} << "did you mean trace";
+}
+
+void TestCommandLine::wordsThatAreNoVerbAreTold() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, hint);
+    const Outcome outcome = runSonde(arguments);
+    QCOMPARE(outcome.status, 2);
+    QVERIFY2(outcome.err.startsWith("sonde: error: '" + arguments.front() + "' is neither a verb nor a file\n"),
+             qPrintable(outcome.err));
+    QVERIFY2(outcome.err.contains("hint: " + hint), qPrintable(outcome.err));
 }
 
 void TestCommandLine::unknownOperatorsAreNamedAndRunToTheirDoor() {
