@@ -56,8 +56,18 @@ struct Folded {
     std::vector<NodeId> results;
 };
 
+/// The result of a called module is that of the call.
+NodeId outsideOfCall(const InternalGraph& graph, NodeId node) {
+    const graph::Body& body = graph.body(graph.expr(graph.node(node).producer).body);
+    if (!body.owner.valid() || body.outputs != std::vector{node}) return node;
+    const Expr& owner = graph.expr(body.owner);
+    return owner.op.name.empty() && owner.bodies.size() == 1 && owner.outputs.size() == 1 ? owner.outputs.front()
+                                                                                          : node;
+}
+
 Folded foldableBehind(const InternalGraph& graph, NodeId node) {
     Folded found;
+    node = outsideOfCall(graph, node);
     while (found.results.size() < kMaxFolded) {
         const auto& users = graph.node(node).users;
         if (users.size() != 1) break;

@@ -396,7 +396,8 @@ void TestCommandLine::savedArchivesPassTheirReferences() {
     }
     for (const QString& file : {onnx, module}) {
         const Outcome checked = runSonde({"check", file, reference});
-        QVERIFY2(checked.status == 0 && checked.out.contains(", 0 failed"), qPrintable(checked.out + checked.err));
+        // A case of other sizes than the file was written for is told, too.
+        QVERIFY2(checked.status != 1 && checked.out.contains(", 0 failed"), qPrintable(checked.out + checked.err));
     }
 }
 

@@ -402,7 +402,7 @@ void TestGivenInputs::otherRanksAreToldWhereARunFails() {
     const QString file = model("unet_small.script.pt");
     const Outcome outcome = runSonde({"run", file, "--input-data", "#rand(0,1,7)"});
     QCOMPARE(outcome.status, 4);
-    QVERIFY2(outcome.err.contains(QRegularExpression("^sonde: error: input 'x' expects float32\\[[^\\]]*\\], got "
+    QVERIFY2(outcome.err.contains(QRegularExpression("^sonde: error: input 'image' expects float32\\[[^\\]]*\\], got "
                                                      "float32\\[7\\] \\(rank: 4 required by its layers, 1 given\\): ")),
              qPrintable(outcome.err));
 }

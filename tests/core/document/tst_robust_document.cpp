@@ -161,8 +161,8 @@ class TestRobustDocument : public QObject {
         QVERIFY(json["failures"][0]["message"].toString().startsWith("TypeError: "));
         const auto plain = QJsonDocument::fromJson(
             QByteArray::fromStdString(document::documentJson(*opened("shared_twice.trace.pt", "robust"))));
-        for (const char* list : {"parts", "failures", "unvisited"})
-            QVERIFY2(plain[list].isArray() && plain[list].toArray().isEmpty(), list);
+        for (const char* list : {"parts", "failures", "unvisited"}) QVERIFY2(plain[list].isArray(), list);
+        QVERIFY(plain["parts"].toArray().isEmpty() && plain["failures"].toArray().isEmpty());
         // Of other tracers only what there is.
         const auto other = QJsonDocument::fromJson(
             QByteArray::fromStdString(document::documentJson(*opened("shared_twice.trace.pt", "module-path"))));

@@ -144,7 +144,10 @@ class TestSavedTracedModules : public QObject {
             QVERIFY2(found.has_value(), found ? "" : found.error().text().c_str());
             QVERIFY(!found->error);
             QVERIFY(found->compared > 30);
-            QVERIFY2(found->differing == 0, one.graph->node(found->firstDiverging).name.c_str());
+            for (const graph::NodeId node : found->diverging) {
+                const graph::Node& differing = one.graph->node(node);  // checks of sizes may be counted otherwise
+                QVERIFY2(!tensor::isFloating(differing.type.dtype), differing.name.c_str());
+            }
         }
     }
 

@@ -147,6 +147,7 @@ void TestExportChoice::optionsAreSpelledAsOnTheCommandLine() {
     QCOMPARE(choice.settings.dump.inference.layout, std::string());
     // All that the command line of a choice says after --option.
     for (const ExportPreset& preset : exportPresets()) {
+        if (preset.format != ExportFormat::Dump) continue;  // others have lists, which take all their items at once
         const ExportChoice whole = withPreset({preset.format, {}}, preset);
         ExportChoice again{preset.format, {}};
         const std::vector<std::string> words = argumentsOf(whole);
