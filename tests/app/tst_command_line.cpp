@@ -527,7 +527,7 @@ void TestCommandLine::errorsHaveTheirFormAndStatus() {
 void TestCommandLine::wordsThatAreNoVerbAreTold_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QString>("hint");
-    QTest::newRow("alone") << QStringList{"chekc"} << "did you mean check? sonde --help lists the verbs";
+    QTest::newRow("alone") << QStringList{"chek"} << "did you mean check? sonde --help lists the verbs";
     QTest::newRow("with a model") << QStringList{"frobnicate", "zoo:seed"} << "sonde --help lists the verbs";
     QTest::newRow("with options") << QStringList{"traces", "zoo:seed", "--json"} << "did you mean trace";
 }
