@@ -34,6 +34,9 @@ class FormChoice {
 
     base::Result<document::TestCases> choose() {
         const LoadAndRunOptions& options = m_task.options;
+        if (!options.layoutTransform.empty() && !options.inference.layout.empty())
+            return base::usageError("--layout_transform chooses the layout itself",
+                                    "--enable_" + options.inference.layout, "leave out one of the two");
         const bool changes = options.optimize || !options.layoutTransform.empty();
         if (changes && !m_task.form) return base::usageError("options that change the graph are not supported here");
         if (options.layoutTransform.empty()) return options.optimize ? made(options.inference) : m_plain;

@@ -65,9 +65,4 @@ class Inspection : public exec::RunObserver {
     std::unordered_map<graph::NodeId, std::int64_t> m_bytes;  ///< of the last run
 };
 
-/// How long each value of a run is needed, and how much memory values take together at most, as JSON: what a plan of
-/// static memory starts from. Each value counts as memory of its own. `bytes`: of the values.
-base::Result<void> writeStaticMemoryInfo(const std::string& path, const exec::Plan& plan,
-                                         const std::unordered_map<graph::NodeId, std::int64_t>& bytes);
-
 }  // namespace sonde::session

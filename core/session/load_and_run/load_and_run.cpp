@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/analysis/infer.h"
-#include "core/analysis/profile.h"
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
+#include "core/session/load_and_run/case_files.h"
 #include "core/session/load_and_run/case_inputs.h"
 #include "core/session/load_and_run/first_difference.h"
 #include "core/session/load_and_run/form_choice.h"
@@ -55,6 +55,8 @@ class CaseRunner {
             for (const std::int64_t ns : result.iterationsNs) totalNs += ns;
             m_result.cases.push_back(std::move(result));
         }
+        SONDE_TRY(m_profiles.write(m_task.options.profile));
+        SONDE_TRY(m_memory.write(m_task.options.staticMemoryInfo));
         tell(fmt::format("=== total time: {:.3f}ms", inMilliseconds(totalNs)));
         m_result.violations = m_inspection->violations();
         for (const std::string& violation : m_result.violations) tell(violation);
@@ -68,16 +70,19 @@ class CaseRunner {
         if (m_task.tell) m_task.tell(line);
     }
 
-    /// The first run is one by itself: what is written and checked takes time. Without warm-ups and iterations it is
-    /// the only one.
+    /// The first run is one by itself: what is written and checked takes time. Without iterations it is the one that is
+    /// profiled, and it is there for every case; only the first case has warm-ups.
     base::Result<void> runCase(CaseResult& result) {
         const LoadAndRunOptions& options = m_task.options;
         exec::Recording recording;
         m_isFirst = true;
-        if (m_inspection->looksAtFirstRuns() || (options.warmUps == 0 && options.iterations == 0)) {
-            SONDE_TRY(runOnce(m_inspection->looksAtFirstRuns(), result, recording));
+        const bool isOnlyProfile = options.iterations == 0 && !options.profile.empty();
+        const bool isOnlyRun = options.iterations == 0 && (options.warmUps == 0 || m_case > 0);
+        if (m_inspection->looksAtFirstRuns() || isOnlyProfile || isOnlyRun) {
+            SONDE_TRY(runOnce(m_inspection->looksAtFirstRuns() || isOnlyProfile, result, recording));
             if (!options.staticMemoryInfo.empty() && !result.error)
-                SONDE_TRY(writeStaticMemoryInfo(options.staticMemoryInfo, *m_plan, m_inspection->bytes()));
+                m_memory.add(m_case, *m_plan, m_inspection->bytes());
+            if (isOnlyProfile && !result.error) addProfile(recording);
         }
         for (std::size_t i = 0; i < options.warmUps && m_case == 0 && !result.error; ++i) {
             SONDE_TRY(runOnce(m_inspection->looksAtAllRuns(), result, recording));
@@ -89,7 +94,7 @@ class CaseRunner {
             if (result.error) break;
             result.iterationsNs.push_back(recording.totalNs);
             tell(fmt::format("iter {}/{}: {:.3f}ms", i, options.iterations, inMilliseconds(recording.totalNs)));
-            if (isProfiled) SONDE_TRY(writeProfile(recording));
+            if (isProfiled) addProfile(recording);
         }
         if (result.error) {
             const base::Error brief{result.error->kind, result.error->what, result.error->where};
@@ -130,10 +135,9 @@ class CaseRunner {
                 "case " + std::to_string(m_case)};
     }
 
-    base::Result<void> writeProfile(const exec::Recording& recording) const {
+    void addProfile(const exec::Recording& recording) {
         // Dim sizes that the file leaves open are known by now: so are bytes.
-        const InternalGraph typed = analysis::typedFor(m_plan->graph(), m_inputs);
-        return analysis::writeProfile(m_task.options.profile, typed, recording);
+        m_profiles.add(m_case, analysis::typedFor(m_plan->graph(), m_inputs), recording);
     }
 
     void tellTimes(const CaseResult& result) const {
@@ -160,6 +164,8 @@ class CaseRunner {
     std::vector<Value> m_inputs;
     std::size_t m_case = 0;
     bool m_isFirst = true;
+    CaseProfiles m_profiles;
+    CaseMemory m_memory;
     LoadAndRunResult m_result;
 };
 

@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/session/load_and_run/inspection.h"
+#include "core/session/load_and_run/case_files.h"
 
 namespace sonde::session {
 
@@ -62,8 +61,8 @@ std::int64_t bytesOfConstants(const InternalGraph& graph) {
 
 }  // namespace
 
-base::Result<void> writeStaticMemoryInfo(const std::string& path, const exec::Plan& plan,
-                                         const std::unordered_map<NodeId, std::int64_t>& bytes) {
+void CaseMemory::add(std::size_t caseIndex, const exec::Plan& plan,
+                     const std::unordered_map<NodeId, std::int64_t>& bytes) {
     const InternalGraph& graph = plan.graph();
     const std::vector<Lifetime> lifetimes = lifetimesOf(plan, bytes);
     // What begins adds, what ended before the step goes.
@@ -91,11 +90,7 @@ base::Result<void> writeStaticMemoryInfo(const std::string& path, const exec::Pl
                                   {"first_step", life.first},
                                   {"last_step", life.last}});
     }
-    std::ofstream file(path, std::ios::binary);
-    file << root.dump(2, ' ', false, MemoryJson::error_handler_t::replace) << '\n';
-    file.close();
-    if (!file) return base::runError("the file cannot be written", path);
-    return {};
+    m_cases.emplace_back(caseIndex, root.dump(2, ' ', false, MemoryJson::error_handler_t::replace) + '\n');
 }
 
 }  // namespace sonde::session

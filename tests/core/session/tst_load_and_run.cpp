@@ -248,10 +248,68 @@ class TestLoadAndRun : public QObject {
     void timesAreWritten() {
         set("profile", path("profile.json"));
         set("iter", "2");
+        set("input", "[1,1,1,1]");
         QVERIFY(run("a.dump").has_value());
         const auto json = nlohmann::json::parse(contentOf(path("profile.json")).toStdString());
         QCOMPARE(json.at("profiler").at("mul.Tensor").at("count").get<int>(), 1);
         QCOMPARE(json.at("profiler").at("mul.Tensor").at("bytes").get<int>(), 16);
+    }
+
+    /// Two cases: the events of each are a process of their own, and each has one mul of 16 bytes.
+    void severalCasesAreInOneProfile_data() {
+        QTest::addColumn<QString>("iterations");
+        QTest::newRow("two iterations") << "2";
+        QTest::newRow("no iterations") << "0";
+    }
+    void severalCasesAreInOneProfile() {
+        QFETCH(QString, iterations);
+        set("profile", path("profiles.json"));
+        set("iter", iterations.toStdString());
+        const auto result = run("a.dump");
+        QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
+        for (const session::CaseResult& each : result->cases) QCOMPARE(each.checks.size(), std::size_t(1));
+        const auto json = nlohmann::json::parse(contentOf(path("profiles.json")).toStdString());
+        QCOMPARE(json.at("profiler").at("mul.Tensor").at("count").get<int>(), 2);
+        QCOMPARE(json.at("profiler").at("mul.Tensor").at("bytes").get<int>(), 32);
+        QCOMPARE(json.at("cases").size(), std::size_t(2));
+        QCOMPARE(json.at("cases")[1].at("profiler").at("mul.Tensor").at("count").get<int>(), 1);
+        std::map<int, int> products;
+        for (const auto& event : json.at("traceEvents"))
+            if (event.value("cat", "") == "aten::mul.Tensor" || event.value("cat", "") == "mul.Tensor")
+                ++products[event.at("pid").get<int>()];
+        QCOMPARE(products, (std::map<int, int>{{1, 1}, {2, 1}}));
+    }
+
+    /// Without iterations and with warm-ups every case is run and checked all the same.
+    void everyCaseIsRunWithoutIterations() {
+        set("iter", "0");
+        const auto result = run("a.dump");
+        QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
+        QCOMPARE(result->cases.size(), std::size_t(2));
+        QCOMPARE(result->cases[0].checks.size(), std::size_t(1));
+        QCOMPARE(result->cases[1].checks.size(), std::size_t(1));
+    }
+
+    void memoryOfSeveralCasesIsInOneFile() {
+        set("get_static_mem_info", path("memories.json"));
+        QVERIFY(run("a.dump").has_value());
+        const auto json = nlohmann::json::parse(contentOf(path("memories.json")).toStdString());
+        QCOMPARE(json.at("cases").size(), std::size_t(2));
+        for (int i = 0; i < 2; ++i) {
+            QCOMPARE(json["cases"][i].at("case").get<int>(), i);
+            QCOMPARE(json["cases"][i].at("values")[0].at("bytes").get<int>(), 16);
+            QCOMPARE(json["cases"][i].at("peak_bytes").get<int>(), json.at("peak_bytes").get<int>());
+        }
+    }
+
+    /// One of the two decides which layout it is.
+    void aLayoutIsNotTransformed() {
+        set("layout_transform", "cpu");
+        set("enable_nchw88");
+        const auto result = run("a.dump");
+        QVERIFY(!result.has_value());
+        QCOMPARE(result.error().kind, base::ErrorKind::Usage);
+        QCOMPARE(result.error().what, std::string("--layout_transform chooses the layout itself"));
     }
 
     /// Without checks product and sum have 16 bytes each, and are there together while sum is computed.
