@@ -252,7 +252,7 @@ void TestGivenInputs::slipsAreToldAsWhatTheyAre_data() {
     const QString others = "a:[[1,2]];b:[[1,2]];";
     QTest::newRow("unknown input")
         << QStringList{m_double, "y:[1,2]"}
-        << "error: the model has no input 'y' ('y:[1,2]')\nhint: write NAME:DATA; required inputs: input\n";
+        << "error: the model has no input 'y' ('y:[1,2]')\nhint: write NAME:DATA; required inputs: input; data paths: y:[1,2]\n";
     QTest::newRow("unknown input with a file")
         << QStringList{m_double, "y:photo.png"} << "error: the model has no input 'y'";
     QTest::newRow("bool") << QStringList{m_two, others + "n:1;flag:yes"}

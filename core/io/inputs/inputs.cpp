@@ -125,6 +125,13 @@ std::string namesOf(const std::vector<InputInfo>& inputs) {
     return names;
 }
 
+/// What a case must give and what it gives, as MegEngine says it.
+std::string namesAndData(const std::vector<InputInfo>& inputs, const std::vector<std::string_view>& items) {
+    std::string data;
+    for (const std::string_view item : items) data += (data.empty() ? "" : ", ") + std::string(item);
+    return "required inputs: " + namesOf(inputs) + "; data paths: " + data;
+}
+
 /// Splits "name:data" at the first ':' after a known input name.
 std::pair<std::optional<std::size_t>, std::string_view> splitItem(std::string_view item,
                                                                   const std::vector<InputInfo>& inputs) {
@@ -211,7 +218,7 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
             return usageError(isNamed ? "the model has no input '" + name + "'"
                                       : "the model has no input for '" + std::string(item) + "'",
                               isNamed ? "'" + std::string(item) + "'" : "",
-                              "write NAME:DATA; required inputs: " + namesOf(inputs));
+                              "write NAME:DATA; " + namesAndData(inputs, items));
         }
         if (!sources.items[*index].empty()) return usageError("input '" + inputs[*index].name + "' is given twice");
         if (data.empty()) return usageError("no value for input '" + inputs[*index].name + "'", std::string(item));
@@ -227,7 +234,7 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
     if (missing == sources.items.end()) return sources;
     return usageError(
         "no value for input '" + inputs[static_cast<std::size_t>(missing - sources.items.begin())].name + "'", {},
-        sources.lacking ? sources.lacking->hint : "required inputs: " + namesOf(inputs));
+        sources.lacking ? sources.lacking->hint : namesAndData(inputs, items));
 }
 
 /// How much of its shape a value takes from the input: nothing, the dimensions after those that are given, all.
