@@ -72,7 +72,11 @@ base::Result<exporting::WrittenExport> writeOut(const document::Document& docume
 }
 
 base::Result<int> dump(DumpVerbOptions& options) {
-    if (options.check) return checkDump(options);
+    if (options.check) {
+        options.arguments.tellUnused("silent", "with --check");
+        if (!options.out.empty()) printWarning("--out has no effect with --check");
+        return checkDump(options);
+    }
     if (options.out.empty() && !options.arguments.isPreview) return base::usageError("-o FILE is missing", "dump");
     SONDE_TRY(options.arguments.finish());
     const exporting::ExportChoice& choice = options.arguments.choice;

@@ -45,13 +45,14 @@ void addOwn(CLI::App& command, const ExportOption& option, ExportSettings& setti
                 for (const std::string& item : items) {
                     if (item.empty() && option.oneEach)
                         throw CLI::ValidationError(option.spelled(), "an empty text is no item of the list");
-                    text += item + (option.oneEach ? '\n' : ',');
+                    if (&item != &items.front()) text += option.oneEach ? '\n' : ',';
+                    text += item;
                 }
                 set(option, settings, text);
             },
             help);
         if (option.oneEach) added->allow_extra_args(false);  // else [1,2] would be two
-        else added->delimiter(',');
+        else if (!option.keepsEmpty) added->delimiter(',');  // which drops empty ones
         return;
     }
     CLI::Option* added = command.add_option_function<std::string>(
@@ -96,12 +97,18 @@ base::Result<void> ExportArguments::finish() {
     SONDE_ASSIGN(const auto warnings, exporting::setInferenceOptions(choice.settings, m_inference));
     for (const std::string& warning : warnings) printWarning(warning);
     for (const ExportOption* option : m_given) {
-        if (option->hasEffect(choice.settings)) continue;
-        const ExportOption& needed = *exporting::findExportOption(option->needs);
-        printWarning(option->spelled() + " has no effect " +
-                     (needed.isSwitch() ? "with " + needed.spelled() : "without " + needed.spelled()));
+        const std::string why = option->whyNoEffect(choice.settings);
+        if (!why.empty()) printWarning(option->spelled() + " has no effect " + why);
     }
     return {};
+}
+
+void ExportArguments::tellUnused(std::string_view except, const std::string& why) const {
+    const auto tell = [&](const std::string& name) { printWarning(name + " has no effect " + why); };
+    for (const ExportOption* option : m_given)
+        if (option->name != except) tell(option->spelled());
+    if (!m_inference.empty()) tell("--option");
+    if (isPreview) tell("--preview");
 }
 
 base::Result<int> ExportArguments::printPreview(const std::shared_ptr<const document::Document>& document,

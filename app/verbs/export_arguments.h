@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/export/export_choice.h"
@@ -23,6 +24,8 @@ struct ExportArguments {
     void addTo(CLI::App& command);
     /// What --option says, with warnings on standard error. To be called once, after parsing.
     base::Result<void> finish();
+    /// Warns of each option that is given, but for the one called `except`: "--repeat has no effect with --check".
+    void tellUnused(std::string_view except, const std::string& why) const;
     /// Prints what the options change, for --preview: each step on its own. `inputs`: in the order of the graph's.
     base::Result<int> printPreview(const std::shared_ptr<const document::Document>& document,
                                    const std::vector<tensor::Value>& inputs) const;

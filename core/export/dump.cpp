@@ -1,9 +1,12 @@
 #include "core/export/dump.h"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <span>
 
 #include "core/analysis/infer.h"
 #include "core/base/unicode.h"
@@ -16,6 +19,7 @@
 #include "core/graph/source_files.h"
 #include "core/io/dump/input_transform.h"
 #include "core/io/inputs/agreement.h"
+#include "core/io/npz/npy.h"
 #include "core/ops/registry/registry.h"
 #include "core/passes/vocabulary.h"
 
@@ -96,12 +100,50 @@ base::Result<Value> transformedInput(const std::string& expression, const Value&
     return io::fitted(std::move(changed), input, "--input-transform");
 }
 
-/// Whether a test case, or a line of a list of them, is made of random numbers.
-bool isRandom(const std::string& spec) {
-    if (!spec.starts_with('@')) return spec.find("#rand") != std::string::npos;
+/// A test case, or the lines of a list of them.
+std::string textOf(const std::string& spec) {
+    if (!spec.starts_with('@')) return spec;
     std::ifstream list(spec.substr(1));
-    const std::string lines{std::istreambuf_iterator<char>(list), {}};
-    return lines.find("#rand") != std::string::npos;
+    return {std::istreambuf_iterator<char>(list), {}};
+}
+
+/// The first array file of a test case or a list of them; empty: there is none.
+std::string arrayFileIn(const std::string& text, const std::vector<io::InputInfo>& inputs) {
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t end = std::min(text.find_first_of(";\r\n", start), text.size());
+        std::string item = text.substr(start, end - start);
+        start = end + 1;
+        for (const io::InputInfo& input : inputs) {
+            if (!item.starts_with(input.name + ':')) continue;
+            item.erase(0, input.name.size() + 1);
+            break;
+        }
+        const io::ItemKind kind = io::kindOfItem(item);
+        if (kind == io::ItemKind::Archive) return item;
+        if (kind != io::ItemKind::File) continue;
+        std::error_code ignored;
+        if (!std::filesystem::is_regular_file(item, ignored)) continue;
+        std::array<char, 16> head{};
+        std::ifstream(item, std::ios::binary).read(head.data(), head.size());
+        if (io::looksLikeNpy(std::as_bytes(std::span(head)))) return item;
+    }
+    return {};
+}
+
+/// What can be neither resized nor transformed.
+base::Result<void> checkChanges(const std::string& spec, const std::vector<io::InputInfo>& inputs,
+                                const DumpOptions& options) {
+    if (!options.resizeInput && options.inputTransform.empty()) return {};
+    const std::string text = textOf(spec);
+    if (text.find("#rand") != std::string::npos) {
+        return base::usageError("random numbers cannot be resized or transformed", spec,
+                                "leave out --resize-input and --input-transform, or use files");
+    }
+    if (!options.resizeInput) return {};
+    const std::string array = arrayFileIn(text, inputs);
+    if (array.empty()) return {};
+    return base::usageError("only images can be resized, and this file is an array", array,
+                            "leave out --resize-input, or use an image");
 }
 
 base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& document,
@@ -122,10 +164,7 @@ base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& documen
     how.image.resize = options.resizeInput;
     std::vector<std::vector<Value>> cases;
     for (const std::string& spec : inputData) {
-        if ((options.resizeInput || isTransformed) && isRandom(spec)) {
-            return base::usageError("random numbers cannot be resized or transformed", spec,
-                                    "leave out --resize-input and --input-transform, or use files");
-        }
+        SONDE_TRY(checkChanges(spec, infos, options));
         SONDE_ASSIGN(auto made, io::makeInputs(spec, given, io::ofCase(how, cases.size()), work));
         for (io::InputCase& each : made) {
             for (std::size_t i = 0; isTransformed && i < each.values.size(); ++i) {
@@ -255,7 +294,10 @@ base::Result<std::vector<std::string>> nameInputs(InternalGraph& graph, const Do
             "wrong number of arg_names, should be " + std::to_string(document.inputs.size()) + " values",
             "--arg-names");
     }
-    for (std::size_t i = 0; i < names.size(); ++i) SONDE_TRY(rename(graph, document.inputs[i].node, names[i]));
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (!names[i].empty()) SONDE_TRY(rename(graph, document.inputs[i].node, names[i]));
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (names[i].empty()) names[i] = graph.node(document.inputs[i].node).name;
     return names;
 }
 
@@ -329,6 +371,7 @@ void storeScalars(InternalGraph& graph, const Document& document, std::vector<st
 
 base::Result<void> checkFormat(const DumpOptions& options) {
     SONDE_ASSIGN(const io::dump::DumpFormat format, io::dump::dumpFormatFrom(options.format));
+    SONDE_TRY(io::dump::checkModelVersion(format, options.modelVersion));
     if (options.compatOlderVersion.empty()) return {};
     if (options.compatOlderVersion != "8.14")
         return base::usageError("version " + options.compatOlderVersion + " has no form of its own",

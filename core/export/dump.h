@@ -16,7 +16,7 @@ using document::Document;
 
 /// How a dump is made, with MegEngine's defaults (dump.md, "Options").
 struct DumpOptions {
-    std::vector<std::string> argNames;     ///< of the inputs; empty: arg_0, arg_1 …
+    std::vector<std::string> argNames;     ///< of the inputs; empty: arg_0, arg_1 … An empty one: as in the model
     std::vector<std::string> outputNames;  ///< empty: what the operator is called ("ADD"), or the keys of a dict
     int keepVarName = 1;                   ///< 0: outputs are called unnamed0 …
     io::dump::NameOptions names;
@@ -30,8 +30,8 @@ struct DumpOptions {
     io::InputOptions input;
     bool resizeInput = false;
     std::string inputTransform;
-    int modelVersion = io::dump::kModelVersion;
-    std::string format = "FBS_V2";   ///< or "FBS", whose readers know no ConvBias
+    int modelVersion = io::dump::kModelVersion;  ///< of FBS_V2; has no effect on FBS
+    std::string format = "FBS_V2";               ///< or "FBS", whose readers know no ConvBias
     bool noChangeGraph = false;      ///< FBS: ConvBias stays, instead of becoming convolution, sum and activation
     std::string compatOlderVersion;  ///< "8.14", of FBS whose graph may change; kept in the metadata
     /// What the model is run on where it has to be run to be written in ONNX operators: one value for each of

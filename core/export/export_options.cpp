@@ -19,19 +19,31 @@ constexpr std::string_view kOptimise = "optimize-for-inference", kInputData = "i
 
 std::string joined(const std::vector<std::string>& items, char separator) {
     std::string text;
-    for (const std::string& item : items) text += (text.empty() ? "" : std::string(1, separator)) + item;
+    for (std::size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "" : std::string(1, separator)) + items[i];
     return text;
 }
 
-/// Empty items are left out.
-std::vector<std::string> split(std::string_view text, char separator) {
+/// No text has no items. Empty items are left out unless `keepsEmpty`.
+std::vector<std::string> split(std::string_view text, char separator, bool keepsEmpty) {
     std::vector<std::string> items;
-    while (!text.empty()) {
+    for (bool isMore = !text.empty(); isMore;) {
         const std::size_t end = std::min(text.find(separator), text.size());
-        if (end > 0) items.emplace_back(text.substr(0, end));
+        if (end > 0 || keepsEmpty) items.emplace_back(text.substr(0, end));
+        isMore = end < text.size();
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return items;
+}
+
+constexpr std::string_view kNoAssert = "no-assert", kDumpFormat = "dump-format";
+
+// What takes the effect of an option away.
+std::string_view byNoAssert(const ExportSettings& settings) { return settings.dump.noAssert ? kNoAssert : ""; }
+std::string_view byNewFormat(const ExportSettings& settings) {
+    return settings.dump.format == "FBS_V2" ? kDumpFormat : "";
+}
+std::string_view byOldFormat(const ExportSettings& settings) {
+    return settings.dump.format == "FBS" ? kDumpFormat : "";
 }
 
 /// Writes a text into the field that a visit finds.
@@ -65,7 +77,7 @@ struct FieldSetter {
         return {};
     }
     base::Result<void> operator()(std::vector<std::string>* field) const {
-        *field = split(text, option.oneEach ? '\n' : ',');
+        *field = split(text, option.oneEach ? '\n' : ',', option.keepsEmpty);
         return {};
     }
 };
@@ -205,10 +217,12 @@ std::vector<ExportOption> nameRows() {
         {.name = "arg-names",
          .group = kNames,
          .label = "Inputs",
-         .help = "Names of the inputs, in order",
-         .details = "Names of the inputs, in order, with commas between them; empty: arg_0, arg_1 …",
+         .help = "Names of the inputs, in order; an input without one (a,,c) keeps its own",
+         .details = "Names of the inputs, in order, with commas between them; empty: arg_0, arg_1 …; an input without "
+                    "one (a,,c) keeps its own",
          .formats = {Dump},
          .field = [](ExportSettings& s) -> OptionField { return &s.dump.argNames; },
+         .keepsEmpty = true,
          .ofModel = true},
         {.name = "output-names",
          .group = kNames,
@@ -281,8 +295,9 @@ std::vector<ExportOption> caseRows() {
          .help = "Checks do not print their errors",
          .formats = {Dump},
          .field = [](ExportSettings& s) -> OptionField { return &s.dump.silent; },
-         .needs = kInputData},
-        {.name = "no-assert",
+         .needs = kInputData,
+         .overruled = byNoAssert},
+        {.name = kNoAssert,
          .group = kCases,
          .label = "No expected values",
          .help = "Test cases without expected values",
@@ -296,7 +311,8 @@ std::vector<ExportOption> caseRows() {
          .details = "Maximum error |e − g| / max(min(|e|, |g|), 1) that the test cases allow; about 0.01 for float16",
          .formats = {Dump},
          .field = [](ExportSettings& s) -> OptionField { return &s.dump.maxError; },
-         .needs = kInputData},
+         .needs = kInputData,
+         .overruled = byNoAssert},
         {.name = "input-transform",
          .group = kCases,
          .label = "Transform",
@@ -368,7 +384,7 @@ std::vector<ExportOption> fileRows() {
          .formats = {Dump},
          .field = [](ExportSettings& s) -> OptionField { return &s.appendJson; },
          .ofModel = true},
-        {.name = "dump-format",
+        {.name = kDumpFormat,
          .group = kFile,
          .label = "Format",
          .help = "FBS_V2, or FBS, whose readers know no ConvBias",
@@ -381,7 +397,8 @@ std::vector<ExportOption> fileRows() {
          .label = "Do not change the graph",
          .help = "Write every operation as it is, whether readers of the format know it or not",
          .formats = {Dump},
-         .field = [](ExportSettings& s) -> OptionField { return &s.dump.noChangeGraph; }},
+         .field = [](ExportSettings& s) -> OptionField { return &s.dump.noChangeGraph; },
+         .overruled = byNewFormat},
         {.name = "compat-older-version",
          .group = kFile,
          .label = "For readers of version",
@@ -392,11 +409,11 @@ std::vector<ExportOption> fileRows() {
         {.name = "model-version",
          .group = kFile,
          .label = "Version",
-         .help = "Version of the format",
+         .help = "Version of FBS_V2; has no effect on FBS",
          .formats = {Dump},
          .field = [](ExportSettings& s) -> OptionField { return &s.dump.modelVersion; },
-         .min = io::dump::kModelVersion,
-         .max = io::dump::kModelVersion},
+         .max = std::numeric_limits<int>::max(),
+         .overruled = byOldFormat},
         {.name = "ir-version",
          .group = kFile,
          .label = "IR version",
@@ -497,11 +514,19 @@ base::Result<void> ExportOption::set(ExportSettings& settings, std::string_view 
 
 std::string ExportOption::offText() const { return off.empty() ? defaultText() : std::string(off); }
 
-bool ExportOption::hasEffect(const ExportSettings& settings) const {
-    if (needs.empty()) return true;
-    const ExportOption* other = findExportOption(needs);
+std::string ExportOption::whyNoEffect(const ExportSettings& settings) const {
+    if (!needs.empty()) {
+        const ExportOption* other = findExportOption(needs);
+        assert(other);
+        const std::string value = other->text(settings);
+        if (other->isList() ? value.empty() : value != "true")
+            return (other->isSwitch() ? "with " : "without ") + other->spelled();
+    }
+    const std::string_view by = overruled ? overruled(settings) : std::string_view();
+    if (by.empty()) return {};
+    const ExportOption* other = findExportOption(by);
     assert(other);
-    return other->isList() ? !other->text(settings).empty() : other->text(settings) == "true";
+    return "with " + other->spelled() + (other->isSwitch() ? "" : ' ' + other->text(settings));
 }
 
 std::string ExportOption::spelled() const {

@@ -79,8 +79,11 @@ struct ExportOption {
     OptionField (*field)(ExportSettings& settings) = nullptr;
     std::vector<OptionChoice> choices = {};                         ///< empty: any value
     double min = 0, max = std::numeric_limits<double>::infinity();  ///< of numbers
-    bool oneEach = false;       ///< of a list: given once for each item, else once with commas between them
-    std::string_view needs;     ///< switch or list: has no effect where that is off or empty; empty: always has one
+    bool keepsEmpty = false;                                        ///< of a list: empty items are items
+    bool oneEach = false;    ///< of a list: given once for each item, else once with commas between them
+    std::string_view needs;  ///< switch or list: has no effect where that is off or empty; empty: always has one
+    /// The option that takes its effect away; empty: none does. Null: none ever does.
+    std::string_view (*overruled)(const ExportSettings&) = nullptr;
     bool changesGraph = false;  ///< what is written computes in another way; a preview has a line for each of these
     std::string_view off = {};  ///< of one that changes the graph: the value with which it does not; empty: the default
     bool ofModel = false;       ///< belongs to one model or file: not what another one begins with
@@ -98,8 +101,10 @@ struct ExportOption {
     base::Result<void> set(ExportSettings& settings, std::string_view text) const;
     /// `off`, or the default.
     std::string offText() const;
-    /// Whether what it needs is switched on, or has an item.
-    bool hasEffect(const ExportSettings& settings) const;
+    /// Whether what it needs is switched on, or has an item, and no other option overrules it.
+    bool hasEffect(const ExportSettings& settings) const { return whyNoEffect(settings).empty(); }
+    /// "without --input-data", "with --no-assert"; empty: it has one.
+    std::string whyNoEffect(const ExportSettings& settings) const;
     /// "--keep-var-name", "--no-metadata", "--option enable_fuse_grain".
     std::string spelled() const;
 };

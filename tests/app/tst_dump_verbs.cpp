@@ -158,6 +158,34 @@ class TestDumpVerbs : public QObject {
         QVERIFY(!QFile::exists(path("empty.dump")));
     }
 
+    /// Options that another one overrules.
+    void overruledOptionsAreTold() {
+        const QStringList command{"dump", "zoo:seed", "-o", path("told.dump"), "--input-data", "[0]"};
+        const auto warned = [&](const QStringList& options, const QString& why) {
+            const Outcome outcome = runSonde(command + options);
+            return outcome.status == 0 &&
+                   outcome.err.contains("sonde: warning: " + options.front() + " has no effect " + why + '\n');
+        };
+        QVERIFY(warned({"--maxerr", "1", "--no-assert"}, "with --no-assert"));
+        QVERIFY(warned({"--silent", "--no-assert"}, "with --no-assert"));
+        QVERIFY(warned({"--no-change-graph"}, "with --dump-format FBS_V2"));
+        QVERIFY(warned({"--model-version", "5", "--dump-format", "FBS"}, "with --dump-format FBS"));
+        QVERIFY(!warned({"--no-change-graph", "--dump-format", "FBS"}, "with --dump-format FBS"));
+        const Outcome checked = runSonde({"dump", path("cases.dump"), "--check", "--silent", "--repeat", "2",
+                                          "--option", "enable_nchw88", "-o", path("never.dump")});
+        QVERIFY2(checked.err.contains("--repeat has no effect with --check\n"), qPrintable(checked.err));
+        QVERIFY2(checked.err.contains("--option has no effect with --check\n"), qPrintable(checked.err));
+        QVERIFY2(checked.err.contains("--out has no effect with --check\n"), qPrintable(checked.err));
+        QVERIFY2(!checked.err.contains("--silent has"), qPrintable(checked.err));
+        QVERIFY(!QFile::exists(path("never.dump")));
+    }
+
+    void namesMayBeLeftOut() {
+        const Outcome outcome = runSonde({"dump", "zoo:seed", "-o", path("named.dump"), "--arg-names", "a,,b"});
+        QCOMPARE(outcome.status, 2);
+        QVERIFY2(outcome.err.contains("wrong number of arg_names, should be 1 values"), qPrintable(outcome.err));
+    }
+
     void theUserInfoIsNotOverwritten() {
         const QString info = path("info.txt");
         QFile file(info);

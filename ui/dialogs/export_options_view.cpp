@@ -219,8 +219,12 @@ void ExportOptionsView::refresh() {
 
 void ExportOptionsView::describe(const Row& row) const {
     QString description = helpOf(*row.option);
-    if (!row.option->hasEffect(m_choice.settings))
-        description += tr(" (needs “%1”)").arg(text(exporting::findExportOption(row.option->needs)->label));
+    const auto labelOf = [](std::string_view name) { return text(exporting::findExportOption(name)->label); };
+    const auto overruled = row.option->overruled;
+    const std::string_view by = overruled ? overruled(m_choice.settings) : std::string_view();
+    if (!by.empty()) description += tr(" (has no effect with “%1”)").arg(labelOf(by));
+    else if (!row.option->hasEffect(m_choice.settings))
+        description += tr(" (needs “%1”)").arg(labelOf(row.option->needs));
     // What the label says already need not be said twice.
     const bool isNew = description != text(row.option->label);
     row.description->setText(context::withUnbrokenOptions(row.wrong.isEmpty() ? description : row.wrong));

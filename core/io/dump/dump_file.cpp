@@ -274,9 +274,7 @@ DumpFile read(const Source& file, std::uint64_t offset, std::uint64_t* end) {
 /// `open` is called when the graph is known to be one that can be written; `begin`: the position at which it writes.
 base::Result<WriteInfo> write(const std::function<std::ostream&()>& open, std::uint64_t begin, const std::string& place,
                               const DumpFile& dump, const WriteOptions& options) {
-    if (options.modelVersion != kModelVersion)
-        return base::usageError("version " + std::to_string(options.modelVersion) + " of the format is not known",
-                                "--model-version", "version " + std::to_string(kModelVersion) + " is the only one");
+    SONDE_TRY(checkModelVersion(dump.format, options.modelVersion));
     try {
         WriteInfo info;
         tm::TensorTable tensors;
@@ -350,6 +348,12 @@ base::Result<DumpFormat> dumpFormatFrom(std::string_view name) {
     if (found == std::end(kFormatNames))
         return base::usageError("'" + std::string(name) + "' is no format of dumps", "--dump-format", "FBS_V2 or FBS");
     return static_cast<DumpFormat>(found - std::begin(kFormatNames));
+}
+
+base::Result<void> checkModelVersion(DumpFormat format, int version) {
+    if (format == DumpFormat::Fbs || version == kModelVersion) return {};
+    return base::usageError("version " + std::to_string(version) + " of the format is not known", "--model-version",
+                            "version " + std::to_string(kModelVersion) + " is the only one");
 }
 
 void addOptimisation(Metadata& metadata, std::uint64_t options,

@@ -35,6 +35,9 @@ std::string_view nameOf(DumpFormat format);  ///< "FBS_V2", "FBS"
 /// Error (Usage): a name of no format.
 base::Result<DumpFormat> dumpFormatFrom(std::string_view name);
 
+/// Error (Usage): a version of FBS_V2 that is not known. FBS has one of its own, whatever is asked for.
+base::Result<void> checkModelVersion(DumpFormat format, int version);
+
 struct Metadata {
     std::string userInfo;                          ///< any bytes; JSON is kept as its text
     std::optional<std::uint64_t> optimizeOptions;  ///< of graphs that were optimised: what was requested

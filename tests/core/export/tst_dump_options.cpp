@@ -8,7 +8,10 @@
 #include <sstream>
 
 #include "core/analysis/infer.h"
+#include "core/document/document.h"
 #include "core/export/dump.h"
+#include "core/export/export_options.h"
+#include "core/io/npz/npy.h"
 #include "tests/core/passes/graph_maker.h"
 
 namespace tst_dump_options {
@@ -108,6 +111,10 @@ class TestDumpOptions : public QObject {
     void otherSizesAreTold();
     void optionsOfADumpAreKept();
     void oneOfTwoLayoutsCounts();
+    void arraysAreNotResized_data();
+    void arraysAreNotResized();
+    void anArgumentMayHaveNoName();
+    void oldFormatHasNoVersionOfItsOwn();
 };
 
 void TestDumpOptions::streamsHoldWhatFilesHold() {
@@ -328,7 +335,7 @@ void TestDumpOptions::formatsAndVersionsAreChecked() {
     std::ostringstream stream;
     io::dump::WriteOptions how;
     how.modelVersion = 3;
-    const auto written = io::dump::writeDump(stream, *dump, how);
+    const auto written = io::dump::writeDump(stream, *exporting::makeDump(exponential(), {}, {}), how);
     QVERIFY(!written.has_value() && holds(written.error().text(), "version 3 of the format"));
     QVERIFY(stream.str().empty());
 }
@@ -424,6 +431,80 @@ void TestDumpOptions::oneOfTwoLayoutsCounts() {
     const std::uint64_t nchw88 = std::uint64_t{3} << 32, nchw44 = std::uint64_t{4} << 32;
     QCOMPARE(io::dump::InferenceOptions::bothBits(nchw88 | 1, nchw44 | 64), nchw44 | 65);
     QCOMPARE(io::dump::InferenceOptions::bothBits(nchw88 | 64, 66), nchw88 | 66);
+}
+
+void TestDumpOptions::arraysAreNotResized_data() {
+    QTest::addColumn<QString>("before");
+    QTest::addColumn<bool>("isList");
+    QTest::newRow("alone") << "" << false;
+    QTest::newRow("by name") << "x:" << false;
+    QTest::newRow("in a list") << "" << true;
+}
+
+/// trace-dump: with #rand or array files resize_input is an error.
+void TestDumpOptions::arraysAreNotResized() {
+    QFETCH(QString, before);
+    QFETCH(bool, isList);
+    const QTemporaryDir folder;
+    const std::string array = folder.filePath("x.npy").toStdString();
+    QVERIFY(io::writeNpyFile(array, Tensor::of<float>({2}, {1, 2})).has_value());
+    std::string data = before.toStdString() + array;
+    if (isList) {
+        const std::string list = folder.filePath("list.txt").toStdString();
+        std::ofstream(list) << "[1,2]\r\n" << data << "\n";
+        data = "@" + list;
+    }
+    exporting::DumpOptions options;
+    QVERIFY(exporting::makeDump(exponential(), {data}, options).has_value());
+    options.resizeInput = true;
+    const auto dump = exporting::makeDump(exponential(), {data}, options);
+    QVERIFY(!dump.has_value());
+    QCOMPARE(dump.error().kind, base::ErrorKind::Usage);
+    QCOMPARE(dump.error().what, std::string("only images can be resized, and this file is an array"));
+    QCOMPARE(dump.error().where, array);
+}
+
+/// trace-dump: a null entry of arg_names is no name.
+void TestDumpOptions::anArgumentMayHaveNoName() {
+    Made made;
+    const NodeId a = made.floats("a", {2}), b = made.floats("b", {2}), c = made.floats("c", {2});
+    const NodeId ab = made.call("ab", "aten::mul.Tensor", a, b);
+    const document::Document& document = made.done(arg(made.call("y", "aten::mul.Tensor", ab, c)));
+    exporting::ExportSettings settings;
+    const exporting::ExportOption& names = *exporting::findExportOption("arg-names");
+    QVERIFY(names.set(settings, "left,,right").has_value());
+    QCOMPARE(settings.dump.argNames, (std::vector<std::string>{"left", "", "right"}));
+    QCOMPARE(names.text(settings), std::string("left,,right"));
+    const auto dump = exporting::makeDump(document, {"left:[1,2];b:[3,4];right:[5,6]"}, settings.dump);
+    // Data is given by the names that the inputs have in the model.
+    QVERIFY(!dump.has_value());
+    const auto given = exporting::makeDump(document, {"a:[1,2];b:[3,4];c:[5,6]"}, settings.dump);
+    QVERIFY2(given.has_value(), given ? "" : given.error().text().c_str());
+    std::vector<std::string> inputs;
+    for (const auto& [name, value] : given->cases.at(0)) inputs.push_back(name);
+    QCOMPARE(inputs, (std::vector<std::string>{"left", "b", "right", "MUL:expect"}));
+    QVERIFY(names.set(settings, ",,").has_value());
+    QCOMPARE(settings.dump.argNames.size(), std::size_t(3));
+    QVERIFY(names.set(settings, "").has_value());
+    QVERIFY(settings.dump.argNames.empty());
+}
+
+/// trace-dump: model_version is the version of FBS_V2, and is ignored for FBS.
+void TestDumpOptions::oldFormatHasNoVersionOfItsOwn() {
+    exporting::ExportSettings settings;
+    const exporting::ExportOption& version = *exporting::findExportOption("model-version");
+    QVERIFY(version.set(settings, "7").has_value());
+    QVERIFY(version.hasEffect(settings));
+    QVERIFY(!exporting::makeDump(exponential(), {}, settings.dump).has_value());
+    settings.dump.format = "FBS";
+    QCOMPARE(version.whyNoEffect(settings), std::string("with --dump-format FBS"));
+    const auto dump = exporting::makeDump(exponential(), {}, settings.dump);
+    QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+    std::stringstream stream;
+    io::dump::WriteOptions how;
+    how.modelVersion = 7;
+    QVERIFY(io::dump::writeDump(stream, *dump, how).has_value());
+    QCOMPARE(io::dump::readDump(stream)->modelVersion, 1);
 }
 
 QTEST_GUILESS_MAIN(TestDumpOptions)

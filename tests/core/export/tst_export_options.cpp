@@ -150,7 +150,7 @@ void TestExportOptions::wrongValuesAreRefused_data() {
     QTest::newRow("too large") << "repeat"
                                << "99999999999";
     QTest::newRow("version") << "model-version"
-                             << "3";
+                             << "-1";
     QTest::newRow("not a number") << "maxerr"
                                   << "nan";
     QTest::newRow("negative") << "maxerr"
