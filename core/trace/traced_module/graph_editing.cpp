@@ -56,7 +56,7 @@ base::Result<GraphEditor> ModuleGraph::edit(TracedExpr* after) {
         const bool isInput =
             std::ranges::any_of(m_inputs, [&](const TracedNode* input) { return &input->expr() == after; });
         if (!isInput && std::ranges::find(m_body, after) == m_body.end())
-            return base::usageError("expr to insert after is not in graph", m_name);
+            return base::usageError("Expr to insert after is not in graph.", m_name);
     }
     if (!owner()) return base::usageError("the module of the graph no longer exists", m_name);
     if (Tracer::active()) return base::usageError("a trace or another edit is in progress", m_name);

@@ -118,7 +118,7 @@ class TestTracedModuleEdit : public QObject {
         QVERIFY(graph.validate());
         // A place in another graph is refused.
         TracedExpr* inner = &named(graph, "nothing_out")->expr().innerGraph()->inputs()[1]->expr();
-        COMPARE_TEXT(graph.edit(inner).error().what, "expr to insert after is not in graph");
+        COMPARE_TEXT(graph.edit(inner).error().what, "Expr to insert after is not in graph.");
     }
 
     void case10_insertAtTheEnd() {
