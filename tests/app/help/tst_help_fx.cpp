@@ -11,6 +11,7 @@
 #include "core/nn/containers.h"
 #include "core/nn/functional.h"
 #include "core/nn/linear.h"
+#include "core/passes/inplace.h"
 #include "core/passes/pass.h"
 #include "core/trace/listing.h"
 #include "core/trace/module_path_tracer.h"
@@ -243,6 +244,16 @@ class TestHelpFx : public QObject {
         QVERIFY(names(*unused).find("mul") != string::npos);
         QVERIFY(names(*pure.graph).find("mul") == string::npos);
         QVERIFY(pure.reports.front().text().find("mul") != string::npos);
+        const auto chain = *trace::ModulePathTracer().trace(
+            [](In in) {
+                (void)nn::relu(in[0] * 2);
+                return in[0] + 0;
+            },
+            {{"x", {}}});
+        // What is used is an error; relu goes, and mul, which only relu read.
+        QVERIFY(!passes::graphEraseNode(*chain, chain->findNode("mul")));
+        QCOMPARE(passes::graphEraseNode(*chain, chain->findNode("relu")).value(), std::size_t(2));
+        QCOMPARE(names(*chain), string("x add output"));
         for (const char* id : {"fuse-conv-bn", "remove-identity", "fold-constant", "merge-duplicates"})
             QVERIFY(passes::findPass(id));
     }
