@@ -415,6 +415,7 @@ base::Result<std::shared_ptr<const Document>> RepeatedTrace::document(const base
     std::shared_ptr<Document> made = documentOf(std::move(traced), {}, {}, work);
     made->title = made->location = m_impl->recorded->name;
     made->format = "recorded function";
+    made->properties.emplace_back(kOptLevelProperty, std::to_string(options.level()));
     return std::shared_ptr<const Document>(std::move(made));
 }
 

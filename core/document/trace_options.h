@@ -63,6 +63,9 @@ struct TraceOptions {
     int level() const { return optLevel < 0 ? -optLevel : optLevel; }
 };
 
+/// A property of the document of a recorded function: the level of its TraceOptions, without its sign.
+inline constexpr std::string_view kOptLevelProperty = "opt_level";
+
 /// From this level on element-wise operators are fused.
 inline constexpr int kFusingLevel = 3;
 

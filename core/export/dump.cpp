@@ -11,6 +11,7 @@
 #include "core/analysis/infer.h"
 #include "core/base/unicode.h"
 #include "core/document/input_infos.h"
+#include "core/document/trace_options.h"
 #include "core/exec/runner.h"
 #include "core/export/dump_outputs.h"
 #include "core/export/inference/export_passes.h"
@@ -427,6 +428,14 @@ base::Result<io::dump::Metadata> metadataOf(const Document& source, const DumpOp
     return metadata;
 }
 
+/// The level that was asked for; else that of the trace of a recorded function.
+int optLevelOf(const Document& document, const DumpOptions& options) {
+    if (options.optLevel != DumpOptions().optLevel) return options.optLevel;
+    const auto traced = std::ranges::find(document.properties, document::kOptLevelProperty,
+                                          &std::pair<std::string, std::string>::first);
+    return traced == document.properties.end() || traced->second != "0" ? options.optLevel : 0;
+}
+
 /// `forms`: those of options.inference that are carried out.
 base::Result<io::dump::DumpFile> dumpOf(const Document& given, const std::vector<std::string>& inputData,
                                         const DumpOptions& options, const io::dump::InferenceOptions& forms,
@@ -466,7 +475,7 @@ base::Result<io::dump::DumpFile> dumpOf(const Document& given, const std::vector
     }
     AppliedOptions applied;
     if (options.optimize) {
-        SONDE_ASSIGN(graph, optimisedForInference(*graph, forms, options.optLevel, work, &applied));
+        SONDE_ASSIGN(graph, optimisedForInference(*graph, forms, optLevelOf(given, options), work, &applied));
     }
     if (document.graph != source.graph) {
         // Nothing was gained by the sizes of the example: the model's own operations take any.

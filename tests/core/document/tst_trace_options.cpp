@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "core/document/repeated_trace.h"
+#include "core/export/dump.h"
 #include "core/nn/functional.h"
 #include "core/operators/traits.h"
 #include "tests/core/trace/traced_text.h"
@@ -359,6 +361,21 @@ class TestTraceOptions : public QObject {
         QCOMPARE((*document)->inputs.size(), 1U);
         QCOMPARE((*document)->inputs.front().name, std::string("x"));
         QCOMPARE((*document)->outputs.size(), 1U);
+        // y / y of y = 2 x at 0: nothing by the arithmetic of floating-point numbers, 1 once it is simplified.
+        for (const auto& [traced, dumped, expected] : {std::tuple(0, 2, std::nan("")), std::tuple(0, 1, 1.0),
+                                                       std::tuple(0, 0, std::nan("")), std::tuple(2, 2, 1.0)}) {
+            document::TraceOptions level = options;
+            level.optLevel = traced;
+            RepeatedTrace trace = traceOf(quotient, level);
+            QVERIFY(trace.call(vec({0})));
+            exporting::DumpOptions how;
+            how.optLevel = dumped;
+            const auto dump = exporting::makeDump(**trace.document(), {}, how);
+            QVERIFY2(dump, dump ? "" : dump.error().text().c_str());
+            const double value = test::resultOf(dump->graph, vec({0})).front();
+            QVERIFY2(value == expected || (std::isnan(value) && std::isnan(expected)),
+                     qPrintable(QString("%1 %2 %3").arg(traced).arg(dumped).arg(value)));
+        }
         RepeatedTrace nothing = traceOf([](In) { return Var::none(); }, options);
         QVERIFY(nothing.call(vec({1})));
         QVERIFY(
