@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
+#include <utility>
 
 #include "core/base/unicode.h"
 #include "core/trace/module.h"
@@ -97,6 +98,133 @@ ExprQuery ExprQuery::exprId(std::vector<std::uint64_t> ids) const {
     return ExprQuery(kept([&](const TracedExpr& expr) { return hasId(expr, ids); }));
 }
 
+namespace {
+
+/// A class of core/nn and the class that it derives from, but for Layer. Files know no more than names; the layers' C++
+/// classes are out of reach here.
+constexpr std::pair<std::string_view, std::string_view> kBaseClasses[] = {
+    {"CELU", "ActivationLayer"},
+    {"ELU", "ActivationLayer"},
+    {"Hardshrink", "ActivationLayer"},
+    {"Hardsigmoid", "ActivationLayer"},
+    {"Hardswish", "ActivationLayer"},
+    {"Hardtanh", "ActivationLayer"},
+    {"LeakyReLU", "ActivationLayer"},
+    {"LogSigmoid", "ActivationLayer"},
+    {"LogSoftmax", "ActivationLayer"},
+    {"Mish", "ActivationLayer"},
+    {"ReLU", "ActivationLayer"},
+    {"ReLU6", "ActivationLayer"},
+    {"SELU", "ActivationLayer"},
+    {"SiLU", "ActivationLayer"},
+    {"Sigmoid", "ActivationLayer"},
+    {"Softmax", "ActivationLayer"},
+    {"Softmax2d", "ActivationLayer"},
+    {"Softmin", "ActivationLayer"},
+    {"Softplus", "ActivationLayer"},
+    {"Softshrink", "ActivationLayer"},
+    {"Softsign", "ActivationLayer"},
+    {"Tanh", "ActivationLayer"},
+    {"Tanhshrink", "ActivationLayer"},
+    {"Threshold", "ActivationLayer"},
+    {"AdaptiveAvgPool1d", "AdaptiveAvgPool"},
+    {"AdaptiveAvgPool2d", "AdaptiveAvgPool"},
+    {"AdaptiveAvgPool3d", "AdaptiveAvgPool"},
+    {"AdaptiveMaxPool1d", "AdaptiveMaxPool"},
+    {"AdaptiveMaxPool2d", "AdaptiveMaxPool"},
+    {"AdaptiveMaxPool3d", "AdaptiveMaxPool"},
+    {"AdaptiveAvgPool", "AdaptivePool"},
+    {"AdaptiveMaxPool", "AdaptivePool"},
+    {"AvgPool1d", "AvgPool"},
+    {"AvgPool2d", "AvgPool"},
+    {"AvgPool3d", "AvgPool"},
+    {"BatchNorm1d", "BatchNorm"},
+    {"BatchNorm2d", "BatchNorm"},
+    {"BatchNorm3d", "BatchNorm"},
+    {"SyncBatchNorm", "BatchNorm"},
+    {"BatchNorm", "ChannelNorm"},
+    {"InstanceNorm", "ChannelNorm"},
+    {"Conv1d", "Conv"},
+    {"Conv2d", "Conv"},
+    {"Conv3d", "Conv"},
+    {"Conv", "ConvLayer"},
+    {"ConvTranspose", "ConvLayer"},
+    {"ConvTranspose1d", "ConvTranspose"},
+    {"ConvTranspose2d", "ConvTranspose"},
+    {"ConvTranspose3d", "ConvTranspose"},
+    {"AlphaDropout", "DropoutLayer"},
+    {"Dropout", "DropoutLayer"},
+    {"Dropout1d", "DropoutLayer"},
+    {"Dropout2d", "DropoutLayer"},
+    {"Dropout3d", "DropoutLayer"},
+    {"FeatureAlphaDropout", "DropoutLayer"},
+    {"FractionalMaxPool2d", "FractionalMaxPool"},
+    {"FractionalMaxPool3d", "FractionalMaxPool"},
+    {"InstanceNorm1d", "InstanceNorm"},
+    {"InstanceNorm2d", "InstanceNorm"},
+    {"InstanceNorm3d", "InstanceNorm"},
+    {"LPPool1d", "LPPool"},
+    {"LPPool2d", "LPPool"},
+    {"LPPool3d", "LPPool"},
+    {"NonDynamicallyQuantizableLinear", "Linear"},
+    {"CTCLoss", "Loss"},
+    {"CosineEmbeddingLoss", "Loss"},
+    {"GaussianNLLLoss", "Loss"},
+    {"MarginRankingLoss", "Loss"},
+    {"PlainLoss", "Loss"},
+    {"TripletMarginLoss", "Loss"},
+    {"TripletMarginWithDistanceLoss", "Loss"},
+    {"WeightedLoss", "Loss"},
+    {"MaxPool1d", "MaxPool"},
+    {"MaxPool2d", "MaxPool"},
+    {"MaxPool3d", "MaxPool"},
+    {"MaxUnpool1d", "MaxUnpool"},
+    {"MaxUnpool2d", "MaxUnpool"},
+    {"MaxUnpool3d", "MaxUnpool"},
+    {"CircularPad", "PadLayer"},
+    {"ConstantPad", "PadLayer"},
+    {"ReflectionPad", "PadLayer"},
+    {"ReplicationPad", "PadLayer"},
+    {"ZeroPad", "PadLayer"},
+    {"HingeEmbeddingLoss", "PlainLoss"},
+    {"HuberLoss", "PlainLoss"},
+    {"KLDivLoss", "PlainLoss"},
+    {"L1Loss", "PlainLoss"},
+    {"MSELoss", "PlainLoss"},
+    {"MultiLabelMarginLoss", "PlainLoss"},
+    {"SmoothL1Loss", "PlainLoss"},
+    {"SoftMarginLoss", "PlainLoss"},
+    {"GRU", "Recurrent"},
+    {"LSTM", "Recurrent"},
+    {"RNN", "Recurrent"},
+    {"GRUCell", "RecurrentCell"},
+    {"LSTMCell", "RecurrentCell"},
+    {"RNNCell", "RecurrentCell"},
+    {"CrossMapLRN2d", "ResponseNorm"},
+    {"LocalResponseNorm", "ResponseNorm"},
+    {"TransformerDecoderLayer", "TransformerLayer"},
+    {"TransformerEncoderLayer", "TransformerLayer"},
+    {"UpsamplingBilinear2d", "Upsample"},
+    {"UpsamplingNearest2d", "Upsample"},
+    {"BCELoss", "WeightedLoss"},
+    {"BCEWithLogitsLoss", "WeightedLoss"},
+    {"CrossEntropyLoss", "WeightedLoss"},
+    {"MultiLabelSoftMarginLoss", "WeightedLoss"},
+    {"MultiMarginLoss", "WeightedLoss"},
+    {"NLLLoss", "WeightedLoss"},
+};
+
+bool isDerived(std::string_view name, std::string_view base) {
+    while (name != base) {
+        const auto* row = std::ranges::find(kBaseClasses, name, &std::pair<std::string_view, std::string_view>::first);
+        if (row == std::end(kBaseClasses)) return false;
+        name = row->second;
+    }
+    return true;
+}
+
+}  // namespace
+
 bool wasBuiltAs(const Module& module, const std::type_info& type) {
     if (!module.isLibrary()) return false;
     int status = 0;
@@ -106,8 +234,9 @@ bool wasBuiltAs(const Module& module, const std::type_info& type) {
     const std::string_view builtAs = name.get();
     const std::string savedAs = module.className();
     const std::size_t colon = builtAs.rfind(':'), dot = savedAs.rfind('.');
-    return builtAs.substr(colon == std::string_view::npos ? 0 : colon + 1) ==
-           std::string_view(savedAs).substr(dot == std::string::npos ? 0 : dot + 1);
+    const auto base = builtAs.substr(colon == std::string_view::npos ? 0 : colon + 1);
+    const auto saved = std::string_view(savedAs).substr(dot == std::string::npos ? 0 : dot + 1);
+    return saved == base || (builtAs.starts_with("sonde::nn::") && isDerived(saved, base));
 }
 
 NodeQuery NodeQuery::nodeId(std::vector<std::uint64_t> ids) const {

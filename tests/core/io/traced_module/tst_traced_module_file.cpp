@@ -59,6 +59,11 @@ class TestTracedModuleFile : public QObject {
         QCOMPARE(graphOf(*loaded).modules<nn::Conv2d>().asCount(), 2U);
         QCOMPARE(graphOf(*loaded).modules<nn::BatchNorm2d>().asCount(), 2U);
         QCOMPARE(graphOf(*loaded).modules<nn::Linear>().asCount(), 0U);
+        // What derives from a class is one of it.
+        QCOMPARE(graphOf(*loaded).modules<nn::Conv>().asCount(), 2U);
+        QCOMPARE(graphOf(*loaded).modules<nn::ConvLayer>().asCount(), 2U);
+        QCOMPARE(graphOf(*loaded).modules<nn::ConvTranspose>().asCount(), 0U);
+        QCOMPARE(graphOf(*loaded).modules<nn::ChannelNorm>().asCount(), 2U);
         QVERIFY(graphOf(*loaded).validate());
         // Again the same.
         QVERIFY(io::saveTracedModule(**loaded, path("again.sondetm")));
