@@ -149,7 +149,7 @@ base::Result<WrittenExport> writeAsTracedModule(const Document& document, const 
     passes.insert(passes.end(), settings.passes.begin(), settings.passes.end());
     std::shared_ptr<const trace::TracedModule> saved = document.tracedModule;
     if (!passes.empty()) {
-        SONDE_ASSIGN(saved, document::optimize(*saved, passes, work));
+        SONDE_ASSIGN(saved, document::runModulePasses(*saved, passes, work));
     }
     SONDE_TRY(io::saveTracedModule(*saved, path, io::kTracedModuleLibrary, graph::filesOf(document.graph)));
     return WrittenExport{document.graph, {}, {}, {}, {path}};

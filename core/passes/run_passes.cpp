@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <set>
 
 #include "core/base/unicode.h"
+#include "core/passes/optimize_order.h"
 #include "core/passes/pass.h"
 
 namespace sonde::passes {
@@ -121,33 +123,39 @@ base::Result<PassResult> runPasses(const InternalGraph& graph, std::span<const s
     return run.take();
 }
 
-base::Result<PassResult> optimize(const InternalGraph& graph, std::vector<std::string> enabled,
-                                  const PassContext& context, const base::WorkContext& work) {
-    const auto asked = [&](std::string_view id) {
-        return std::any_of(enabled.begin(), enabled.end(), [&](const std::string& name) {
-            const auto pass = findPass(name);
-            return pass && (*pass)->id == id;
-        });
+std::vector<std::string> optimizeOrder(const std::vector<std::string>& enabled) {
+    std::vector<std::string> asked, order;
+    for (const std::string& name : enabled)
+        if (const auto pass = findPass(name)) asked.emplace_back((*pass)->id);
+    const auto has = [](const std::vector<std::string>& ids, std::string_view id) {
+        return std::find(ids.begin(), ids.end(), id) != ids.end();
     };
-    for (const std::string& name : enabled) SONDE_TRY(findPass(name));
-    const bool folds = asked("backward-fold-scale");
-    std::vector<std::string> order;
-    if (asked("fuse-conv-bn") || folds) order.emplace_back("fuse-conv-bn");
-    if (asked("fuse-add-mul")) order.emplace_back("fuse-add-mul");
+    const bool folds = has(asked, "backward-fold-scale");
+    if (has(asked, "fuse-conv-bn") || folds) order.emplace_back("fuse-conv-bn");
+    if (has(asked, "fuse-add-mul")) order.emplace_back("fuse-add-mul");
     if (folds) {
         order.emplace_back("backward-fold-scale");
         order.emplace_back("fuse-add-mul");
     }
+    for (const std::string& id : asked)
+        if (!has(order, id)) order.push_back(id);
+    return order;
+}
+
+base::Diagnostic forcedFuseConvBn() {
+    return {base::Severity::Warning, "pass fuse-conv-bn also runs: backward-fold-scale requires it", {}, {}};
+}
+
+base::Result<PassResult> optimize(const InternalGraph& graph, std::vector<std::string> enabled,
+                                  const PassContext& context, const base::WorkContext& work) {
+    std::set<std::string_view> asked;
     for (const std::string& name : enabled) {
-        const std::string id((*findPass(name))->id);
-        if (std::find(order.begin(), order.end(), id) == order.end()) order.push_back(id);
+        SONDE_ASSIGN(const Pass* pass, findPass(name));
+        asked.insert(pass->id);
     }
-    SONDE_ASSIGN(PassResult result, runPasses(graph, order, context, work));
-    if (folds && !asked("fuse-conv-bn")) {
-        result.diagnostics.insert(
-            result.diagnostics.begin(),
-            {base::Severity::Warning, "pass fuse-conv-bn also runs: backward-fold-scale requires it", {}, {}});
-    }
+    SONDE_ASSIGN(PassResult result, runPasses(graph, optimizeOrder(enabled), context, work));
+    if (asked.contains("backward-fold-scale") && !asked.contains("fuse-conv-bn"))
+        result.diagnostics.insert(result.diagnostics.begin(), forcedFuseConvBn());
     return result;
 }
 

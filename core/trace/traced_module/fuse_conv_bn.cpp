@@ -123,35 +123,30 @@ std::optional<Affine> affineOf(const Layer& norm) {
     return affine;
 }
 
-/// A copy of the convolution's module with the scale and shift in its weight and bias; null if they are not stored.
-base::Result<std::shared_ptr<TracedModule>> scaled(const Layer& conv, const Affine& affine) {
-    const TracedExpr& expr = conv.operation();
-    const bool mayTranspose = traitsOf(expr).is(operators::Trait::MayTranspose);
-    const auto weight = slotOf(conv, argumentOf(expr, 1, "weight"));
-    const Operand* biasArgument = argumentOf(expr, 2, "bias");
-    const auto bias = slotOf(conv, biasArgument);
-    const bool fits = weight && weight->value.rank() >= 3 && (bias || isNone(biasArgument)) &&
-                      tensor::isFloating(weight->value.dtype()) &&
-                      weight->value.dim(0) == static_cast<std::int64_t>(affine.scale.size()) &&
-                      (!mayTranspose || isFalse(argumentOf(expr, 6, "transposed")));
-    if (!fits) return std::shared_ptr<TracedModule>();
-    std::vector<double> weights = numbersOf(weight->value), biases = affine.shift;
-    const std::size_t perChannel = weights.size() / affine.scale.size();
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= affine.scale[i / perChannel];
-    if (bias) {
-        const std::vector<double> before = numbersOf(bias->value);
-        for (std::size_t i = 0; i < biases.size(); ++i) biases[i] += before[i] * affine.scale[i];
-    }
-    const tensor::DType dtype = weight->value.dtype();
-    SONDE_ASSIGN(auto newWeight, slotWith(weights, weight->value.shape(), dtype));
-    SONDE_ASSIGN(auto newBias, slotWith(biases, {static_cast<std::int64_t>(biases.size())}, dtype));
+/// What of a convolution's module can be given other numbers: its weight, and its bias if it has one.
+struct ConvSlots {
+    std::shared_ptr<Slot> weight, bias;
+};
 
+std::optional<ConvSlots> convSlots(const Layer& conv) {
+    const TracedExpr& expr = conv.operation();
+    const Operand* biasArgument = argumentOf(expr, 2, "bias");
+    ConvSlots slots{slotOf(conv, argumentOf(expr, 1, "weight")), slotOf(conv, biasArgument)};
+    const bool fits = slots.weight && slots.weight->value.rank() >= 3 && (slots.bias || isNone(biasArgument)) &&
+                      tensor::isFloating(slots.weight->value.dtype());
+    return fits ? std::optional(std::move(slots)) : std::nullopt;
+}
+
+/// A copy of the convolution's module with other numbers; it gets a bias if it has none. `conv` has convSlots().
+std::shared_ptr<TracedModule> withNumbers(const Layer& conv, std::shared_ptr<Slot> newWeight,
+                                          std::shared_ptr<Slot> newBias) {
     const Layer copy{conv.call, conv.module->clone(), conv.position};
     TracedExpr& operation = copy.operation();
     const std::string weightName = argumentOf(operation, 1, "weight")->node->expr().target();
     copy.module->addSlot(weightName, std::move(newWeight));
-    if (bias) {
-        copy.module->addSlot(argumentOf(operation, 2, "bias")->node->expr().target(), std::move(newBias));
+    if (!newBias) return copy.module;
+    if (const Operand* bias = argumentOf(operation, 2, "bias"); !isNone(bias)) {
+        copy.module->addSlot(bias->node->expr().target(), std::move(newBias));
         return copy.module;
     }
     const tensor::TypeInfo type = tensor::TypeInfo::of(Value(newBias->value));
@@ -171,6 +166,27 @@ base::Result<std::shared_ptr<TracedModule>> scaled(const Layer& conv, const Affi
     return copy.module;
 }
 
+/// A copy of the convolution's module with the scale and shift in its weight and bias; null if they are not stored.
+base::Result<std::shared_ptr<TracedModule>> scaled(const Layer& conv, const Affine& affine) {
+    const TracedExpr& expr = conv.operation();
+    const bool mayTranspose = traitsOf(expr).is(operators::Trait::MayTranspose);
+    const auto slots = convSlots(conv);
+    const bool fits = slots && slots->weight->value.dim(0) == static_cast<std::int64_t>(affine.scale.size()) &&
+                      (!mayTranspose || isFalse(argumentOf(expr, 6, "transposed")));
+    if (!fits) return std::shared_ptr<TracedModule>();
+    const Tensor& weight = slots->weight->value;
+    std::vector<double> weights = numbersOf(weight), biases = affine.shift;
+    const std::size_t perChannel = weights.size() / affine.scale.size();
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= affine.scale[i / perChannel];
+    if (slots->bias) {
+        const std::vector<double> before = numbersOf(slots->bias->value);
+        for (std::size_t i = 0; i < biases.size(); ++i) biases[i] += before[i] * affine.scale[i];
+    }
+    SONDE_ASSIGN(auto newWeight, slotWith(weights, weight.shape(), weight.dtype()));
+    SONDE_ASSIGN(auto newBias, slotWith(biases, {static_cast<std::int64_t>(biases.size())}, weight.dtype()));
+    return withNumbers(conv, std::move(newWeight), std::move(newBias));
+}
+
 /// Puts a module where the path leads, below the owner of a graph.
 void install(ModuleGraph& graph, const std::string& path, std::shared_ptr<Module> module) {
     const std::size_t dot = path.rfind('.');
@@ -179,13 +195,57 @@ void install(ModuleGraph& graph, const std::string& path, std::shared_ptr<Module
     if (parent) parent->addChild(dot == std::string::npos ? path : path.substr(dot + 1), std::move(module));
 }
 
-class Fuser {
+}  // namespace
+
+class ConvBnFuser {
   public:
-    explicit Fuser(TracedModule& module) : m_module(module), m_builtins(module) {}
+    explicit ConvBnFuser(TracedModule& module) : m_module(module), m_builtins(module) {}
 
     base::Result<void> run() {
-        countCalls(m_module);
+        countCalls();
         return fuseIn(m_module);
+    }
+
+    void countCalls() { countCalls(m_module); }
+
+    /// The call as a layer, if it is one of that class: of one tensor, read from the module that owns the graph.
+    base::Result<std::optional<Layer>> layerOf(TracedExpr& call, OpClass opClass) {
+        const bool isCall = call.isModuleCall() && !call.innerGraph() && call.outputs().size() == 1 &&
+                            call.args().size() == 2 && call.args()[1].kind == Operand::Kind::Node &&
+                            call.keywords().empty() && call.outDef().kind == Structure::Kind::Tensor;
+        const TracedExpr* read = isCall ? &call.inputs().front()->expr() : nullptr;
+        if (!read || read->kind() != Kind::GetAttr || read->inputs().front() != call.graph().inputs().front())
+            return std::optional<Layer>();
+        const auto owner = call.inputs().front()->owner();
+        if (!owner || !owner->isLibrary()) return std::optional<Layer>();
+        m_alive.push_back(owner);
+        SONDE_ASSIGN(const auto inside, m_builtins.of(owner));
+        const auto traced = std::dynamic_pointer_cast<TracedModule>(inside);
+        if (!traced || traced->entries().size() != 1) return std::optional<Layer>();
+        const auto position = onlyOperation(*traced->entries().front().graph, opClass);
+        return position ? std::optional(Layer{&call, traced, *position}) : std::nullopt;
+    }
+
+    /// A call gets this convolution. Other calls of the one that it had keep that.
+    void installConv(ModuleGraph& graph, const Layer& conv, std::shared_ptr<TracedModule> fused) {
+        TracedNode* callee = conv.call->inputs().front();
+        std::string path = conv.path();
+        if (m_calls[callee->owner().get()] <= 1) {
+            install(graph, path, std::move(fused));
+            return;
+        }
+        --m_calls[callee->owner().get()];
+        do path += "_1";
+        while (graph.owner()->find(path));
+        install(graph, path, std::move(fused));
+        GraphBuilder builder(graph);
+        TracedNode* read =
+            builder.addGetAttr(graph.inputs().front(), path, callee->qualname() + "_1", callee->name(), true);
+        GraphBuilder::setModuleType(*read, callee->moduleType());
+        builder.moveTail(graph.body().size() - 1, 0);
+        std::vector<Operand> args = conv.call->args();
+        args.front() = Operand(read);
+        builder.setArguments(*conv.call, std::move(args), conv.call->keywords());
     }
 
   private:
@@ -218,24 +278,6 @@ class Fuser {
         return {};
     }
 
-    /// The call as a layer, if it is one of that class: of one tensor, read from the module that owns the graph.
-    base::Result<std::optional<Layer>> layerOf(TracedExpr& call, OpClass opClass) {
-        const bool isCall = call.isModuleCall() && !call.innerGraph() && call.outputs().size() == 1 &&
-                            call.args().size() == 2 && call.args()[1].kind == Operand::Kind::Node &&
-                            call.keywords().empty() && call.outDef().kind == Structure::Kind::Tensor;
-        const TracedExpr* read = isCall ? &call.inputs().front()->expr() : nullptr;
-        if (!read || read->kind() != Kind::GetAttr || read->inputs().front() != call.graph().inputs().front())
-            return std::optional<Layer>();
-        const auto owner = call.inputs().front()->owner();
-        if (!owner || !owner->isLibrary()) return std::optional<Layer>();
-        m_alive.push_back(owner);
-        SONDE_ASSIGN(const auto inside, m_builtins.of(owner));
-        const auto traced = std::dynamic_pointer_cast<TracedModule>(inside);
-        if (!traced || traced->entries().size() != 1) return std::optional<Layer>();
-        const auto position = onlyOperation(*traced->entries().front().graph, opClass);
-        return position ? std::optional(Layer{&call, traced, *position}) : std::nullopt;
-    }
-
     base::Result<bool> fuse(ModuleGraph& graph, TracedExpr& expr) {
         if (!expr.isModuleCall() || expr.args().size() < 2 || expr.args()[1].kind != Operand::Kind::Node) return false;
         TracedNode* between = expr.args()[1].node;
@@ -253,27 +295,6 @@ class Fuser {
         installIdentity(graph, *norm);
         SONDE_TRY(graph.replaceNode({{expr.outputs().front(), between}}));
         return true;
-    }
-
-    void installConv(ModuleGraph& graph, const Layer& conv, std::shared_ptr<TracedModule> fused) {
-        TracedNode* callee = conv.call->inputs().front();
-        std::string path = conv.path();
-        if (m_calls[callee->owner().get()] <= 1) {
-            install(graph, path, std::move(fused));
-            return;
-        }
-        --m_calls[callee->owner().get()];
-        do path += "_1";
-        while (graph.owner()->find(path));
-        install(graph, path, std::move(fused));
-        GraphBuilder builder(graph);
-        TracedNode* read =
-            builder.addGetAttr(graph.inputs().front(), path, callee->qualname() + "_1", callee->name(), true);
-        GraphBuilder::setModuleType(*read, callee->moduleType());
-        builder.moveTail(graph.body().size() - 1, 0);
-        std::vector<Operand> args = conv.call->args();
-        args.front() = Operand(read);
-        builder.setArguments(*conv.call, std::move(args), conv.call->keywords());
     }
 
     /// A norm that nothing else calls goes, and its numbers with it.
@@ -295,13 +316,52 @@ class Fuser {
     std::set<const TracedModule*> m_counted, m_fused;
 };
 
-}  // namespace
-
 base::Result<std::shared_ptr<TracedModule>> fuseConvBn(const TracedModule& module) {
     auto copy = module.clone();
-    SONDE_TRY(Fuser(*copy).run());
+    SONDE_TRY(ConvBnFuser(*copy).run());
     SONDE_TRY(checkHierarchy(*copy));
     return copy;
+}
+
+struct LayerModules::Impl {
+    ConvBnFuser layers;
+};
+
+LayerModules::LayerModules(TracedModule& module) : m_impl(std::make_unique<Impl>(Impl{ConvBnFuser(module)})) {
+    m_impl->layers.countCalls();
+}
+LayerModules::~LayerModules() = default;
+
+base::Result<std::optional<LayerCall>> LayerModules::of(TracedExpr& call) {
+    SONDE_ASSIGN(std::optional<Layer> layer, m_impl->layers.layerOf(call, OpClass::Conv));
+    if (layer && !convSlots(*layer)) return std::optional<LayerCall>();
+    if (!layer) {
+        SONDE_ASSIGN(layer, m_impl->layers.layerOf(call, OpClass::BatchNorm));
+    }
+    if (!layer || layer->graph().inputs().size() != 2) return std::optional<LayerCall>();
+    LayerCall made{&layer->operation(), layer->graph().inputs()[1], {}};
+    const auto add = [&](const Operand& operand) {
+        if (auto slot = slotOf(*layer, &operand)) made.stored.emplace_back(operand.node, std::move(slot));
+    };
+    for (const Operand& operand : made.operation->args()) add(operand);
+    for (const auto& [name, operand] : made.operation->keywords()) add(operand);
+    return std::optional(std::move(made));
+}
+
+base::Result<void> LayerModules::setWeights(ModuleGraph& graph, TracedExpr& call, const Tensor& weight,
+                                            const Tensor& bias) {
+    SONDE_ASSIGN(const auto conv, m_impl->layers.layerOf(call, OpClass::Conv));
+    const auto slots = conv ? convSlots(*conv) : std::nullopt;
+    if (!slots) return base::usageError("a pass changed the weights of a module that is no convolution", graph.name());
+    const auto slotOfTensor = [](const Tensor& tensor) {
+        auto slot = std::make_shared<Slot>();
+        slot->kind = Slot::Kind::Parameter;
+        slot->value = tensor;
+        return slot;
+    };
+    m_impl->layers.installConv(graph, *conv,
+                               withNumbers(*conv, slotOfTensor(weight), bias.defined() ? slotOfTensor(bias) : nullptr));
+    return {};
 }
 
 }  // namespace sonde::trace

@@ -13,7 +13,7 @@ namespace sonde::trace {
 
 using tensor::Value;
 
-base::Result<void> compareResults(const Value& expected, const Value& actual, double relative) {
+base::Result<void> compareResults(const Value& expected, const Value& actual, double relative, double smallest) {
     if (expected.kind() != actual.kind())
         return base::Error{base::ErrorKind::Comparison, actual.typeText() + " instead of " + expected.typeText()};
     if (expected.isTensor()) {
@@ -27,7 +27,7 @@ base::Result<void> compareResults(const Value& expected, const Value& actual, do
             const double x = a.toDouble(i);
             const double y = b.toDouble(i);
             if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-            if (!(std::abs(x - y) <= relative * std::max({std::abs(x), std::abs(y), 1.0}))) {
+            if (!(std::abs(x - y) <= relative * std::max({std::abs(x), std::abs(y), smallest}))) {
                 return base::Error{base::ErrorKind::Comparison, "element " + std::to_string(i) + " is " +
                                                                     base::shortestText(y) + " instead of " +
                                                                     base::shortestText(x)};
@@ -39,7 +39,7 @@ base::Result<void> compareResults(const Value& expected, const Value& actual, do
         if (expected.items().size() != actual.items().size())
             return base::Error{base::ErrorKind::Comparison, "a different number of results"};
         for (std::size_t i = 0; i < expected.items().size(); ++i)
-            SONDE_TRY(compareResults(expected.items()[i], actual.items()[i], relative));
+            SONDE_TRY(compareResults(expected.items()[i], actual.items()[i], relative, smallest));
         return {};
     }
     if (expected.kind() == tensor::ValueKind::Dict) {
@@ -50,7 +50,7 @@ base::Result<void> compareResults(const Value& expected, const Value& actual, do
                 actual.dictItems(), [&, &k = key](const auto& e) { return tensor::identical(e.first, k); });
             if (found == actual.dictItems().end())
                 return base::Error{base::ErrorKind::Comparison, "a result has no key " + key.text()};
-            SONDE_TRY(compareResults(value, found->second, relative));
+            SONDE_TRY(compareResults(value, found->second, relative, smallest));
         }
         return {};
     }

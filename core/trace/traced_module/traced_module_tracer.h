@@ -194,7 +194,9 @@ void guardParts(const TracedExpr& expr, const Var& list);
 /// The function that a wrapped name stands for; null if there is none.
 const std::function<Var(std::span<const Var>)>* wrappedFunction(const std::string& name);
 
-/// What is expected and what came differ by more than this part of the larger (and are not both NaN).
-base::Result<void> compareResults(const tensor::Value& expected, const tensor::Value& actual, double relative);
+/// What is expected and what came differ by more than this part of the larger (and are not both NaN); numbers below
+/// `smallest` count as if they were that large.
+base::Result<void> compareResults(const tensor::Value& expected, const tensor::Value& actual, double relative,
+                                  double smallest = 0);
 
 }  // namespace sonde::trace

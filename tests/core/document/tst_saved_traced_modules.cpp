@@ -86,6 +86,11 @@ std::shared_ptr<Lambda> convNorm(bool readTwice) {
     return module;
 }
 
+void setTensor(const trace::Module& module, const std::string& path, const tensor::Tensor& value) {
+    for (const trace::NamedTensor& tensor : trace::namedTensors(module))
+        if (tensor.path == path) tensor.slot->value = value;
+}
+
 std::size_t norms(const TracedModule& module) { return (*module.graph())->modules("BatchNorm2d").asCount(); }
 
 }  // namespace
@@ -345,6 +350,114 @@ class TestSavedTracedModules : public QObject {
             QVERIFY(graphOf(module).validate());
             QCOMPARE(numbers(*module->run({vec({1, -2})})), (std::vector<double>{8, 8}));
         }
+    }
+
+    /// conv(x) = 2 x + 1, norm(y) = (y - 3) / 2 · 4 + 5 with a variance of 4: 4 x + 1, as modules and as functions.
+    void normsJoinFunctionsToo_data() {
+        QTest::addColumn<bool>("isConvModule");
+        QTest::addColumn<bool>("isNormModule");
+        QTest::newRow("functions") << false << false;
+        QTest::newRow("a module and a function") << true << false;
+        QTest::newRow("a function and a module") << false << true;
+        QTest::newRow("modules") << true << true;
+    }
+    void normsJoinFunctionsToo() {
+        QFETCH(bool, isConvModule);
+        QFETCH(bool, isNormModule);
+        const trace::EvaluatorScope kernels(document::kernelEvaluator());
+        auto block = lambda("Block", [=](Lambda& self, std::span<const Var> in) {
+            const Var y = isConvModule ? self.use("c")(in[0]) : nn::conv2d(in[0], self.own("w"), self.own("b"));
+            if (isNormModule) return self.use("n")(y);
+            return nn::batchNorm(y, self.own("mean"), self.own("var"), self.own("gamma"), self.own("beta"), false, 0.1,
+                                 0.0);
+        });
+        const auto one = [](float value) { return vec({value}).tensor(); };
+        const auto weight = *one(2).reshaped(tensor::Shape{1, 1, 1, 1});
+        if (isConvModule) {
+            auto conv = std::make_shared<nn::Conv2d>(1, 1, 1);
+            setTensor(*conv, "weight", weight);
+            setTensor(*conv, "bias", one(1));
+            block->addChild("c", conv);
+        } else {
+            block->parameter("w", weight);
+            block->parameter("b", one(1));
+        }
+        if (isNormModule) {
+            auto norm = std::make_shared<nn::BatchNorm2d>(1, 0.0);
+            setTensor(*norm, "running_mean", one(3));
+            setTensor(*norm, "running_var", one(4));
+            setTensor(*norm, "weight", one(4));
+            setTensor(*norm, "bias", one(5));
+            block->addChild("n", norm);
+        } else {
+            block->parameter("mean", one(3));
+            block->parameter("var", one(4));
+            block->parameter("gamma", one(4));
+            block->parameter("beta", one(5));
+        }
+        auto net = lambda("Net", [](Lambda& self, std::span<const Var> in) { return self.use("block")(in[0]); });
+        net->addChild("block", block);
+        net->setTraining(false);
+        const Value input(*one(10).reshaped(tensor::Shape{1, 1, 1, 1}));
+        const auto made = traced(net, {input});
+        const auto optimised = document::optimize(*made);
+        QVERIFY2(optimised, optimised ? "" : optimised.error().text().c_str());
+        trace::ModuleGraph& graph = graphOf(*optimised);
+        QVERIFY(graph.validate());
+        QCOMPARE(norms(**optimised), 0U);
+        QCOMPARE(graph.functions("batch_norm").asCount(), 0U);
+        QCOMPARE(graph.functions("conv2d").asCount(), isConvModule ? 0U : 1U);
+        QCOMPARE(graph.modules("Conv2d").asCount(), isConvModule ? 1U : 0U);
+        QVERIFY(named(graph, "block_out")->expr().innerGraph());
+        QCOMPARE(numbers(*(*optimised)->run({input})), (std::vector<double>{41}));
+        QVERIFY(io::saveTracedModule(**optimised, path("functions.sondetm")));
+        const auto loaded = io::loadTracedModule(path("functions.sondetm"));
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        QCOMPARE(numbers(*(*loaded)->run({input})), (std::vector<double>{41}));
+    }
+
+    /// relu(norm(conv(x)) · 3 + 1), conv(x) = 2 x + 1, norm(y) = y: relu(6 x + 3 + 1), with 6 and 3 in the module.
+    void factorsGoIntoModules() {
+        const trace::EvaluatorScope kernels(document::kernelEvaluator());
+        const auto one = [](float value) { return vec({value}).tensor(); };
+        auto block = lambda("Block", [](Lambda& self, std::span<const Var> in) {
+            return nn::relu((nn::relu(self.use("n")(self.use("c")(in[0]))) * 3) + 1);
+        });
+        auto conv = std::make_shared<nn::Conv2d>(1, 1, 1);
+        setTensor(*conv, "weight", *one(2).reshaped(tensor::Shape{1, 1, 1, 1}));
+        setTensor(*conv, "bias", one(1));
+        block->addChild("c", conv);
+        block->addChild("n", std::make_shared<nn::BatchNorm2d>(1, 0.0));
+        auto net = lambda("Net", [](Lambda& self, std::span<const Var> in) { return self.use("block")(in[0]); });
+        net->addChild("block", block);
+        net->setTraining(false);
+        const Value input(*one(10).reshaped(tensor::Shape{1, 1, 1, 1}));
+        const auto made = traced(net, {input});
+        QCOMPARE(numbers(*made->run({input})), (std::vector<double>{64}));
+        // FuseConvBn comes first, whatever the order, and is told.
+        base::Diagnostics findings;
+        const auto optimised = document::optimize(*made, {"BackwardFoldScale"}, {}, &findings);
+        QVERIFY2(optimised, optimised ? "" : optimised.error().text().c_str());
+        QCOMPARE(findings.size(), 1U);
+        QVERIFY(findings.front().what.find("fuse-conv-bn") != std::string::npos);
+        trace::ModuleGraph& graph = graphOf(*optimised);
+        QVERIFY(graph.validate());
+        QCOMPARE(norms(**optimised), 0U);
+        QCOMPARE(graph.methods("__mul__").asCount(), 0U);
+        QCOMPARE(graph.modules("Conv2d").asCount(), 1U);
+        QVERIFY(named(graph, "block_out")->expr().innerGraph());
+        for (const trace::NamedTensor& tensor : trace::namedTensors(**optimised)) {
+            if (tensor.path == "block.c.weight") QCOMPARE(tensor.slot->value.toDouble(0), 6.0);
+            if (tensor.path == "block.c.bias") QCOMPARE(tensor.slot->value.toDouble(0), 3.0);
+        }
+        QCOMPARE(numbers(*(*optimised)->run({input})), (std::vector<double>{64}));
+        findings.clear();
+        const auto both = document::optimize(*made, {"BackwardFoldScale", "FuseConvBn"}, {}, &findings);
+        QVERIFY2(both, both ? "" : both.error().text().c_str());
+        QVERIFY(findings.empty());
+        QCOMPARE(graphOf(*both).methods("__mul__").asCount(), 0U);
+        // The module that was given is what it was.
+        QCOMPARE(graphOf(made).methods("__mul__").asCount(), 1U);
     }
 
     void convolutionsThatAreUsedElsewhere() {

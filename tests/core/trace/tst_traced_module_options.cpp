@@ -229,6 +229,13 @@ class TestTracedModuleOptions : public QObject {
             lambda("Counts", [](Lambda&, std::span<const Var> in) { return trace::WrappedFunction("counts")(in[0]); });
         const auto checked = trace::traceModule(module, {vec({1})});
         QVERIFY(!checked && checked.error().what.find("another result") != std::string::npos);
+        // 1e-9 and then 2e-9: the difference is in relation to the numbers, however small.
+        trace::wrap("small", [&calls](std::span<const Var> in) { return in[0] * (++calls * 1e-9); });
+        const auto tiny =
+            lambda("Tiny", [](Lambda&, std::span<const Var> in) { return trace::WrappedFunction("small")(in[0]); });
+        calls = 0;
+        const auto small = trace::traceModule(tiny, {vec({1})});
+        QVERIFY(!small && small.error().what.find("another result") != std::string::npos);
         trace::TraceModuleOptions options;
         options.checkResult = false;
         QVERIFY(trace::traceModule(module, {vec({1})}, {}, options));
