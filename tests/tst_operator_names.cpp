@@ -37,6 +37,7 @@ constexpr Allowed kAllowed[] = {
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},
     {"core/trace/guard_description.cpp", "rules: each operator as Python writes it"},
     {"core/trace/traced_module/traced_module_operations.cpp", "reader: the methods that Python calls for operators"},
+    {"core/trace/traced_module/query.cpp", "names of classes of layers"},
     {"core/passes/norm_elem_wise.cpp", "names of nodes, which begin with the operator's"},
     {"core/passes/vocabulary.cpp", "creates nodes: the names of one operation in each vocabulary"},
     {"core/io/dump/", "reader"},
