@@ -98,6 +98,12 @@ base::Result<void> rename(InternalGraph& graph, NodeId node, const std::string& 
 base::Result<Value> transformedInput(const std::string& expression, const Value& given, const io::InputInfo& input) {
     if (!given.isTensor()) return given;
     SONDE_ASSIGN(tensor::Tensor changed, io::dump::transformed(expression, given.tensor()));
+    // As numpy's astype: integers wrap.
+    const bool isWrapped = input.type.isTensor() && tensor::isInteger(changed.dtype()) &&
+                           tensor::isInteger(input.type.dtype) && changed.dtype() != input.type.dtype;
+    if (isWrapped) {
+        SONDE_ASSIGN(changed, changed.cast(input.type.dtype));
+    }
     return io::fitted(std::move(changed), input, "--input-transform");
 }
 

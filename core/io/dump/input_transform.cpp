@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,8 +40,6 @@ class Evaluation {
     }
 
   private:
-    using Op = double (*)(double, double);
-
     [[noreturn]] void fail(std::string what) const { throw Failure{std::move(what), m_at + 1}; }
     void skip() {
         while (m_at < m_text.size() && m_text[m_at] == ' ') ++m_at;
@@ -78,19 +75,15 @@ class Evaluation {
     Term asNumbersAt(const Term& term, std::size_t column) const {
         return at(column, [&] { return asNumbers(term); });
     }
-    Term both(const Term& a, const Term& b, std::size_t column, Op op) const {
+    Term both(const Term& a, const Term& b, std::size_t column, TransformOp op) const {
         return at(column, [&] { return elementwise(a, b, op); });
     }
 
     Term comparison(int depth) {
         // Longer ones first.
-        static constexpr std::pair<std::string_view, Op> kOps[] = {
-            {"<=", [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
-            {">=", [](double a, double b) { return a >= b ? 1.0 : 0.0; }},
-            {"==", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
-            {"!=", [](double a, double b) { return a != b ? 1.0 : 0.0; }},
-            {"<", [](double a, double b) { return a < b ? 1.0 : 0.0; }},
-            {">", [](double a, double b) { return a > b ? 1.0 : 0.0; }},
+        static constexpr std::pair<std::string_view, TransformOp> kOps[] = {
+            {"<=", TransformOp::LessEqual}, {">=", TransformOp::GreaterEqual}, {"==", TransformOp::Equal},
+            {"!=", TransformOp::NotEqual},  {"<", TransformOp::Less},          {">", TransformOp::Greater},
         };
         Term value = sum(depth);
         bool isCompared = false;
@@ -111,8 +104,8 @@ class Evaluation {
         while (true) {
             skip();
             const std::size_t column = m_at;
-            if (take("+")) value = both(value, product(depth), column, [](double a, double b) { return a + b; });
-            else if (take("-")) value = both(value, product(depth), column, [](double a, double b) { return a - b; });
+            if (take("+")) value = both(value, product(depth), column, TransformOp::Add);
+            else if (take("-")) value = both(value, product(depth), column, TransformOp::Subtract);
             else return value;
         }
     }
@@ -122,8 +115,8 @@ class Evaluation {
             skip();
             const std::size_t column = m_at;
             if (isNext("**")) return value;
-            if (take("*")) value = both(value, power(depth), column, [](double a, double b) { return a * b; });
-            else if (take("/")) value = both(value, power(depth), column, [](double a, double b) { return a / b; });
+            if (take("*")) value = both(value, power(depth), column, TransformOp::Multiply);
+            else if (take("/")) value = both(value, power(depth), column, TransformOp::Divide);
             else return value;
         }
     }
@@ -132,13 +125,12 @@ class Evaluation {
         if (depth > kMaxExpressionDepth) fail("the expression nests too deeply");
         skip();
         const std::size_t column = m_at;
-        if (take("-"))
-            return both(Term::number(-1), power(depth + 1), column, [](double a, double b) { return a * b; });
+        if (take("-")) return at(column, [&] { return negated(power(depth + 1)); });
         if (take("+")) return asNumbersAt(power(depth + 1), column);
         const Term base = methods(depth + 1);
         skip();
         const std::size_t sign = m_at;
-        if (take("**")) return both(base, power(depth + 1), sign, [](double a, double b) { return std::pow(a, b); });
+        if (take("**")) return both(base, power(depth + 1), sign, TransformOp::Power);
         return base;
     }
 
@@ -192,8 +184,8 @@ class Evaluation {
         if (m_at < m_text.size() && isLetter(m_text[m_at])) {
             const std::string name = word();
             if (name == "data") return m_data;
-            if (name == "True") return Term::number(1);
-            if (name == "False") return Term::number(0);
+            if (name == "True") return Term::number(1, tensor::DType::Bool);
+            if (name == "False") return Term::number(0, tensor::DType::Bool);
             if (name == "None") return {};
             if (name == "np" && take(".")) {
                 const std::string of = word();
@@ -205,11 +197,14 @@ class Evaluation {
             m_at = start;
             fail("the name '" + name + "' is not defined; known are data and functions of np");
         }
-        std::string_view rest = m_text.substr(m_at);
+        const std::string_view whole = m_text.substr(m_at);
+        std::string_view rest = whole;
         const auto number = base::takeNumber<double>(rest);
         if (!number) fail("a number, data or a function is expected");
         m_at = m_text.size() - rest.size();
-        return Term::number(*number);
+        const std::string_view written = whole.substr(0, whole.size() - rest.size());
+        const bool isInteger = std::ranges::all_of(written, isDigit);
+        return Term::number(*number, isInteger ? tensor::DType::Int64 : tensor::DType::Float64);
     }
 
     /// The dtype of a name; np.float_ and the like are Python's.
@@ -270,10 +265,13 @@ base::Result<tensor::Tensor> transformed(std::string_view expression, const tens
     std::vector<double> numbers(static_cast<std::size_t>(data.numel()));
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = data.toDouble(static_cast<std::int64_t>(i));
     try {
-        const Term result = Evaluation(expression, Term::numbers(data.shape(), std::move(numbers))).run();
-        SONDE_ASSIGN(tensor::Tensor made, tensor::Tensor::allocate(tensor::DType::Float64, result.shape));
-        std::ranges::copy(result.values, made.mutableSpan<double>().begin());
-        return made;
+        const bool isWide = tensor::isInteger(data.dtype()) && tensor::itemSize(data.dtype()) == 8;
+        const auto isInexact = [](double number) { return std::abs(number) > 0x1p53; };
+        if (isWide && std::ranges::any_of(numbers, isInexact))
+            return base::usageError("integers above 2^53 cannot be transformed", std::string(expression));
+        Term term = Term::numbers(data.shape(), std::move(numbers), numpyType(data.dtype()));
+        const Term result = Evaluation(expression, std::move(term)).run();
+        return tensor::Tensor::of<double>(result.shape, result.values).cast(result.dtype);
     } catch (const Failure& failure) {
         return base::usageError(failure.what,
                                 "column " + std::to_string(failure.column) + " of '" + std::string(expression) + "'");

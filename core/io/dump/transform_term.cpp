@@ -11,6 +11,7 @@ namespace sonde::io::dump {
 
 namespace {
 
+using tensor::DType;
 using tensor::Shape;
 using Term = TransformTerm;
 using Kind = TransformTerm::Kind;
@@ -76,6 +77,133 @@ std::vector<std::size_t> axesOf(const Term& term, std::size_t rank) {
     return axes;
 }
 
+bool isFloat(DType dtype) { return tensor::isFloating(dtype); }
+bool isUnsigned(DType dtype) { return !tensor::isSigned(dtype); }
+std::size_t bytesOf(DType dtype) { return tensor::itemSize(dtype); }
+
+/// The float that numpy computes integers and bools in, next to a float or in a function such as sqrt.
+DType floatFor(DType dtype) {
+    if (isFloat(dtype)) return dtype;
+    if (dtype == DType::Bool || bytesOf(dtype) == 1) return DType::Float16;
+    return bytesOf(dtype) == 2 ? DType::Float32 : DType::Float64;
+}
+
+/// numpy's promotion of the dtypes of two arrays.
+DType promoted(DType a, DType b) {
+    if (a == b || b == DType::Bool) return a;
+    if (a == DType::Bool) return b;
+    if (isFloat(a) || isFloat(b)) {
+        const DType x = floatFor(a), y = floatFor(b);
+        if (x == y) return x;
+        if (bytesOf(x) == bytesOf(y)) return DType::Float32;  // the two of 16 bits
+        return bytesOf(x) > bytesOf(y) ? x : y;
+    }
+    if (isUnsigned(a) == isUnsigned(b)) return bytesOf(a) > bytesOf(b) ? a : b;
+    const DType with = isUnsigned(a) ? b : a, without = isUnsigned(a) ? a : b;
+    if (bytesOf(with) > bytesOf(without)) return with;
+    switch (bytesOf(without)) {
+        case 1: return DType::Int16;
+        case 2: return DType::Int32;
+        case 4: return DType::Int64;
+        default: return DType::Float64;
+    }
+}
+
+/// Bools, integers, floats.
+int levelOf(DType dtype) { return dtype == DType::Bool ? 0 : isFloat(dtype) ? 2 : 1; }
+
+std::int64_t wrapped(std::int64_t value, DType dtype) {
+    switch (dtype) {
+        case DType::Int8: return static_cast<std::int8_t>(value);
+        case DType::Int16: return static_cast<std::int16_t>(value);
+        case DType::Int32: return static_cast<std::int32_t>(value);
+        case DType::UInt8: return static_cast<std::uint8_t>(value);
+        case DType::UInt16: return static_cast<std::uint16_t>(value);
+        case DType::UInt32: return static_cast<std::uint32_t>(value);
+        default: return value;
+    }
+}
+
+bool isComparison(TransformOp op) { return op >= TransformOp::Less && op <= TransformOp::NotEqual; }
+
+/// What an operator computes in; numbers of Python take the dtype of the array.
+DType commonType(const Term& a, const Term& b, TransformOp op) {
+    if (a.isPython == b.isPython) return promoted(a.dtype, b.dtype);
+    const Term& python = a.isPython ? a : b;
+    const DType array = a.isPython ? b.dtype : a.dtype;
+    if (levelOf(python.dtype) > levelOf(array)) return python.dtype;
+    const bool areIntegers = levelOf(array) == 1 && levelOf(python.dtype) == 1;
+    if (areIntegers && std::abs(python.values.front()) > 0x1p53) fail("an integer above 2^53 cannot be used here");
+    if (areIntegers && !isComparison(op) && bytesOf(array) < 8) {
+        const double value = python.values.front();
+        if (static_cast<double>(wrapped(static_cast<std::int64_t>(value), array)) != value)
+            fail(std::to_string(static_cast<std::int64_t>(value)) + " is out of bounds for " +
+                 std::string(tensor::name(array)) + "; convert the array before, as in data.astype(np.int32)");
+    }
+    if (areIntegers && array == DType::UInt64 && !isComparison(op) && python.values.front() < 0)
+        fail("a negative number is out of bounds for uint64");
+    return array;
+}
+
+double compared(double a, double b, TransformOp op) {
+    switch (op) {
+        case TransformOp::Less: return a < b;
+        case TransformOp::LessEqual: return a <= b;
+        case TransformOp::Greater: return a > b;
+        case TransformOp::GreaterEqual: return a >= b;
+        case TransformOp::Equal: return a == b;
+        default: return a != b;
+    }
+}
+
+double computed(double a, double b, TransformOp op) {
+    switch (op) {
+        case TransformOp::Add: return a + b;
+        case TransformOp::Subtract: return a - b;
+        case TransformOp::Multiply: return a * b;
+        case TransformOp::Divide: return a / b;
+        case TransformOp::Power: return std::pow(a, b);
+        case TransformOp::Minimum: return a > b ? b : a;  // NaN of a stays
+        case TransformOp::Maximum: return a < b ? b : a;
+        default: return compared(a, b, op);
+    }
+}
+
+/// Modulo 2^64, of which the dtype takes its bits.
+std::uint64_t integerPower(std::uint64_t base, double exponent) {
+    if (exponent < 0) fail("integers to negative integer powers are not allowed");
+    std::uint64_t result = 1;
+    for (auto left = static_cast<std::uint64_t>(exponent); left > 0; left >>= 1, base *= base)
+        if (left & 1) result *= base;
+    return result;
+}
+
+double computedInteger(double first, double second, TransformOp op, DType dtype) {
+    const double plain = computed(first, second, op);
+    if (bytesOf(dtype) == 8) {
+        if (op == TransformOp::Power && second < 0) fail("integers to negative integer powers are not allowed");
+        if (std::abs(plain) > 0x1p53) fail("an integer above 2^53 comes out");
+        if (dtype == DType::UInt64 && plain < 0) fail("a negative uint64 comes out");
+        return plain;
+    }
+    const auto a = static_cast<std::uint64_t>(static_cast<std::int64_t>(first));
+    const auto b = static_cast<std::uint64_t>(static_cast<std::int64_t>(second));
+    const std::uint64_t bits = op == TransformOp::Add        ? a + b
+                               : op == TransformOp::Subtract ? a - b
+                               : op == TransformOp::Multiply ? a * b
+                               : op == TransformOp::Power
+                                   ? integerPower(a, second)
+                                   : static_cast<std::uint64_t>(static_cast<std::int64_t>(plain));
+    return static_cast<double>(wrapped(static_cast<std::int64_t>(bits), dtype));
+}
+
+/// The dtype that bools are computed in: a sum of them is their "or", a product their "and".
+DType typeForBools(TransformOp op, bool isPython) {
+    if (isPython) return DType::Int64;
+    if (op == TransformOp::Subtract) fail("numpy does not subtract bools; convert them before");
+    return op == TransformOp::Power ? DType::Int8 : DType::Bool;
+}
+
 enum class Statistic { Mean, Std, Min, Max };
 
 /// Arguments: a, axis, keepdims.
@@ -117,13 +245,26 @@ Term reduced(std::span<const Term> arguments, Statistic statistic) {
             for (double& value : values) value = std::sqrt(value / size);
         }
     }
-    return Term::numbers(std::move(result), std::move(values));
+    const bool isOfElements = statistic == Statistic::Min || statistic == Statistic::Max;
+    const DType dtype = isOfElements || isFloat(a.dtype) ? a.dtype : DType::Float64;
+    Term term = Term::numbers(std::move(result), std::move(values), dtype);
+    toDtype(term, dtype);
+    return term;
 }
 
 template <double (*op)(double)>
 Term mapped(std::span<const Term> arguments) {
     Term a = asNumbers(arguments[0]);
     for (double& value : a.values) value = op(value);
+    toDtype(a, std::exchange(a.isPython, false) ? DType::Float64 : floatFor(a.dtype));
+    return a;
+}
+
+Term absolute(std::span<const Term> arguments) {
+    Term a = asNumbers(arguments[0]);
+    for (double& value : a.values) value = std::abs(value);
+    toDtype(a, a.dtype);
+    a.isPython = false;
     return a;
 }
 
@@ -132,9 +273,8 @@ Term clipped(std::span<const Term> arguments) {
     Term a = asNumbers(arguments[0]);
     const auto none = [](const Term& term) { return term.kind == Kind::None; };
     if (none(arguments[1]) && none(arguments[2])) fail("clip needs a bound");
-    if (!none(arguments[1])) a = elementwise(a, arguments[1], [](double x, double low) { return x < low ? low : x; });
-    if (!none(arguments[2]))
-        a = elementwise(a, arguments[2], [](double x, double high) { return x > high ? high : x; });
+    if (!none(arguments[1])) a = elementwise(a, arguments[1], TransformOp::Maximum);
+    if (!none(arguments[2])) a = elementwise(a, arguments[2], TransformOp::Minimum);
     return a;
 }
 
@@ -154,17 +294,16 @@ Term transposed(std::span<const Term> arguments) {
     values.reserve(a.values.size());
     walk(shape, std::array{strides},
          [&](const auto& at) { values.push_back(a.values[static_cast<std::size_t>(at[0])]); });
-    return Term::numbers(std::move(shape), std::move(values));
+    return Term::numbers(std::move(shape), std::move(values), a.dtype);
 }
 
 /// Arguments: a, the dtype. The numbers are rounded, cut or wrapped as the dtype does it.
 Term converted(std::span<const Term> arguments) {
     Term a = asNumbers(arguments[0]);
     if (arguments[1].kind != Kind::Type) fail("astype needs a dtype: np.float32, np.uint8 …");
-    const tensor::Tensor wide = tensor::Tensor::of<double>(a.shape, a.values);
-    const auto narrow = wide.cast(arguments[1].dtype);
-    if (!narrow) fail(narrow.error().what);
-    for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = narrow->toDouble(static_cast<std::int64_t>(i));
+    toDtype(a, arguments[1].dtype);
+    a.dtype = numpyType(a.dtype);
+    a.isPython = false;
     return a;
 }
 
@@ -188,7 +327,7 @@ constexpr Function kFunctions[] = {
     {"std", {"a", "axis", "keepdims"}, 1, true, true, statisticOf<Statistic::Std>},
     {"min", {"a", "axis", "keepdims"}, 1, true, true, statisticOf<Statistic::Min>},
     {"max", {"a", "axis", "keepdims"}, 1, true, true, statisticOf<Statistic::Max>},
-    {"abs", {"x"}, 1, false, false, mapped<std::abs>},
+    {"abs", {"x"}, 1, false, false, absolute},
     {"sqrt", {"x"}, 1, false, false, mapped<std::sqrt>},
     {"exp", {"x"}, 1, false, false, mapped<std::exp>},
     {"log", {"x"}, 1, false, false, mapped<std::log>},
@@ -235,9 +374,10 @@ std::array<Term, 3> bound(const Function& function, TransformCall call) {
 Term asNumbers(const Term& term) {
     if (term.kind == Kind::Numbers) return term;
     if (term.kind != Kind::List) fail("a number or an array is expected");
-    Term all = Term::numbers(Shape{static_cast<std::int64_t>(term.items.size())}, {});
+    Term all = Term::numbers(Shape{static_cast<std::int64_t>(term.items.size())}, {}, DType::Float64);
     for (const Term& item : term.items) {
         const Term each = asNumbers(item);
+        all.dtype = &item == &term.items.front() ? each.dtype : promoted(all.dtype, each.dtype);
         if (&item == &term.items.front()) {
             if (each.shape.rank() >= kMaxRank) fail("the list nests too deeply");
             for (const std::int64_t dimSize : each.shape) all.shape.push_back(dimSize);
@@ -250,16 +390,51 @@ Term asNumbers(const Term& term) {
     return all;
 }
 
-Term elementwise(const Term& first, const Term& second, const std::function<double(double, double)>& op) {
+Term elementwise(const Term& first, const Term& second, TransformOp op) {
     const Term a = asNumbers(first), b = asNumbers(second);
     const auto shape = tensor::broadcastShapes(a.shape, b.shape);
     if (!shape) fail("shapes " + a.shape.text() + " and " + b.shape.text() + " cannot be broadcast");
+    const bool isPython = a.isPython && b.isPython;
+    DType dtype = commonType(a, b, op);
+    // 2 ** -1 is 0.5 in Python.
+    const bool isRoot = isPython && op == TransformOp::Power && b.values.front() < 0;
+    if ((op == TransformOp::Divide || isRoot) && !isFloat(dtype)) dtype = DType::Float64;
+    const bool isArithmetic = op <= TransformOp::Power;
+    if (dtype == DType::Bool && isArithmetic) dtype = typeForBools(op, isPython);
+    const bool isInteger = levelOf(dtype) == 1 && !isComparison(op);
     std::vector<double> values;
     values.reserve(static_cast<std::size_t>(checkedCount(*shape)));
     walk(*shape, std::array{broadcastStrides(a.shape, *shape), broadcastStrides(b.shape, *shape)}, [&](const auto& at) {
-        values.push_back(op(a.values[static_cast<std::size_t>(at[0])], b.values[static_cast<std::size_t>(at[1])]));
+        const double x = a.values[static_cast<std::size_t>(at[0])], y = b.values[static_cast<std::size_t>(at[1])];
+        values.push_back(isInteger ? computedInteger(x, y, op, dtype) : computed(x, y, op));
     });
-    return Term::numbers(*shape, std::move(values));
+    Term result = Term::numbers(*shape, std::move(values), isComparison(op) ? DType::Bool : dtype);
+    result.isPython = isPython;
+    if (!isInteger) toDtype(result, result.dtype);
+    return result;
+}
+
+Term negated(const Term& term) {
+    const Term a = asNumbers(term);
+    if (isFloat(a.dtype)) return elementwise(Term::number(-1, DType::Int64), a, TransformOp::Multiply);
+    if (a.dtype == DType::Bool && !a.isPython) fail("numpy does not negate bools; convert them before");
+    return elementwise(Term::number(0, DType::Int64), a, TransformOp::Subtract);
+}
+
+DType numpyType(DType dtype) {
+    constexpr std::array kTypes{DType::Bool,   DType::Int8,    DType::Int16,  DType::Int32,
+                                DType::Int64,  DType::UInt8,   DType::UInt16, DType::UInt32,
+                                DType::UInt64, DType::Float16, DType::Float32};
+    return std::ranges::find(kTypes, dtype) == kTypes.end() ? DType::Float64 : dtype;
+}
+
+void toDtype(Term& term, DType dtype) {
+    term.dtype = dtype;
+    if (dtype == DType::Float64) return;
+    const auto narrow = tensor::Tensor::of<double>(term.shape, term.values).cast(dtype);
+    if (!narrow) fail(narrow.error().what);
+    for (std::size_t i = 0; i < term.values.size(); ++i)
+        term.values[i] = narrow->toDouble(static_cast<std::int64_t>(i));
 }
 
 void checkFunction(std::string_view name, bool isMethod) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,15 +15,34 @@ namespace sonde::io::dump {
 struct TransformTerm {
     enum class Kind { None, Numbers, List, Type };
     Kind kind = Kind::None;
-    tensor::Shape shape;               ///< of Numbers
-    std::vector<double> values;        ///< of Numbers, in the order of the shape; bools are 0 and 1
-    std::vector<TransformTerm> items;  ///< of a List
-    tensor::DType dtype = tensor::DType::Undefined;
+    tensor::Shape shape;                             ///< of Numbers
+    std::vector<double> values;                      ///< of Numbers, in the order of the shape; bools are 0 and 1
+    std::vector<TransformTerm> items;                ///< of a List
+    tensor::DType dtype = tensor::DType::Undefined;  ///< of Numbers, whose values it can hold, and of a Type
+    bool isPython = false;  ///< of Numbers: a number of Python, which takes the dtype of the array beside it
 
-    static TransformTerm number(double value) { return {Kind::Numbers, {}, {value}, {}, {}}; }
-    static TransformTerm numbers(tensor::Shape shape, std::vector<double> values) {
-        return {Kind::Numbers, std::move(shape), std::move(values), {}, {}};
+    static TransformTerm number(double value, tensor::DType dtype) {
+        return {Kind::Numbers, {}, {value}, {}, dtype, true};
     }
+    static TransformTerm numbers(tensor::Shape shape, std::vector<double> values, tensor::DType dtype) {
+        return {Kind::Numbers, std::move(shape), std::move(values), {}, dtype, false};
+    }
+};
+
+enum class TransformOp {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    Minimum,
+    Maximum
 };
 
 /// Why an expression has no value; the parser adds the column.
@@ -34,9 +52,15 @@ struct TransformError {
 
 /// Numbers, or a list of numbers as the array that numpy makes of it. Throws TransformError.
 TransformTerm asNumbers(const TransformTerm& term);
-/// An operator on two arrays, broadcast as in numpy. Throws TransformError.
-TransformTerm elementwise(const TransformTerm& a, const TransformTerm& b,
-                          const std::function<double(double, double)>& op);
+/// An operator on two arrays, broadcast and with the dtype of the result as in numpy 2: integers wrap, and a number of
+/// Python that an array's dtype cannot hold is an error. Throws TransformError: also for int64 above 2^53.
+TransformTerm elementwise(const TransformTerm& a, const TransformTerm& b, TransformOp op);
+/// -a
+TransformTerm negated(const TransformTerm& a);
+/// What is computed in for data of a dtype: float64 for those that numpy has not.
+tensor::DType numpyType(tensor::DType dtype);
+/// Values as a dtype holds them: fractions are cut for integers, which wrap. Throws TransformError.
+void toDtype(TransformTerm& term, tensor::DType dtype);
 
 /// Arguments of a call: by position, then by name.
 struct TransformCall {

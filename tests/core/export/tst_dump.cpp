@@ -283,7 +283,7 @@ class TestDump : public QObject {
         const auto scaled = io::dump::transformed("data / np.std(data)", data);
         QVERIFY2(scaled.has_value(), scaled ? "" : scaled.error().text().c_str());
         // Mean 3, squares 4 1 0 9: the deviation is sqrt(3.5).
-        QCOMPARE(scaled->toDouble(3), 6 / std::sqrt(3.5));
+        QCOMPARE(scaled->toDouble(3), static_cast<double>(6 / std::sqrt(3.5F)));
         QCOMPARE(io::dump::transformed("-data ** 2 + 2 * (data - 1)", data)->toDouble(2), -9.0 + 4.0);
         QCOMPARE(io::dump::transformed("np.clip(data, 2, 3)", data)->toDouble(0), 2.0);
         const auto bad = io::dump::transformed("data / ", data);

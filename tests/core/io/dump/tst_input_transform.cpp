@@ -81,13 +81,68 @@ class TestInputTransform : public QObject {
             return;
         }
         QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
-        QCOMPARE(result->dtype(), DType::Float64);
         QCOMPARE(result->shape().text(), shape.text());
         QCOMPARE(static_cast<std::size_t>(result->numel()), expected.size());
         for (std::size_t i = 0; i < expected.size(); ++i) {
             const double got = result->toDouble(static_cast<std::int64_t>(i));
             QVERIFY2(std::abs(got - expected[i]) < 1e-6, qPrintable(QString("%1: %2").arg(i).arg(got)));
         }
+    }
+
+    /// Dtypes and values are those of numpy 2 for np.array([200, 3, 0], np.uint8): 400 - 256 is 144.
+    void bytesAreComputedAsBytes_data() {
+        QTest::addColumn<QString>("expression");
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<Numbers>("expected");
+        const auto row = [](const char* expression, const char* type, const Numbers& expected) {
+            QTest::newRow(expression) << QString(expression) << QString(type) << expected;
+        };
+        row("data * 2", "uint8[3]", {144, 6, 0});
+        row("data - 128", "uint8[3]", {72, 131, 128});
+        row("data + data", "uint8[3]", {144, 6, 0});
+        row("-data", "uint8[3]", {56, 253, 0});
+        row("data ** 2", "uint8[3]", {64, 9, 0});
+        row("data * True", "uint8[3]", {200, 3, 0});
+        row("data / 2", "float64[3]", {100, 1.5, 0});
+        row("data * 2.0", "float64[3]", {400, 6, 0});
+        row("data * 1e0", "float64[3]", {200, 3, 0});
+        row("data * [2]", "int64[3]", {400, 6, 0});
+        row("data.astype(np.int16) * 2", "int16[3]", {400, 6, 0});
+        row("data.astype(np.int16) * 200", "int16[3]", {-25536, 600, 0});
+        row("data - data.astype('int8')", "int16[3]", {256, 0, 0});
+        row("data * data.astype('float16')", "float16[3]", {40000, 9, 0});
+        row("(data > 100) * 2", "int64[3]", {2, 0, 0});
+        row("(data > 1) + (data > 100)", "bool[3]", {1, 1, 0});
+        row("data < 300", "bool[3]", {1, 1, 1});
+        row("data.max() + 100", "uint8[]", {44});
+        row("np.mean(data) * 3", "float64[]", {203});
+        row("np.sqrt(data)", "float16[3]", {14.140625, 1.732421875, 0});
+        row("np.clip(data, 1, 100)", "uint8[3]", {100, 3, 1});
+        row("np.clip(data, 0.5, 100)", "float64[3]", {100, 3, 0.5});
+        row("np.transpose(data) * 2", "uint8[3]", {144, 6, 0});
+        row("np.array([data, data]).max(axis=0) * 2", "uint8[3]", {144, 6, 0});
+        row("data + 300", "300 is out of bounds for uint8", {});
+        row("data * -1", "-1 is out of bounds for uint8", {});
+        row("data.astype('int8') ** -1", "negative integer powers", {});
+        row("(data > 1) - (data > 2)", "does not subtract bools", {});
+        row("data.astype('int64') * 9007199254740992", "above 2^53", {});
+    }
+
+    void bytesAreComputedAsBytes() {
+        QFETCH(QString, expression);
+        QFETCH(QString, type);
+        QFETCH(Numbers, expected);
+        const Tensor bytes = Tensor::of<std::uint8_t>({3}, {200, 3, 0});
+        const auto result = io::dump::transformed(expression.toStdString(), bytes);
+        if (expected.empty()) {
+            QVERIFY(!result.has_value());
+            QVERIFY2(QString::fromStdString(result.error().text()).contains(type), result.error().text().c_str());
+            return;
+        }
+        QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
+        QCOMPARE(QString::fromStdString(result->typeText()), type);
+        for (std::size_t i = 0; i < expected.size(); ++i)
+            QCOMPARE(result->toDouble(static_cast<std::int64_t>(i)), expected[i]);
     }
 
     void errorsNameTheColumn_data() {
