@@ -96,7 +96,12 @@ void ExportArguments::addTo(CLI::App& command) {
 base::Result<void> ExportArguments::finish() {
     SONDE_ASSIGN(const auto warnings, exporting::setInferenceOptions(choice.settings, m_inference));
     for (const std::string& warning : warnings) printWarning(warning);
-    for (const ExportOption* option : m_given) {
+    std::vector<const ExportOption*> given = m_given;
+    for (const ExportOption& option : exporting::exportOptions())
+        if (option.spelling == exporting::Spelling::Inference && option.isFor(choice.format) &&
+            option.text(choice.settings) != option.defaultText())
+            given.push_back(&option);
+    for (const ExportOption* option : given) {
         const std::string why = option->whyNoEffect(choice.settings);
         if (!why.empty()) printWarning(option->spelled() + " has no effect " + why);
     }

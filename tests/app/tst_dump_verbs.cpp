@@ -153,6 +153,10 @@ class TestDumpVerbs : public QObject {
         const Outcome off =
             runSonde({"dump", "zoo:seed", "-o", path("told.dump"), "--no-metadata", "--user-info", "x"});
         QVERIFY2(off.err.contains("--user-info has no effect with --no-metadata"), qPrintable(off.err));
+        const Outcome plain = runSonde({"dump", "zoo:resnet18_slim", "-o", path("told.dump"), "--option",
+                                        "enable_nchw88", "--no-optimize-for-inference"});
+        QVERIFY2(plain.err.contains("--option enable_nchw88 has no effect with --no-optimize-for-inference"),
+                 qPrintable(plain.err));
         const Outcome empty = runSonde({"dump", "zoo:seed", "-o", path("empty.dump"), "--input-data", ""});
         QCOMPARE(empty.status, 2);
         QVERIFY(!QFile::exists(path("empty.dump")));
