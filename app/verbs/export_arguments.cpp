@@ -103,7 +103,10 @@ base::Result<void> ExportArguments::finish() {
             given.push_back(&option);
     for (const ExportOption* option : given) {
         const std::string why = option->whyNoEffect(choice.settings);
-        if (!why.empty()) printWarning(option->spelled() + " has no effect " + why);
+        if (why.empty()) continue;
+        const bool isChoice = option->spelling == exporting::Spelling::Inference && !option->choices.empty();
+        printWarning((isChoice ? "--option enable_" + option->text(choice.settings) : option->spelled()) +
+                     " has no effect " + why);
     }
     return {};
 }

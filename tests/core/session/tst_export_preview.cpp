@@ -268,7 +268,7 @@ void TestExportPreview::textAndJson() {
     QCOMPARE(preview.text(), std::string("form      operations  weights     file  largest error    time\n"
                                          "net            1,234        -        -                 1.5 ms\n"
                                          "As it is           7  2.0 KiB  4.0 KiB           0.25    2 ms\n"
-                                         "Layout             0        -        -              -       -\n"
+                                         "Layout             -        -        -              -       -\n"
                                          "As it is: out: float16[1] instead of float32[1]\n"
                                          "Layout: it does not fit (conv)\n"));
     const auto json = nlohmann::json::parse(preview.json());
