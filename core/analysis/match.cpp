@@ -1,12 +1,16 @@
 #include "core/analysis/match.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/analysis/folded_layers.h"
+#include "core/graph/guard.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -89,16 +93,74 @@ bool mayBeEqual(const graph::Node& a, const graph::Node& b) {
     return !a.type.shape || !b.type.shape || a.type.shape->size() == b.type.shape->size();
 }
 
+/// What the values ask that nobody reads but checks (Trait::Effect, guards): a hash of the operators and of the numbers
+/// in their arguments, by the node's index; none for values that are read otherwise. Checks are counted as they come,
+/// and another tracer or a file has other ones: what has the name of a condition may well compare with another number.
+class Conditions {
+  public:
+    explicit Conditions(const InternalGraph& graph) : m_asked(graph.nodeCount()) {
+        std::vector<bool> isResult(graph.nodeCount(), false);
+        for (std::size_t i = 0; i < graph.bodyCount(); ++i)
+            for (const NodeId node : graph.body(graph::BodyId(i)).outputs) isResult[node.index()] = true;
+        for (const NodeId node : graph.outputs()) isResult[node.index()] = true;
+        const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
+        std::vector<bool> isForChecks(graph.nodeCount(), false);
+        for (auto id = order.rbegin(); id != order.rend(); ++id) {
+            const Expr& expr = graph.expr(*id);
+            if (!isComputed(expr) || isResult[expr.outputs.front().index()]) continue;
+            const auto& users = graph.node(expr.outputs.front()).users;
+            isForChecks[expr.outputs.front().index()] = !users.empty() && std::ranges::all_of(users, [&](ExprId user) {
+                const Expr& reader = graph.expr(user);
+                return isCheck(reader) || (isComputed(reader) && isForChecks[reader.outputs.front().index()]);
+            });
+        }
+        for (const ExprId id : order)
+            if (const Expr& expr = graph.expr(id); isComputed(expr) && isForChecks[expr.outputs.front().index()])
+                m_asked[expr.outputs.front().index()] = hashOf(expr);
+    }
+
+    std::optional<std::size_t> asked(NodeId node) const { return m_asked[node.index()]; }
+
+  private:
+    static bool isCheck(const Expr& expr) {
+        return graph::isGuard(expr) || graph::traitsOf(expr).is(operators::Trait::Effect);
+    }
+
+    static std::size_t mixed(std::size_t hash, std::size_t with) { return hash * 1099511628211U ^ with; }  // FNV-1
+
+    std::size_t hashOf(const Expr& expr) const {
+        std::size_t hash = std::hash<std::string>()(what(expr));
+        for (const graph::Argument& argument : expr.arguments) hash = mixed(hash, hashOf(argument));
+        for (const auto& [name, argument] : expr.keywords)
+            hash = mixed(mixed(hash, std::hash<std::string>()(name)), hashOf(argument));
+        return hash;
+    }
+
+    std::size_t hashOf(const graph::Argument& argument) const {
+        std::size_t hash = static_cast<std::size_t>(argument.kind);
+        if (argument.kind == graph::Argument::Kind::Node)
+            hash = mixed(hash, m_asked[argument.node.index()].value_or(0));
+        if (argument.kind == graph::Argument::Kind::Constant && !argument.constant.isTensor())
+            hash = mixed(hash, std::hash<std::string>()(argument.constant.text()));
+        for (const graph::Argument& item : argument.items) hash = mixed(hash, hashOf(item));
+        return hash;
+    }
+
+    std::vector<std::optional<std::size_t>> m_asked;
+};
+
 /// Counterparts as they are found. Each node has one at most.
 class Pairs {
   public:
     Pairs(const InternalGraph& from, const InternalGraph& to)
-        : m_from(from), m_to(to), m_match(from.nodeCount()), m_isOurTaken(from.nodeCount(), false),
-          m_isTheirTaken(to.nodeCount(), false) {}
+        : m_from(from), m_to(to), m_ourConditions(from), m_theirConditions(to), m_match(from.nodeCount()),
+          m_isOurTaken(from.nodeCount(), false), m_isTheirTaken(to.nodeCount(), false) {}
 
     /// Of a layer that has taken in what follows the other one, the plain layer has no counterpart.
     void add(NodeId ours, NodeId theirs) {
         if (!theirs.valid() || m_isOurTaken[ours.index()] || m_isTheirTaken[theirs.index()]) return;
+        const auto ourQuestion = m_ourConditions.asked(ours), theirQuestion = m_theirConditions.asked(theirs);
+        if (ourQuestion && theirQuestion && *ourQuestion != *theirQuestion) return;
         const auto [a, b] = equalResults(m_from, ours, m_to, theirs);
         m_isOurTaken[ours.index()] = true;
         m_isTheirTaken[theirs.index()] = true;
@@ -112,6 +174,7 @@ class Pairs {
 
   private:
     const InternalGraph &m_from, &m_to;
+    Conditions m_ourConditions, m_theirConditions;
     std::vector<NodeId> m_match;
     std::vector<bool> m_isOurTaken, m_isTheirTaken;
 };

@@ -16,6 +16,7 @@ namespace sonde::analysis {
 ///  a module that
 ///     the other has not, as its exporter folded it into the module before it (a batch normalisation into a
 ///     convolution), what that gives stands for what the one before it gives. Not if both ranks are known and differ.
+/// Values that only checks read are pairs only if they ask the same: the same operators on the same numbers.
 /// Where the one layer has taken in what follows the other (see equalResults()), what that gives stands for it, and the
 /// plain layer for nothing.
 /// Each node of `to` is used once. Linear in the number of nodes, but for the ordering of names.

@@ -113,6 +113,7 @@ class TestMeasuredRuns : public QObject {
     void modulesOfOtherExportersArePaired();
     void aFoldedLayerIsPairedWithWhatItHasTakenIn();
     void namesAloneDoNotPairOtherOperatorsOfOtherRanks();
+    void conditionsOfOtherChecksAreNotPaired();
 };
 
 void TestMeasuredRuns::everyValueIsMeasured() {
@@ -358,6 +359,26 @@ void TestMeasuredRuns::namesAloneDoNotPairOtherOperatorsOfOtherRanks() {
     QVERIFY(!analysis::matchNodes(*one.graph, *other.graph)[a.index()].valid());
     other.graph->setType(b, tensor::TypeInfo());  // who knows
     QCOMPARE(analysis::matchNodes(*one.graph, *other.graph)[a.index()].value, b.value);
+}
+
+/// x.dim() == 4 is asserted in both; the one asks first whether it is 3.
+void TestMeasuredRuns::conditionsOfOtherChecksAreNotPaired() {
+    const auto condition = [](Sums& model, const char* name, std::int64_t number) {
+        const NodeId rank = model.add("dim", {model.x}, std::string(name) + "_dim", "m");
+        const NodeId equal = model.add("eq", {rank}, name, "m");
+        model.graph->mutableExpr(model.graph->node(equal).producer)
+            .arguments.push_back(graph::Argument::of(tensor::Value::ofInt(number)));
+        const NodeId check = model.add("_assert", {equal}, std::string(name) + "_check", "m");
+        model.graph->mutableExpr(model.graph->node(check).producer).op.domain = "prim";
+        return equal;
+    };
+    Sums one("x"), other("x"), third("x");
+    const NodeId four = condition(one, "eq", 4), three = condition(other, "eq", 3), same = condition(third, "eq", 4);
+    condition(other, "eq_1", 4);
+    for (Sums* model : {&one, &other, &third}) model->finish(model->add("Relu", {model->x}, "y", ""));
+    QVERIFY(!analysis::matchNodes(*one.graph, *other.graph)[four.index()].valid());
+    QVERIFY(!analysis::matchNodes(*other.graph, *one.graph)[three.index()].valid());
+    QCOMPARE(analysis::matchNodes(*one.graph, *third.graph)[four.index()].value, same.value);
 }
 
 QTEST_GUILESS_MAIN(TestMeasuredRuns)
