@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/unicode.h"
 #include "core/document/model_passes.h"
 #include "core/graph/memory.h"
 #include "core/operators/traits.h"
@@ -419,8 +420,17 @@ class GraphRewrite {
         Structure structure;
         structure.kind = node.type.kind && !node.type.isTensor() ? Structure::Kind::Number : Structure::Kind::Tensor;
         GraphBuilder::setOutDef(*made, std::move(structure));
-        m_builder.addOutput(*made, node.name, m_graph.qualname() + ".[" + tag + function + ']');
+        m_builder.addOutput(*made, nameOf(node, function), m_graph.qualname() + ".[" + tag + function + ']');
         return made;
+    }
+
+    /// What stands for another node has its name; what a pass has named is named as by a trace (traced-module.md,
+    /// "Names").
+    std::string nameOf(const graph::Node& node, std::string function) const {
+        if (m_flat.findNode(node.name).valid()) return node.name;
+        while (function.size() > 1 && function.starts_with('_')) function.erase(0, 1);
+        while (function.size() > 1 && function.ends_with('_')) function.pop_back();
+        return base::lowerCase(function) + "_out";
     }
 
     base::Result<void> takeResults(const InternalGraph& after) {

@@ -8,13 +8,24 @@ namespace sonde::passes {
 
 namespace {
 
-/// "sub_out" as the name of a sum: "add_out".
+/// "sub_1" as the name of a sum: "add_1"; of a traced module's "block0_rsub_out": "block0_add_out".
 std::string nameFor(const InternalGraph& graph, const Expr& old, std::string_view display) {
-    const std::string& name = graph.node(old.outputs.front()).name;
-    for (std::string_view word : {"rsub", "sub", "truediv", "div", "add", "mul"}) {
-        if (name.starts_with(word)) return std::string(display) + name.substr(word.size());
+    const std::string_view name = graph.node(old.outputs.front()).name;
+    std::string_view operation = name;
+    if (const std::size_t bar = name.rfind('_');
+        bar != std::string_view::npos && name.find_first_not_of("0123456789", bar + 1) == std::string_view::npos)
+        operation = name.substr(0, bar);
+    // What traced modules call a result (traced-module.md, "Names").
+    constexpr std::string_view kResult = "_out";
+    if (operation.ends_with(kResult)) operation.remove_suffix(kResult.size());
+    const std::string_view behind = name.substr(operation.size());
+    for (std::string_view word : {"rsub", "sub", "rtruediv", "truediv", "div", "radd", "add", "rmul", "mul"}) {
+        if (!operation.ends_with(word)) continue;
+        const std::string_view front = operation.substr(0, operation.size() - word.size());
+        if (front.empty() || front.ends_with('_')) return std::string(front).append(display).append(behind);
     }
-    return familyOf(old) == Family::Onnx ? name + "_" + std::string(display) : std::string(display);
+    if (familyOf(old) == Family::Onnx) return std::string(name) + "_" + std::string(display);
+    return std::string(display).append(behind.starts_with(kResult) ? kResult : std::string_view());
 }
 
 class Normaliser {
