@@ -100,11 +100,13 @@ ExprQuery ExprQuery::exprId(std::vector<std::uint64_t> ids) const {
 
 namespace {
 
-/// A class of core/nn and the class that it derives from, but for Layer. Files know no more than names; the layers' C++
-/// classes are out of reach here.
+/// A class of core/nn, by the name that files have of it, and the class that it derives from, but for Layer. Files know
+/// no more than names; the layers' C++ classes are out of reach here. tst_nn_base_classes compares this with core/nn.
 constexpr std::pair<std::string_view, std::string_view> kBaseClasses[] = {
     {"CELU", "ActivationLayer"},
     {"ELU", "ActivationLayer"},
+    {"GELU", "ActivationLayer"},
+    {"GLU", "ActivationLayer"},
     {"Hardshrink", "ActivationLayer"},
     {"Hardsigmoid", "ActivationLayer"},
     {"Hardswish", "ActivationLayer"},
@@ -181,17 +183,28 @@ constexpr std::pair<std::string_view, std::string_view> kBaseClasses[] = {
     {"MaxUnpool1d", "MaxUnpool"},
     {"MaxUnpool2d", "MaxUnpool"},
     {"MaxUnpool3d", "MaxUnpool"},
-    {"CircularPad", "PadLayer"},
-    {"ConstantPad", "PadLayer"},
-    {"ReflectionPad", "PadLayer"},
-    {"ReplicationPad", "PadLayer"},
-    {"ZeroPad", "PadLayer"},
+    {"CircularPad1d", "PadLayer"},
+    {"CircularPad2d", "PadLayer"},
+    {"CircularPad3d", "PadLayer"},
+    {"ConstantPad1d", "PadLayer"},
+    {"ConstantPad2d", "PadLayer"},
+    {"ConstantPad3d", "PadLayer"},
+    {"ReflectionPad1d", "PadLayer"},
+    {"ReflectionPad2d", "PadLayer"},
+    {"ReflectionPad3d", "PadLayer"},
+    {"ReplicationPad1d", "PadLayer"},
+    {"ReplicationPad2d", "PadLayer"},
+    {"ReplicationPad3d", "PadLayer"},
+    {"ZeroPad1d", "PadLayer"},
+    {"ZeroPad2d", "PadLayer"},
+    {"ZeroPad3d", "PadLayer"},
     {"HingeEmbeddingLoss", "PlainLoss"},
     {"HuberLoss", "PlainLoss"},
     {"KLDivLoss", "PlainLoss"},
     {"L1Loss", "PlainLoss"},
     {"MSELoss", "PlainLoss"},
     {"MultiLabelMarginLoss", "PlainLoss"},
+    {"PoissonNLLLoss", "PlainLoss"},
     {"SmoothL1Loss", "PlainLoss"},
     {"SoftMarginLoss", "PlainLoss"},
     {"GRU", "Recurrent"},
@@ -214,6 +227,18 @@ constexpr std::pair<std::string_view, std::string_view> kBaseClasses[] = {
     {"NLLLoss", "WeightedLoss"},
 };
 
+/// "Conv2d" of "sonde::nn::Conv2d", and "ZeroPad2d" of "sonde::nn::ZeroPad<2ul>": the layers that are one template for
+/// each count of axes have the names of PyTorch.
+std::string layerName(std::string_view type) {
+    const std::size_t colon = type.rfind(':');
+    if (colon != std::string_view::npos) type.remove_prefix(colon + 1);
+    const std::size_t bracket = type.find('<');
+    if (bracket == std::string_view::npos) return std::string(type);
+    const std::string_view axes =
+        type.substr(bracket + 1, type.find_first_not_of("0123456789", bracket + 1) - bracket - 1);
+    return std::string(type.substr(0, bracket)).append(axes) + 'd';
+}
+
 bool isDerived(std::string_view name, std::string_view base) {
     while (name != base) {
         const auto* row = std::ranges::find(kBaseClasses, name, &std::pair<std::string_view, std::string_view>::first);
@@ -233,8 +258,8 @@ bool wasBuiltAs(const Module& module, const std::type_info& type) {
     if (status != 0 || !name) return false;
     const std::string_view builtAs = name.get();
     const std::string savedAs = module.className();
-    const std::size_t colon = builtAs.rfind(':'), dot = savedAs.rfind('.');
-    const auto base = builtAs.substr(colon == std::string_view::npos ? 0 : colon + 1);
+    const std::size_t dot = savedAs.rfind('.');
+    const std::string base = layerName(builtAs);
     const auto saved = std::string_view(savedAs).substr(dot == std::string::npos ? 0 : dot + 1);
     return saved == base || (builtAs.starts_with("sonde::nn::") && isDerived(saved, base));
 }
