@@ -30,6 +30,7 @@ using Values = std::vector<Value>;
 using GraphPtr = std::shared_ptr<const InternalGraph>;
 
 constexpr std::size_t kMinProfiledCalls = 2;
+constexpr std::size_t kMaxForms = 8;  // compiled at a time, for functions that alternate what they return
 
 /// Reads of shapes are answered with integers where the shapes follow from those of the inputs.
 class FunctionTracer final : public trace::ModulePathTracer {
@@ -114,11 +115,39 @@ bool hasSameCaptures(const InternalGraph& a, const InternalGraph& b) {
     return std::ranges::equal(capturedTensors(a), capturedTensors(b), isSameTensor);
 }
 
-/// The form compiled from `latest` gives what the later trace `again`, which did not mismatch, returns. Where the same
-/// operations return other values, or the same in another order, it does not.
-bool isCovered(const InternalGraph& latest, const InternalGraph& again) {
-    return hasSameCaptures(latest, again) && trace::repeatsResult(latest, again, true);
-}
+/// What a trace was compiled to.
+struct CompiledForm {
+    GraphPtr source;  ///< the recording with the tensors that were captured last
+    GraphPtr graph;
+    std::shared_ptr<const exec::Plan> plan;
+    std::vector<passes::PassReport> reports;
+};
+
+/// Forms in the order of their last use, the latest first.
+class CompiledForms {
+  public:
+    const CompiledForm* latest() const { return m_forms.empty() ? nullptr : &m_forms.front(); }
+
+    /// Makes the form that gives what the trace, which did not mismatch, returns the latest one. Where the same
+    /// operations return other values, or the same in another order, or guards decided otherwise, a form does not.
+    /// Those of tensors that were captured earlier go: they hold these tensors.
+    bool use(const InternalGraph& trace) {
+        std::erase_if(m_forms, [&](const CompiledForm& form) { return !hasSameCaptures(*form.source, trace); });
+        const auto found = std::ranges::find_if(
+            m_forms, [&](const CompiledForm& form) { return trace::repeatsResult(*form.source, trace, true); });
+        if (found == m_forms.end()) return false;
+        std::rotate(m_forms.begin(), found, found + 1);
+        return true;
+    }
+
+    void add(CompiledForm form) {
+        if (m_forms.size() == kMaxForms) m_forms.pop_back();
+        m_forms.insert(m_forms.begin(), std::move(form));
+    }
+
+  private:
+    std::vector<CompiledForm> m_forms;
+};
 
 bool returnsNothing(const Argument& result) {
     const bool isContainer = result.kind == Argument::Kind::List || result.kind == Argument::Kind::Tuple ||
@@ -198,12 +227,10 @@ struct RepeatedTrace::Impl {
     std::vector<tensor::TypeInfo> recordedTypes;  ///< of its other arguments
     GraphPtr recorded;
     graph::ModuleTree tree;
-    GraphPtr source;  ///< what the compiled form was made of: the recording with the tensors that were captured last
-    GraphPtr compiled;
-    std::shared_ptr<const exec::Plan> plan;
-    std::vector<passes::PassReport> reports;
+    CompiledForms forms;
     std::size_t compiledCalls = 0;
     std::optional<exec::Recording> profile;
+    GraphPtr profiled;  ///< what it is of
     exec::Runner runner;
 
     base::Result<Values> call(std::span<const Value> given, const base::WorkContext& work);
@@ -284,10 +311,8 @@ base::Result<void> RepeatedTrace::Impl::compile(GraphPtr from, const Values& inp
         options.imperative ? std::vector<std::string>() : passesOfLevel(options.level());
     SONDE_ASSIGN(passes::PassResult made, passes::runPasses(*from, ids, context, work));
     SONDE_ASSIGN(GraphPtr graph, withLessMemory(std::move(made.graph), inputs, work));
-    SONDE_ASSIGN(plan, exec::Plan::make(graph, {}));
-    compiled = std::move(graph);
-    reports = std::move(made.reports);
-    source = std::move(from);
+    SONDE_ASSIGN(auto plan, exec::Plan::make(graph, {}));
+    forms.add({std::move(from), std::move(graph), std::move(plan), std::move(made.reports)});
     return {};
 }
 
@@ -315,14 +340,18 @@ base::Result<exec::Recording> RepeatedTrace::Impl::run(const exec::Plan& of, con
 
 base::Result<Values> RepeatedTrace::Impl::runCompiled(const Values& inputs, const base::WorkContext& work) {
     const bool fuses = !options.imperative && options.level() >= kFusingLevel;
-    SONDE_ASSIGN(exec::Recording recording, run(*plan, inputs, fuses, work));
+    const CompiledForm& form = *forms.latest();
+    SONDE_ASSIGN(exec::Recording recording, run(*form.plan, inputs, fuses, work));
     if (options.optLevel < 0) {
-        auto same = outputComparer({inputs}, work)(source, compiled);
+        auto same = outputComparer({inputs}, work)(form.source, form.graph);
         if (!same) return std::move(same).error().withNote("opt_level " + std::to_string(options.optLevel));
     }
     ++compiledCalls;
-    Values outputs = resultsOf(*compiled, recording.outputs);
-    if (options.profiling) profile = std::move(recording);
+    Values outputs = resultsOf(*form.graph, recording.outputs);
+    if (options.profiling) {
+        profile = std::move(recording);
+        profiled = form.graph;
+    }
     return outputs;
 }
 
@@ -344,7 +373,7 @@ base::Result<Values> RepeatedTrace::Impl::call(std::span<const Value> given, con
     }
     const bool isFirst = !recorded;
     Traced traced;
-    GraphPtr newSource = source;
+    GraphPtr uncompiled;  // what has no compiled form yet
     if (isFirst || !options.withoutHost) {
         SONDE_ASSIGN(traced, trace(plain, inputs));
         if (options.capturesConstants()) SONDE_TRY(checkResult(*traced.graph));
@@ -352,11 +381,10 @@ base::Result<Values> RepeatedTrace::Impl::call(std::span<const Value> given, con
             const auto reason = trace::repetitionMismatch(*recorded, *traced.graph, !options.capturesConstants());
             if (reason) return base::runError("trace error because " + *reason);
         }
-        const GraphPtr& latest = source ? source : recorded;
-        newSource = !isFirst && isCovered(*latest, *traced.graph) ? latest : traced.graph;
+        if (!forms.use(*traced.graph)) uncompiled = traced.graph;
     } else {
         SONDE_TRY(checkRepeated(all));
-        if (!newSource) newSource = recorded;
+        if (!forms.latest()) uncompiled = recorded;
     }
     Values outputs;
     if (options.recordOnly) {
@@ -366,7 +394,7 @@ base::Result<Values> RepeatedTrace::Impl::call(std::span<const Value> given, con
         SONDE_ASSIGN(exec::Recording recording, run(*eager, inputs, true, work));
         outputs = resultsOf(*traced.graph, recording.outputs);
     } else {
-        if (!plan || source != newSource) SONDE_TRY(compile(newSource, inputs, work));
+        if (uncompiled) SONDE_TRY(compile(std::move(uncompiled), inputs, work));
         SONDE_ASSIGN(outputs, runCompiled(inputs, work));
     }
     if (isFirst) {
@@ -390,8 +418,14 @@ base::Result<Values> RepeatedTrace::call(std::span<const Value> inputs, const ba
 
 const TraceOptions& RepeatedTrace::options() const { return m_impl->options; }
 const GraphPtr& RepeatedTrace::recorded() const { return m_impl->recorded; }
-const GraphPtr& RepeatedTrace::compiled() const { return m_impl->compiled; }
-const std::vector<passes::PassReport>& RepeatedTrace::passReports() const { return m_impl->reports; }
+GraphPtr RepeatedTrace::compiled() const {
+    const CompiledForm* form = m_impl->forms.latest();
+    return form ? form->graph : nullptr;
+}
+std::vector<passes::PassReport> RepeatedTrace::passReports() const {
+    const CompiledForm* form = m_impl->forms.latest();
+    return form ? form->reports : std::vector<passes::PassReport>();
+}
 
 base::Result<std::string> RepeatedTrace::getProfile() const {
     if (!m_impl->options.profiling)
@@ -400,7 +434,7 @@ base::Result<std::string> RepeatedTrace::getProfile() const {
         return base::usageError("a profile needs " + std::to_string(kMinProfiledCalls) +
                                 " calls of the compiled form, not " + std::to_string(m_impl->compiledCalls));
     }
-    return analysis::profileJson(*m_impl->compiled, *m_impl->profile);
+    return analysis::profileJson(*m_impl->profiled, *m_impl->profile);
 }
 
 base::Result<std::shared_ptr<const Document>> RepeatedTrace::document(const base::WorkContext& work) const {

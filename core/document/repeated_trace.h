@@ -30,22 +30,23 @@ class RepeatedTrace {
     RepeatedTrace& operator=(RepeatedTrace&&) noexcept;
 
     /// The values that this call of the function returns, computed by the engine: the leaves of its containers in
-    /// order; none if calls only record. Where it returns other values than before, the form is compiled again. A
-    /// tensor among the inputs is an input of the recording; a number, text or None reaches the function as it is. Run
-    /// errors: "trace error because REASON" (see trace::repetitionMismatch), what cannot be traced, what an operator or
-    /// a guard says, results that the optimisation changed (TraceOptions::optLevel below 0). Usage errors: another
-    /// count of inputs; with captureAsConst what is not a tensor; bad options. What the function itself throws reaches
-    /// the caller. After all of them the trace is what it was.
+    /// order; none if calls only record. Where it returns other values than before, or decides otherwise by values,
+    /// that is compiled, too; the last eight compiled forms are kept. A tensor among the inputs is an input of the
+    /// recording; a number, text or None reaches the function as it is. Run errors: "trace error because REASON" (see
+    /// trace::repetitionMismatch), what cannot be traced, what an operator or a guard says, results that the
+    /// optimisation changed (TraceOptions::optLevel below 0). Usage errors: another count of inputs; with
+    /// captureAsConst what is not a tensor; bad options. What the function itself throws reaches the caller. After all
+    /// of them the trace is what it was.
     base::Result<std::vector<tensor::Value>> call(std::span<const tensor::Value> inputs,
                                                   const base::WorkContext& work = {});
     const TraceOptions& options() const;
     /// What was recorded; null before the first call.
     const std::shared_ptr<const graph::InternalGraph>& recorded() const;
-    /// What calls run: the recording after the passes of the level, with steps that run again if it is to take less
-    /// memory. Null until it is needed for the first time.
-    const std::shared_ptr<const graph::InternalGraph>& compiled() const;
+    /// What the last call ran: the recording after the passes of the level, with steps that run again if it is to take
+    /// less memory. Null until it is needed for the first time.
+    std::shared_ptr<const graph::InternalGraph> compiled() const;
     /// What each of these passes did.
-    const std::vector<passes::PassReport>& passReports() const;
+    std::vector<passes::PassReport> passReports() const;
     /// Times of the last compiled call as JSON, by operator under "profiler" (see analysis::profileJson). Usage errors:
     /// profiling is off, or fewer than two calls ran the compiled form.
     base::Result<std::string> getProfile() const;

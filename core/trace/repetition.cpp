@@ -47,7 +47,17 @@ class Comparison {
     /// After run(): what the functions return.
     bool hasSameResult() { return !compareArguments(m_recorded.main().result, m_again.main().result); }
 
+    /// After run(): guards ask for the same of the same values.
+    bool hasSameGuards() {
+        return std::ranges::all_of(m_guards, [this](const auto& body) {
+            return std::ranges::equal(body.first, body.second,
+                                      [this](const Expr* a, const Expr* b) { return isSameGuard(*a, *b); });
+        });
+    }
+
   private:
+    using Guards = std::vector<const Expr*>;
+
     Mismatch compareBodies(BodyId recorded, BodyId again) {
         const Body& left = m_recorded.body(recorded);
         const Body& right = m_again.body(again);
@@ -63,6 +73,7 @@ class Comparison {
             if (Mismatch found = compareSteps(*wanted[i], *given[i])) return found;
         }
         if (given.size() < wanted.size()) return "mismature end";
+        m_guards.emplace_back(guardsOf(m_recorded, left), guardsOf(m_again, right));
         const auto noteReads = [](const InternalGraph& graph, const Body& body, auto&& note) {
             for (const NodeId node : body.outputs) note(node);
             for (const ExprId id : body.order) {
@@ -83,6 +94,22 @@ class Comparison {
             if (isStep && !graph::isGuard(expr)) steps.push_back(&expr);
         }
         return steps;
+    }
+
+    static Guards guardsOf(const InternalGraph& graph, const Body& body) {
+        Guards guards;
+        for (const ExprId id : body.order)
+            if (graph::isGuard(graph.expr(id))) guards.push_back(&graph.expr(id));
+        return guards;
+    }
+
+    bool isSameGuard(const Expr& recorded, const Expr& again) {
+        const graph::Attributes &left = recorded.attributes, &right = again.attributes;
+        return std::ranges::equal(recorded.arguments, again.arguments,
+                                  [this](const Argument& a, const Argument& b) { return !compareArguments(a, b); }) &&
+               left.getString(graph::kGuardKind, {}) == right.getString(graph::kGuardKind, {}) &&
+               left.getInt(graph::kGuardExpected, 0) == right.getInt(graph::kGuardExpected, 0) &&
+               left.getFloat(graph::kGuardExpected, 0) == right.getFloat(graph::kGuardExpected, 0);
     }
 
     Mismatch compareSteps(const Expr& recorded, const Expr& again) {
@@ -164,6 +191,7 @@ class Comparison {
     std::unordered_map<NodeId, NodeId> m_sameAs;  ///< of the second trace -> of the recorded one
     std::unordered_set<NodeId> m_readable;        ///< of the recorded one
     std::vector<NodeId> m_againReads;
+    std::vector<std::pair<Guards, Guards>> m_guards;  ///< of each body: recorded and again
 };
 
 }  // namespace
@@ -175,7 +203,7 @@ std::optional<std::string> repetitionMismatch(const InternalGraph& recorded, con
 
 bool repeatsResult(const InternalGraph& recorded, const InternalGraph& again, bool capturesMayChange) {
     Comparison comparison(recorded, again, capturesMayChange);
-    return !comparison.run() && comparison.hasSameResult();
+    return !comparison.run() && comparison.hasSameResult() && comparison.hasSameGuards();
 }
 
 }  // namespace sonde::trace

@@ -18,7 +18,8 @@ std::optional<std::string> repetitionMismatch(const graph::InternalGraph& record
                                               bool capturesMayChange = false);
 
 /// Whether a second trace without mismatch also returns the same: the same containers and keys with the same values,
-/// computed by the same operations, at the same positions. Tensors from outside count as one where `capturesMayChange`.
+/// computed by the same operations, at the same positions, and has the same guards: what was decided by values was
+/// decided alike. Tensors from outside count as one where `capturesMayChange`.
 bool repeatsResult(const graph::InternalGraph& recorded, const graph::InternalGraph& again,
                    bool capturesMayChange = false);
 

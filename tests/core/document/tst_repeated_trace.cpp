@@ -187,6 +187,52 @@ class TestRepeatedTrace : public QObject {
         }
     }
 
+    /// A form is compiled once for each thing that the function returns, and the last eight are kept.
+    void alternatingResultsAreCompiledOnce() {
+        int number = 0;
+        RepeatedTrace trace([&number](In in) { return Var::tuple({sum(in), number}); }, parameters(2));
+        const std::vector<Value> inputs{floats({1, 2}), floats({10, 20})};
+        const auto formOf = [&](int now) {
+            number = now;
+            const auto result = trace.call(inputs);
+            const bool isRight = result && numbersOf(*result) == QList<QList<double>>{{11, 22}, {double(now)}};
+            return isRight ? trace.compiled() : nullptr;
+        };
+        QVERIFY(trace.call(inputs));
+        const auto first = formOf(1), second = formOf(2);
+        QVERIFY(first && second && first != second);
+        QVERIFY(formOf(1) == first);
+        QVERIFY(formOf(2) == second);
+        for (int i = 3; i <= 8; ++i) QVERIFY(formOf(i));
+        QVERIFY(formOf(1) == first);  // the eighth
+        QVERIFY(formOf(9));           // takes the place of the one that was not used for the longest time
+        QVERIFY(formOf(1) == first);
+        QVERIFY(formOf(2) != second);
+    }
+
+    /// The function is called again and decides for itself: what the first call decided stops nothing. Only without the
+    /// host there is nobody to ask.
+    void laterCallsMayDecideOtherwise() {
+        int positive = 0;
+        const auto function = [&positive](In in) {
+            if (in[0].method("sum", {}, {}).toBool()) ++positive;
+            return in[0] + in[1];
+        };
+        const std::vector<Value> yes{floats({1, 2}), floats({10, 20})}, no{floats({1, -1}), floats({10, 20})};
+        RepeatedTrace trace(function, parameters(2));
+        for (const auto* inputs : {&yes, &yes, &no, &yes, &no}) {
+            const auto result = trace.call(*inputs);
+            QVERIFY2(result, result ? "" : result.error().text().c_str());
+            QCOMPARE(result->front().tensor().toDouble(1), inputs == &yes ? 22.0 : 19.0);
+        }
+        QCOMPARE(positive, 3);
+        document::TraceOptions alone;
+        alone.withoutHost = true;
+        RepeatedTrace replayed(function, parameters(2), alone);
+        QVERIFY(replayed.call(yes) && replayed.call(yes));
+        QVERIFY(!replayed.call(no));
+    }
+
     void otherInputsRunAndOtherTypesDoNot() {
         RepeatedTrace trace(sumOfAll, parameters(3));
         QVERIFY(trace.call(threeInputs()));
