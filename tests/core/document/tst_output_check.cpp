@@ -5,6 +5,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <unistd.h>
+
 #include "core/document/document.h"
 #include "core/document/output_check.h"
 #include "tests/support/onnx_file.h"
@@ -48,10 +50,29 @@ class TestOutputCheck : public QObject {
         for (const char* name : {"copy.onnx", "new.npz", "none/new.npz"})
             QVERIFY2(document::checkOutput(at(name), "--out", files), name);
         // A device takes what it is given, and keeps nothing.
-        for (const char* device : {"/dev/null", "/dev/stdout"}) {
+        for (const char* device : {"/dev/null", "/dev/zero"}) {
             QVERIFY(document::checkOutput(device, "--out", std::vector<FileRead>{{device, "an input file"}}));
             QVERIFY(!document::isSameFile(device, device));
         }
+    }
+
+    /// What the names of open files ("/dev/stdout", "/dev/fd/5") stand for: a pipe keeps nothing, a file does.
+    void namesOfOpenFiles() {
+        int pipe[2];
+        QCOMPARE(::pipe(pipe), 0);
+        const std::string throughPipe = "/dev/fd/" + std::to_string(pipe[1]);
+        QVERIFY(document::checkOutput(throughPipe, "-o", std::vector<FileRead>{{throughPipe, "an input file"}}));
+        QVERIFY(!document::isSameFile(throughPipe, throughPipe));
+        ::close(pipe[0]);
+        ::close(pipe[1]);
+        QFile model(m_folder->filePath("m.onnx"));
+        QVERIFY(model.open(QIODevice::ReadOnly));
+        const std::string open = "/dev/fd/" + std::to_string(model.handle());
+        const auto checked = document::checkOutput(open, "-o", document::modelFiles(at("m.onnx").string()));
+        QVERIFY(!checked);
+        QCOMPARE(checked.error().what,
+                 "'" + open + "' is the model file, " + at("m.onnx").string() + ": it would be overwritten");
+        QVERIFY(document::isSameFile(open, at("m.onnx")));
     }
 
     void filesThatAreNotThereYet() {
