@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -315,32 +314,38 @@ class Finder {
 
     // ---- Names ----
 
-    bool anyOp(const Item& item, const std::function<bool(const operators::Traits&)>& test) const {
+    /// What the operations of an item do, as far as its name says it.
+    struct Doing {
+        bool attends = false, convolves = false, multiplies = false, averages = false, takesRoots = false;
+    };
+
+    Doing doingOf(const Item& item) const {
+        using operators::OpClass;
+        using operators::Trait;
+        Doing doing;
         for (std::size_t i = item.first; i <= item.last; ++i) {
-            if (test(graph::traitsOf(op(i)))) return true;
+            const operators::Traits& traits = graph::traitsOf(op(i));
+            doing.attends |= traits.is(Trait::Attends);
+            doing.convolves |= traits.is(Trait::Convolves);
+            doing.multiplies |= traits.is(Trait::Multiplies);
+            doing.averages |= traits.opClass == OpClass::Mean;
+            doing.takesRoots |= traits.opClass == OpClass::Sqrt;
         }
-        return false;
+        return doing;
     }
 
     std::string nameOf(const Item& item) const {
-        using operators::OpClass;
-        using operators::Trait;
-        using operators::Traits;
-        const bool attends = anyOp(item, [](const Traits& traits) { return traits.is(Trait::Attends); });
-        const bool convolves = anyOp(item, [](const Traits& traits) { return traits.is(Trait::Convolves); });
-        const bool multiplies = anyOp(item, [](const Traits& traits) { return traits.is(Trait::Multiplies); });
+        const Doing doing = doingOf(item);
         if (item.kind == Item::Kind::Segment) {
-            const bool normalises = anyOp(item, [](const Traits& traits) { return traits.opClass == OpClass::Mean; }) &&
-                                    anyOp(item, [](const Traits& traits) { return traits.opClass == OpClass::Sqrt; });
-            if (convolves) return "block";
-            if (multiplies) return attends ? "attention" : "mlp";
-            return normalises ? "norm" : "block";
+            if (doing.convolves) return "block";
+            if (doing.multiplies) return doing.attends ? "attention" : "mlp";
+            return doing.averages && doing.takesRoots ? "norm" : "block";
         }
         const Item& block = m_items[item.children.front()];
         if (std::ranges::any_of(block.children,
                                 [this](std::size_t child) { return m_items[child].kind == Item::Kind::Run; }))
             return "stages";
-        return attends && multiplies && !convolves ? "layers" : "blocks";
+        return doing.attends && doing.multiplies && !doing.convolves ? "layers" : "blocks";
     }
 
     /// The operations of an item that is not split further.

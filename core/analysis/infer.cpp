@@ -170,9 +170,8 @@ void Inference::bind(const Expr& expr, const ops::OpDef& op, Inputs& inputs) con
         Known known = knownOf(argument);
         // A list that stands in the call has just what stands there; a list of one type elsewhere may hold any number
         // of it.
-        const bool asksAll =
-            op.domain == "aten" || operators::traitsOf(op.domain, op.name).query == operators::ShapeQuery::Length;
-        if (asksAll && known.isWhole && inputs.types.back().kind == ValueKind::List)
+        if (known.isWhole && inputs.types.back().kind == ValueKind::List &&
+            (op.domain == "aten" || operators::traitsOf(op.domain, op.name).query == operators::ShapeQuery::Length))
             inputs.types.back().kind = ValueKind::Tuple;
         inputs.values.push_back(std::move(known.value));
         inputs.elements.push_back(std::move(known.elements));

@@ -162,7 +162,7 @@ class KindFinder {
             const bool isPartOfWeight = isFixed && position != WeightPosition::None && !isScalar(m_graph.node(input));
             if (position == WeightPosition::Through || isPartOfWeight) use.merge(made);
             if (!isFixed || position == WeightPosition::Embedding) use.add(position);
-            if (graph::traitsOf(expr).opClass == operators::OpClass::Dequantize && position == WeightPosition::Through)
+            if (position == WeightPosition::Through && graph::traitsOf(expr).opClass == operators::OpClass::Dequantize)
                 use.quantized = true;
         });
     }

@@ -1,6 +1,7 @@
 // From the rows of all families to one table for each domain.
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <unordered_map>
@@ -12,6 +13,15 @@
 namespace sonde::operators {
 
 namespace {
+
+/// Names are short and differ at their ends. Every consumer asks for traits by name, several times for each operation.
+struct NameHash {
+    std::size_t operator()(std::string_view name) const {
+        std::uint64_t hash = name.size();
+        for (const char character : name) hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3u;
+        return hash;
+    }
+};
 
 class Table {
   public:
@@ -90,7 +100,7 @@ class Table {
 
   private:
     std::deque<std::string> m_names;  // the table holds views of them
-    std::unordered_map<std::string_view, Entry> m_rows;
+    std::unordered_map<std::string_view, Entry, NameHash> m_rows;
 };
 
 const Table& atenTable() {
@@ -102,11 +112,16 @@ const Table& atenTable() {
     return table;
 }
 
+const Table& onnxTable() {
+    static const Table table{onnxRows()};
+    return table;
+}
+
 const Table* tableOf(std::string_view domain) {
-    static const Table onnx{onnxRows()}, contrib{contribRows()}, preview{previewRows()},
-        training{previewTrainingRows()}, python{pythonRows()}, vision{visionRows()}, own{ownRows()};
-    if (domain.empty() || domain == "ai.onnx") return &onnx;
+    if (domain.empty() || domain == "ai.onnx") return &onnxTable();
     if (domain == "aten") return &atenTable();
+    static const Table contrib{contribRows()}, preview{previewRows()}, training{previewTrainingRows()},
+        python{pythonRows()}, vision{visionRows()}, own{ownRows()};
     if (domain == "prim") return &python;
     if (domain == "com.microsoft") return &contrib;
     if (domain == "torchvision") return &vision;
@@ -122,7 +137,7 @@ constexpr Traits kUnknownWrite = Traits{.memory = {Sharing::Written, false, true
 /// The row of an operator as a graph names it; null if there is none.
 const Table::Entry* rowOf(std::string_view domain, std::string_view operatorName) {
     const Table* table = tableOf(domain);
-    const bool hasOverloads = domain == "aten" || domain == "prim";
+    const bool hasOverloads = !domain.empty() && (domain == "aten" || domain == "prim");
     return table ? table->find(hasOverloads ? withoutOverload(operatorName) : operatorName) : nullptr;
 }
 

@@ -1,5 +1,6 @@
 #include "ui/widgets/empty_state.h"
 
+#include <QEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -62,8 +63,7 @@ void EmptyState::setContent(const QString& icon, const QString& title, const QSt
 
 /// A line breaks between words only, so a narrow panel has less at its sides.
 int EmptyState::sideFor(int width) const {
-    const int widest = std::max(widestWord(*m_title), m_text->isHidden() ? 0 : widestWord(*m_text));
-    return std::clamp((width - widest) / 2, 0, static_cast<int>(theme::kLarge));
+    return std::clamp((width - m_widestWord) / 2, 0, static_cast<int>(theme::kLarge));
 }
 
 int EmptyState::heightWithoutIcon(int width) const {
@@ -99,6 +99,19 @@ void EmptyState::refresh() {
     QPalette muted = palette();
     muted.setColor(QPalette::WindowText, theme::color(theme::ColorRole::MutedText));
     m_text->setPalette(muted);
+    measureWords();
+}
+
+/// A layout asks for sizes many times while a window is built: words are measured when they or their font change.
+void EmptyState::measureWords() {
+    m_widestWord = std::max(widestWord(*m_title), m_text->isHidden() ? 0 : widestWord(*m_text));
+}
+
+void EmptyState::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::FontChange) return;
+    measureWords();
+    updateGeometry();
 }
 
 }  // namespace sonde::widgets

@@ -24,18 +24,21 @@ class EmptyState : public QWidget {
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
   private:
     void refresh();
     void arrange();
     int heightWithoutIcon(int width) const;
     int sideFor(int width) const;
+    void measureWords();
 
     QString m_iconName;
     QLabel* m_icon;
     QLabel* m_title;
     QLabel* m_text;
     QPushButton* m_action;
+    int m_widestWord = 0;  ///< of title and text, in device-independent pixels
 };
 
 }  // namespace sonde::widgets

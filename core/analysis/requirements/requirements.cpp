@@ -62,7 +62,7 @@ void Requirements::collect(const Body& body, int depth) {
     for (auto id = body.order.rbegin(); id != body.order.rend(); ++id) {
         const Expr& expr = m_graph.expr(*id);
         if (expr.op.name.empty() && !expr.bodies.empty()) collectCall(expr, depth);
-        else if (graph::traitsOf(expr).opClass == OpClass::If && expr.bodies.size() == 2) collectBranches(expr, depth);
+        else if (expr.bodies.size() == 2 && graph::traitsOf(expr).opClass == OpClass::If) collectBranches(expr, depth);
         else if (expr.op.domain == "aten") collectOperator(expr);
         else if (expr.op.domain == "prim") collectPlain(expr);
     }
