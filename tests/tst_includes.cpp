@@ -26,6 +26,7 @@ struct Rule {
 
 // clang-format off
 const QStringList kCore{"core/base",   "core/tensor", "core/operators", "core/ops",          "core/graph",    "core/trace",
+                        "core/expression",
                         "core/nn",     "core/zoo",    "core/exec",         "core/analysis", "core/io",
                         "core/passes", "core/layout", "core/layout/engine", "core/io/torchscript",
                         "core/io/traced_module", "core/io/dump"};
@@ -37,6 +38,7 @@ const QList<Rule>& rules() {
     static const QList<Rule> table{
         {"core/base", {}},
         {"core/tensor", {"core/base"}},
+        {"core/expression", {"core/tensor"}},
         {"core/operators", {"core/tensor"}},
         {"core/ops", {"core/tensor", "core/operators"}},
         {"core/graph", {"core/tensor", "core/operators"}},

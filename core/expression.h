@@ -1,0 +1,5 @@
+#pragma once
+
+// The expression language over tensors.
+
+#include "core/expression/expression.h"
