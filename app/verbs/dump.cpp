@@ -73,6 +73,7 @@ base::Result<exporting::WrittenExport> writeOut(const document::Document& docume
 
 base::Result<int> dump(DumpVerbOptions& options) {
     if (options.check) {
+        options.model.tellUnused("with --check");
         options.arguments.tellUnused("silent", "with --check");
         if (!options.out.empty()) printWarning("--out has no effect with --check");
         return checkDump(options);

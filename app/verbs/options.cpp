@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/interrupt.h"
+#include "app/verbs/inputs.h"
 #include "core/base/visible_text.h"
 #include "core/passes/report.h"
 
@@ -15,6 +16,7 @@ void ModelOptions::addTo(CLI::App& command) {
             "MODEL", model,
             "Model file (.onnx, TorchScript .pt; recognised by content) or zoo:NAME, zoo:NAME?classes=10&width=0.5")
         ->required();
+    const std::size_t before = command.get_options().size();
     command.add_option("--tracer", open.tracer, "module-path, traced-module, robust or custom")
         ->check(CLI::IsMember({"module-path", "traced-module", "robust", "custom"}));
     command
@@ -42,6 +44,13 @@ void ModelOptions::addTo(CLI::App& command) {
     command.add_flag("!--no-groups", open.groups,
                      "ONNX files without module names: do not group repeated and self-contained parts");
     command.add_flag("--flatten", open.flatten, "Flatten: replace every module call by its operations");
+    const auto all = command.get_options();
+    m_options.assign(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
+}
+
+void ModelOptions::tellUnused(const std::string& why) const {
+    for (const CLI::Option* option : m_options)
+        if (option->count() > 0) printWarning(option->get_name() + " has no effect " + why);
 }
 
 base::Result<void> checkOutputs(const VerbFiles& files, const std::vector<document::FileRead>& read) {

@@ -11,7 +11,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace sonde::app {
 
@@ -33,11 +34,16 @@ struct ModelOptions {
 
     /// Adds the arguments to a command; they are filled in when the command line is parsed.
     void addTo(CLI::App& command);
+    /// Warns of each of them that is given, where no model is opened: "--tracer has no effect with --check".
+    void tellUnused(const std::string& why) const;
     /// Opens the model, and tells its findings on standard error. `inputData`: what it is going to be run on, which is
     /// the example for tracers that run it if no other one was given. Usage error if an output is one of the files that
     /// are read (document::checkOutput), or another output.
     base::Result<std::shared_ptr<const document::Document>> load(const std::string& inputData = {},
                                                                  const VerbFiles& files = {});
+
+  private:
+    std::vector<const CLI::Option*> m_options;  ///< but for MODEL
 };
 
 /// The originating module of a node for a table: its qualname, "(root)" or "-".

@@ -175,8 +175,13 @@ class TestDumpVerbs : public QObject {
         QVERIFY(warned({"--no-change-graph"}, "with --dump-format FBS_V2"));
         QVERIFY(warned({"--model-version", "5", "--dump-format", "FBS"}, "with --dump-format FBS"));
         QVERIFY(!warned({"--no-change-graph", "--dump-format", "FBS"}, "with --dump-format FBS"));
-        const Outcome checked = runSonde({"dump", path("cases.dump"), "--check", "--silent", "--repeat", "2",
-                                          "--option", "enable_nchw88", "-o", path("never.dump")});
+        const Outcome checked =
+            runSonde({"dump", path("cases.dump"), "--check", "--silent", "--repeat", "2", "--option", "enable_nchw88",
+                      "-o", path("never.dump"), "--tracer", "robust", "--pass", "fold-constant", "--no-groups"});
+        for (const char* option : {"--tracer", "--pass", "--no-groups"})
+            QVERIFY2(checked.err.contains(QString::fromLatin1(option) + " has no effect with --check\n"),
+                     qPrintable(checked.err));
+        QVERIFY2(!checked.err.contains("--flatten has"), qPrintable(checked.err));
         QVERIFY2(checked.err.contains("--repeat has no effect with --check\n"), qPrintable(checked.err));
         QVERIFY2(checked.err.contains("--option has no effect with --check\n"), qPrintable(checked.err));
         QVERIFY2(checked.err.contains("--out has no effect with --check\n"), qPrintable(checked.err));
