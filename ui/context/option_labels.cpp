@@ -2,54 +2,25 @@
 
 #include <QRegularExpression>
 
-#include <vector>
-
-#include "core/export/export_options.h"
+#include "ui/context/option_names.h"
 #include "ui/context/text.h"
 
 namespace sonde::context {
 
-namespace {
-
-/// How a text may name an option, and what the dialog calls it.
-struct OptionName {
-    QRegularExpression pattern;
-    QString label;
-};
-
-OptionName optionName(const QString& before, const QString& key, const QString& label) {
-    return {QRegularExpression(
-                QStringLiteral("(?<![\\w-])%1%2(?:=true)?(?![\\w=-])").arg(before, QRegularExpression::escape(key))),
-            QStringLiteral("\u201c%1\u201d").arg(label)};
-}
-
-/// Of the rows of all exports; the layouts are "Layout: nchw88", as in the preview.
-std::vector<OptionName> optionNames() {
-    const QString inference = QStringLiteral("(?:--option )?");
-    std::vector<OptionName> names;
-    for (const exporting::ExportOption& option : exporting::exportOptions()) {
-        const QString name = context::text(option.name), label = context::text(option.label);
-        if (option.spelling != exporting::Spelling::Inference) {
-            if (const QString spelled = context::text(option.spelled()); spelled == QStringLiteral("--") + name)
-                names.push_back(optionName({}, spelled, label));
-        } else if (option.choices.empty()) {
-            names.push_back(optionName(inference, name, label));
-        } else {
-            for (const exporting::OptionChoice& choice : option.choices)
-                if (!choice.value.empty())
-                    names.push_back(optionName(inference, QStringLiteral("enable_") + context::text(choice.value),
-                                               label + QStringLiteral(": ") + context::text(choice.value)));
+QString withOptionLabels(std::string_view given) {
+    QString said = context::text(given);
+    for (const OptionName& name : optionNames()) {
+        if (name.isOpposite) continue;
+        const QString label = QStringLiteral("\u201c%1\u201d").arg(name.label());
+        qsizetype at = 0;
+        for (QRegularExpressionMatch match; (match = name.pattern.match(said, at)).hasMatch();) {
+            const bool hasValue = match.capturedLength(1) > 0;  // which stays, behind its blank
+            const qsizetype start = match.capturedStart();
+            const qsizetype end = hasValue ? match.capturedStart(1) - 1 : match.capturedEnd();
+            said.replace(start, end - start, label);
+            at = start + label.size();
         }
     }
-    return names;
-}
-
-}  // namespace
-
-QString withOptionLabels(std::string_view given) {
-    static const std::vector<OptionName> names = optionNames();
-    QString said = context::text(given);
-    for (const OptionName& each : names) said.replace(each.pattern, each.label);
     return said;
 }
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/export/export_options.h"
 #include "ui/context/option_labels.h"
+#include "ui/context/option_names.h"
 #include "ui/context/text.h"
 
 namespace sonde::context {
@@ -56,38 +56,17 @@ QStringList adviceFor(const QString& clause) {
     return advice;
 }
 
-/// "File › Format": where the export dialog has an option.
-QString dialogName(const exporting::ExportOption& option) {
-    return context::text(option.group) + QStringLiteral(" \u203a ") + context::text(option.label);
-}
-
-/// An option in a text, with one of its values if that follows.
-QRegularExpression patternOf(const exporting::ExportOption& option) {
-    QStringList values;
-    for (const exporting::OptionChoice& choice : option.choices)
-        if (!choice.value.empty()) values << QRegularExpression::escape(context::text(choice.value));
-    const QString value = values.isEmpty() ? QString() : QStringLiteral("(?: (%1)(?!\\w))?").arg(values.join(u'|'));
-    return QRegularExpression(QStringLiteral("(?<![\\w-])") +
-                              QRegularExpression::escape(QString::fromStdString(option.spelled())) +
-                              QStringLiteral("(?![\\w-])") + value);
-}
-
-/// Switches that are on by default are spelled --no-NAME: what is said of that is the opposite of what holds for NAME.
-bool isNegated(const exporting::ExportOption& option) {
-    return option.spelled().starts_with("--no-") && !option.name.starts_with("no-");
-}
-
 /// A clause with the options of an export by their names in the export dialog; empty if it cannot be said so.
 QString inDialog(QString clause) {
-    for (const exporting::ExportOption& option : exporting::exportOptions()) {
-        const QRegularExpression pattern = patternOf(option);
-        for (auto found = pattern.match(clause); found.hasMatch(); found = pattern.match(clause)) {
-            if (isNegated(option)) return {};
-            QString name = u'"' + dialogName(option) + u'"';
+    for (const OptionName& each : optionNames()) {
+        for (auto found = each.pattern.match(clause); found.hasMatch(); found = each.pattern.match(clause)) {
+            if (each.isOpposite) return {};
+            QString name = u'"' + each.place() + u'"';
             const std::string value = found.captured(1).toStdString();
-            const auto choice = std::ranges::find(option.choices, value, &exporting::OptionChoice::value);
-            if (!value.empty() && choice != option.choices.end())
-                name = translated("%1 to \"%2\"").arg(name, context::text(choice->help));
+            const auto given = std::ranges::find(each.option->choices, value, &exporting::OptionChoice::value);
+            const exporting::OptionChoice* choice = each.choice;
+            if (!value.empty() && given != each.option->choices.end()) choice = &*given;
+            if (choice) name = translated("%1 to \"%2\"").arg(name, context::text(choice->help));
             clause.replace(found.capturedStart(), found.capturedLength(), name);
         }
     }
@@ -132,8 +111,9 @@ QString windowHint(const std::string& hint) {
 
 QString windowPlace(const std::string& where) {
     if (!where.starts_with("--")) return QString::fromStdString(where);
-    const auto option = std::ranges::find(exporting::exportOptions(), where, &exporting::ExportOption::spelled);
-    return option == exporting::exportOptions().end() ? QString() : dialogName(*option);
+    const auto name = std::ranges::find_if(
+        optionNames(), [&where](const OptionName& each) { return !each.choice && each.option->spelled() == where; });
+    return name == optionNames().end() ? QString() : name->place();
 }
 
 }  // namespace sonde::context

@@ -26,6 +26,8 @@ class TestOptionLabels : public QObject {
                                                          << "\u201cLayout: nchw44_dot\u201d";
         QTest::newRow("command line") << "use --option enable_fuse_grain=true, or --maxerr 0.1"
                                       << "use \u201cFuse small operations\u201d, or \u201cMaximum error\u201d 0.1";
+        QTest::newRow("a value behind it") << "--dump-format FBS, --dump-format=FBS"
+                                           << "\u201cFormat\u201d FBS, --dump-format=FBS";
         QTest::newRow("switched off") << "--option enable_ioc16=false, --no-metadata"
                                       << "--option enable_ioc16=false, --no-metadata";
         QTest::newRow("words") << "the layout of 'enable_ioc16x' and my--maxerr; repeat the pass"

@@ -90,6 +90,10 @@ void TestWindowHint::clausesAreReplacedOrLeftOut_data() {
     QTest::newRow("an option of the optimisation")
         << "leave out --option enable_ioc16"
         << "clear \"Layout and precision \u203a Values and arithmetic in float16\"";
+    QTest::newRow("a layout")
+        << "leave out --append-json and --option enable_nchw88"
+        << "clear \"File \u203a Add to that list\" and \"Layout and precision \u203a Layout\" to \"x86 "
+           "with AVX: blocks of 8 channels\"";
     // --no-metadata is a switch that is on by default: to leave it out is to tick "Keep metadata".
     QTest::newRow("a negated switch") << "leave out --no-metadata"
                                       << "";
@@ -128,7 +132,7 @@ void TestWindowHint::reportedErrorsNameNoCommand() {
 void TestWindowHint::theWindowItselfNamesNoCommand() {
     for (const QString& file : test::sourceFiles({"ui"}, {"*.cpp"})) {
         // What is replaced, and what goes to standard error: of scripts, and where no window can be opened.
-        if (file == u"ui/context/window_hint.cpp" || file == u"ui/context/option_labels.cpp" ||
+        if (file == u"ui/context/window_hint.cpp" || file == u"ui/context/option_names.cpp" ||
             file == u"ui/window/application.cpp" || file == u"ui/window/script.cpp")
             continue;
         QStringList found = commandLiterals(file);
