@@ -17,7 +17,7 @@ set(SONDE_PUBLIC_HEADERS
   document/formats.h document/input_infos.h document/native_library.h document/optimize.h document/own_code.h
   document/part.h document/reference.h
   document/repeated_trace.h document/test_cases.h document/trace_options.h document/trace_request.h document/tracers.h document/weights.h
-  exec/measurement.h exec/plan.h exec/plan_options.h exec/recompute.h exec/recompute_options.h exec/recording.h
+  exec/measurement.h exec/plan.h exec/plan_options.h exec/recompute.h exec/recompute_options.h exec/recording.h exec/replay.h
   exec/row_memory.h exec/run.h exec/run_options.h exec/runner.h
   export/dump.h export/export_choice.h export/export_options.h export/write_export.h
   export/optimised_cases.h export/plain_form.h

@@ -65,6 +65,19 @@ void BlockCache::nextRun() {
     std::erase_if(m_pool->unused, [this](const auto& entry) { return entry.second.run + kKeptRuns < m_pool->run; });
 }
 
+void BlockCache::trim(std::size_t keptBytes) {
+    std::vector<Block> freed;  // after the lock: giving memory back takes long
+    const std::scoped_lock lock(m_pool->mutex);
+    std::size_t bytes = 0;
+    for (const auto& [size, block] : m_pool->unused) bytes += size;
+    while (bytes > keptBytes) {
+        const auto largest = std::prev(m_pool->unused.end());
+        bytes -= largest->first;
+        freed.push_back(std::move(largest->second));
+        m_pool->unused.erase(largest);
+    }
+}
+
 std::size_t BlockCache::unusedBytes() const {
     const std::scoped_lock lock(m_pool->mutex);
     std::size_t bytes = 0;

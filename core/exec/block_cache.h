@@ -22,6 +22,8 @@ class BlockCache : public ops::OutputAllocator {
     base::Result<tensor::Tensor> allocate(std::size_t output, tensor::DType dtype, const tensor::Shape& shape) override;
     /// A run begins: unused blocks that neither it nor the two before it were given go.
     void nextRun();
+    /// Frees unused blocks, the largest first, until no more than so many bytes of them are left.
+    void trim(std::size_t keptBytes);
     std::size_t unusedBytes() const;
 
   private:

@@ -44,6 +44,20 @@ Recording Execution::run(std::span<const Value> inputs) {
     return std::move(m_recording);
 }
 
+base::Result<std::vector<Value>> Execution::replay(const ReplayInputs& inputs) {
+    const Expr& expr = m_graph.expr(inputs.expr);
+    const std::vector<Step>& steps = m_plan.bodies[expr.body.index()].steps;
+    const auto step = std::ranges::find(steps, inputs.expr, &Step::expr);
+    if (step == steps.end() || step->kind != Step::Kind::Operator)
+        return base::usageError("the operation cannot be done again", expr.target);
+    for (const auto& [node, value] : inputs.values) m_values[m_plan.source[node.index()].index()] = value;
+    m_draws = {inputs.draws.begin(), inputs.draws.end()};
+    if (execute(*step, expr, 0) == Outcome::Failed) return *m_recording.error;
+    std::vector<Value> outputs;
+    for (const NodeId node : expr.outputs) outputs.push_back(read(node));
+    return outputs;
+}
+
 Execution::Outcome Execution::bindInputs(std::span<const Value> inputs) {
     const std::vector<NodeId>& nodes = m_graph.inputs();
     if (inputs.size() > nodes.size()) {
@@ -74,7 +88,7 @@ Execution::Outcome Execution::bindInputs(std::span<const Value> inputs) {
         if (!node.constant || m_graph.isErased(node.producer)) continue;
         m_recording.states[node.producer.index()] = ExprState::Done;
         m_recording.computedNodes[i] = true;
-        if (m_plan.keep[i]) m_recording.kept[node.id].push_back(*node.constant);
+        if (keeps(node.id)) m_recording.kept[node.id].push_back(*node.constant);
         if (m_plan.isEnd[i] && --m_endsLeft == 0) return Outcome::AllEndsReached;
     }
     return Outcome::Finished;
@@ -95,7 +109,7 @@ Execution::Outcome Execution::publish(NodeId node, Value value, Value kept, cons
     else if (source == node) m_keptAs.erase(node);
     else if (const auto found = m_keptAs.find(source); found != m_keptAs.end()) kept = found->second;
     m_recording.computedNodes[index] = true;
-    if (m_plan.keep[index]) {
+    if (keeps(node)) {
         m_recording.kept[node].push_back(kept.isNone() ? value : std::move(kept));
         if (!m_passes.empty()) m_recording.keptPasses[node].push_back(m_passes);
     }

@@ -15,6 +15,7 @@
 #include "core/exec/plan_impl.h"
 #include "core/exec/prepared_cache.h"
 #include "core/exec/recording.h"
+#include "core/exec/replay.h"
 #include "core/exec/run_options.h"
 #include "core/ops/kernels/epilogue.h"
 
@@ -35,6 +36,8 @@ class Execution {
 
     /// `inputs` as for Runner::run.
     Recording run(std::span<const Value> inputs);
+    /// As Runner::replay.
+    base::Result<std::vector<Value>> replay(const ReplayInputs& inputs);
 
   private:
     /// What is passed up when a run ends early without having failed.
@@ -60,6 +63,7 @@ class Execution {
     Outcome runRowStep(const Step& step, int depth);
     Outcome runStep(const Step& step, int depth);
     Outcome goOnWithout(const graph::Expr& expr);
+    bool keeps(NodeId node) const { return m_options.keepsWatched && m_plan.keep[node.index()]; }
     bool isMissing(NodeId node) const { return m_isMissing[m_plan.source[node.index()].index()]; }
     bool lacksInput(const graph::Expr& expr) const;
     void closeCall(ExprState state);

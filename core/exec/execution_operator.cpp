@@ -29,6 +29,7 @@ class Execution::KernelBodies final : public ops::BodyRunner {
         const bool isLoop = m_expr.bodies.size() == 1;
         if (!isLoop) m_execution.m_recording.branchesTaken[m_expr.id].push_back(index);
         const PassScope pass(m_execution.m_passes, isLoop ? std::optional(iteration) : std::nullopt);
+        if (m_execution.m_options.observer) m_execution.m_options.observer->bodyStarted(body.id, inputs, iteration);
         outcome = Outcome::Finished;
         for (std::size_t i = 0; i < inputs.size() && outcome == Outcome::Finished; ++i) {
             outcome = m_execution.publish(body.inputs[i], inputs[i]);

@@ -16,6 +16,11 @@ class RunObserver {
     virtual void exprFinished(ExprId, std::span<const Value> outputs, std::int64_t elapsedNs) {
         (void)outputs, (void)elapsedNs;
     }
+    /// A body of a branch or a loop begins, inside of its operation. `inputs` in the order of the body's inputs, which
+    /// may have more; `iteration` counts from 0 in loops.
+    virtual void bodyStarted(graph::BodyId, std::span<const Value> inputs, std::int64_t iteration) {
+        (void)inputs, (void)iteration;
+    }
     /// Asked before each expr of the main body; may block (stepping, pausing). False cancels the run.
     virtual bool mayContinue(ExprId) { return true; }
 };
@@ -23,7 +28,8 @@ class RunObserver {
 struct RunOptions {
     std::uint64_t seed = 0;
     RunObserver* observer = nullptr;
-    bool countsBad = true;  ///< fill Recording::bad; false only to measure what that costs
+    bool countsBad = true;     ///< fill Recording::bad; false only to measure what that costs
+    bool keepsWatched = true;  ///< false: the observer takes what it wants of watched values, Recording::kept is empty
 };
 
 }  // namespace sonde::exec

@@ -34,4 +34,22 @@ Recording Runner::run(const Plan& plan, std::span<const Value> inputs, const bas
     return changed ? recordingOfChangedFiles(plan, std::move(*changed), recording.totalNs) : std::move(recording);
 }
 
+base::Result<std::vector<Value>> Runner::replay(const Plan& plan, const ReplayInputs& inputs,
+                                                const base::WorkContext& work, const RunOptions& options) {
+    ops::RunEnvironment environment;
+    environment.pool = &m_impl->pool;
+    environment.stop = work.stop;
+    environment.seed = options.seed;
+    environment.exact = plan.options().exact;
+    FileCheck files(plan.sharedGraph(), {});
+    if (auto changed = files.changed()) return std::move(*changed);
+    RunOptions once = options;
+    once.countsBad = false;
+    auto outputs = Execution(plan, work, once, environment, m_impl->memory, files).replay(inputs);
+    if (auto changed = files.changed()) return std::move(*changed);
+    return outputs;
+}
+
+void Runner::trim(std::size_t keptBytes) { m_impl->memory.blocks.trim(keptBytes); }
+
 }  // namespace sonde::exec

@@ -36,6 +36,22 @@ class TestBlockCache : public QObject {
         QVERIFY2(most <= std::size_t{135'000'000}, qPrintable(QString::number(most)));
     }
 
+    void whatLiesIdleGoesWhenAsked() {
+        BlockCache cache;
+        {
+            const Tensor small = cache.allocate(0, DType::Float32, Shape{100'000}).value();
+            const Tensor large = cache.allocate(0, DType::Float32, Shape{1'000'000}).value();
+        }
+        const Tensor used = cache.allocate(0, DType::Float32, Shape{2'000'000}).value();
+        QVERIFY(cache.unusedBytes() >= std::size_t{4'400'000});
+        cache.trim(std::size_t{600'000});
+        // The smaller one is left: 400,000 bytes and what they were rounded up by.
+        QVERIFY(cache.unusedBytes() >= std::size_t{400'000} && cache.unusedBytes() <= std::size_t{450'000});
+        cache.trim(0);
+        QCOMPARE(cache.unusedBytes(), std::size_t{0});
+        QVERIFY(used.bytes() != nullptr);
+    }
+
     void whatIsKeptForLongComesBackAndGoes() {
         BlockCache cache;
         cache.nextRun();
