@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/session/debug/spill_file.h"
+#include "core/session/debug/trace.h"
+#include "core/tensor/value.h"
+
+namespace sonde::session::debug {
+
+/// How much a run that is debugged may keep of its values.
+struct KeptLimits {
+    static constexpr std::size_t kDefaultMemory = std::size_t{1} << 30;
+    static constexpr std::size_t kDefaultDisk = std::size_t{64} << 30;
+
+    std::size_t memoryBytes = kDefaultMemory;
+    /// Beyond the memory: what is in a file. Beyond that too, values are computed again.
+    std::size_t diskBytes = kDefaultDisk;
+    std::string folder;  ///< of that file, see SpillFile::create; may be empty
+};
+
+using BlockId = std::uint32_t;
+inline constexpr BlockId kNoBlock = std::numeric_limits<BlockId>::max();
+
+/// A value apart from the memory that its elements are in: that may be elsewhere when the value is asked for.
+struct KeptValue {
+    tensor::Value value;  ///< neither a container nor a tensor in a block: the value itself; else its kind tells
+    tensor::ValueKind kind = tensor::ValueKind::None;
+    BlockId block = kNoBlock;  ///< of a tensor
+    tensor::DType dtype = tensor::DType::Undefined;
+    tensor::Shape shape;
+    std::vector<std::int64_t> strides;
+    std::int64_t offset = 0;
+    std::vector<KeptValue> items;  ///< of a container; of a dict keys and values in turn
+};
+
+/// Values of a run within a limit of memory. The unit is the block: memory that one or several tensors share, as views
+/// do. Blocks that were not used lately leave memory first: for disk; if there is no room, those that can be computed
+/// again are dropped, so that some are left all along the run to go on from.
+///
+/// Not thread-safe.
+class KeptValues {
+  public:
+    explicit KeptValues(KeptLimits limits);
+
+    /// Memory that is there anyway, of weights and inputs: what shares it is kept for nothing.
+    void addForeign(const tensor::Value& value);
+    /// `maker`: the item that the value was made in, if nobody made its blocks before. `canDrop`: a block of that item
+    /// can be computed again.
+    KeptValue keep(const tensor::Value& value, ItemId maker, bool canDrop);
+
+    /// The block's memory, read from disk if it is there; null if it was dropped.
+    base::Result<std::shared_ptr<tensor::Storage>> find(BlockId block);
+    /// The item that a block was made in.
+    ItemId makerOf(BlockId block) const { return m_blocks[block].maker; }
+    /// A dropped block that was computed again.
+    void restore(BlockId block, const std::shared_ptr<tensor::Storage>& storage);
+
+    std::size_t memoryBytes() const { return m_memoryBytes; }
+    std::size_t diskBytes() const { return m_file ? m_file->sizeBytes() : 0; }
+    std::size_t droppedBlocks() const { return m_dropped; }
+    const KeptLimits& limits() const { return m_limits; }
+
+  private:
+    struct Block {
+        std::shared_ptr<tensor::Storage> held;  ///< null: not in memory, or only because somebody else holds it
+        std::weak_ptr<tensor::Storage> known;   ///< wherever it is
+        std::size_t bytes = 0;
+        std::optional<std::int64_t> place;  ///< on disk
+        ItemId maker = kNoItem;
+        bool canDrop = false;
+        std::uint64_t key = 0;  ///< in m_order
+    };
+    BlockId blockOf(const std::shared_ptr<tensor::Storage>& storage, ItemId maker, bool canDrop);
+    void hold(BlockId id, const std::shared_ptr<tensor::Storage>& storage);
+    void touch(BlockId id);
+    void shrink();
+    bool letGo(Block& block);
+
+    KeptLimits m_limits;
+    std::vector<Block> m_blocks;
+    std::unordered_map<const tensor::Storage*, BlockId> m_ofStorage;
+    std::map<std::uint64_t, BlockId> m_order;  ///< blocks in memory that may leave it, the next one first
+    std::uint64_t m_clock = 0;
+    std::size_t m_memoryBytes = 0;
+    std::size_t m_dropped = 0;
+    std::optional<SpillFile> m_file;
+    bool m_hasNoFile = false;
+};
+
+/// Calls visit(tensor) for every tensor in a value.
+void forEachTensor(const tensor::Value& value, const std::function<void(const tensor::Tensor&)>& visit);
+/// The blocks of a value, each once.
+void collectBlocks(const KeptValue& kept, std::vector<BlockId>& blocks);
+/// The value on its blocks, all of which are there.
+tensor::Value valueOn(const KeptValue& kept,
+                      const std::unordered_map<BlockId, std::shared_ptr<tensor::Storage>>& blocks);
+/// The memory of another value, made the same way, for each block. False if it is not the same but for its elements.
+bool pairBlocks(const KeptValue& kept, const tensor::Value& again,
+                std::unordered_map<BlockId, std::shared_ptr<tensor::Storage>>& blocks);
+
+}  // namespace sonde::session::debug
