@@ -354,6 +354,13 @@ class TestSavedTracedModules : public QObject {
             made << QString::fromStdString(expr->outputs().front()->name());
         QCOMPARE(made.join(' '), QStringLiteral("neg_out add_out_1 mul_out pow_out mul_out_1 add_out"));
         QCOMPARE(numbers(*(*normal)->run({vec({2})})), (std::vector<double>{2.5}));
+        // Whatever name the operation had that it stands for.
+        const auto renamed =
+            traced(lambda("N", [](Lambda&, std::span<const Var> in) { return 2 - in[0]; }), {vec({0})});
+        QVERIFY(graphOf(renamed).outputs().front()->setName("total"));
+        const auto added = document::optimize(*renamed, {"NormElemWise"});
+        QVERIFY2(added, added ? "" : added.error().text().c_str());
+        COMPARE_TEXT(names(graphOf(*added).outputs()), "add_out");
     }
 
     /// relu(x) + relu(x), p − p of a parameter, and what nobody needs.

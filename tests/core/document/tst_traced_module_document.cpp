@@ -173,6 +173,9 @@ class TestTracedModuleDocument : public QObject {
             inlined(lambda("A", [](Lambda&, std::span<const Var> in) { return (in[0] - 3) / 4; }), x);
         const Shared normal = after(arithmetic, "norm-elem-wise");
         COMPARE_TEXT(operations(normal), "add mul");
+        const Shared reflected = inlined(lambda("B", [](Lambda&, std::span<const Var> in) { return 2 - in[0]; }), x);
+        const Shared negative = after(reflected, "norm-elem-wise");
+        QVERIFY(negative->findNode("neg_out").valid() && negative->findNode("add_out").valid());
         QVERIFY(sameValues(arithmetic, normal, x));
         const Shared twice = inlined(lambda("N", [](Lambda&, std::span<const Var> in) { return neg(neg(in[0])); }), x);
         COMPARE_TEXT(operations(after(twice, "fuse-add-mul")), "");
