@@ -3,6 +3,7 @@
 // One open model as a debugger has it: inputs, points, runs, values, comparisons, problems; no window.
 
 #include "core/session/export_preview.h"
+#include "core/session/expressions.h"
 #include "core/session/load_and_run/load_and_run.h"
 #include "core/session/observer.h"
 #include "core/session/session.h"

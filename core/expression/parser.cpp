@@ -246,7 +246,7 @@ class ExpressionParser {
             Term value = whole();
             if (keyword.empty()) given.byPosition.push_back(std::move(value));
             else given.byName.emplace_back(std::move(keyword), std::move(value));
-            if (!m_token.is(")")) expect(",");
+            if (!m_token.is(")") && !take(",")) failAt(m_token.at, "')' is missing");
         }
     }
 
