@@ -54,7 +54,7 @@ const QList<Rule>& rules() {
         // A traced module is saved with its graphs.
         {"core/io/traced_module", {"core/io", "core/trace"}},
         // Values and types look alike in both files: how is written down once.
-        {"core/io/dump", {"core/io", "core/io/traced_module"}},
+        {"core/io/dump", {"core/expression", "core/io", "core/io/traced_module"}},
         {"core/layout/engine", {"core/base"}},
         {"core/layout", {"core/graph", "core/layout/engine"}},
         {"core/document", kCore},

@@ -162,6 +162,14 @@ base::Result<Value> evaluate(const Expression& expression, const Names& names, c
     });
 }
 
+base::Result<tensor::Tensor> evaluateArray(const Expression& expression, const Names& names,
+                                           const base::WorkContext& work, const Limits& limits) {
+    return guarded(expression, [&] {
+        Workspace workspace(limits, work);
+        return workspace.contiguous(arrayOf(workspace, TermEvaluator(names, workspace).of(expression.root())));
+    });
+}
+
 base::Result<bool> isTrue(const Expression& condition, const Names& names, const base::WorkContext& work,
                           const Limits& limits) {
     SONDE_ASSIGN(const Value value, evaluate(condition, names, work, limits));

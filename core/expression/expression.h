@@ -61,6 +61,11 @@ base::Result<Expression> parse(std::string_view text);
 base::Result<tensor::Value> evaluate(const Expression& expression, const Names& names,
                                      const base::WorkContext& work = {}, const Limits& limits = {});
 
+/// The same as an array: numbers have rank 0, lists are what numpy makes of them. Contiguous, of a dtype that numpy
+/// has. Errors: Usage also for what is no array, at column 1.
+base::Result<tensor::Tensor> evaluateArray(const Expression& expression, const Names& names,
+                                           const base::WorkContext& work = {}, const Limits& limits = {});
+
 /// Whether a condition is met: the expression's value is a number, a bool or a tensor of one element, and not zero.
 /// Errors as in evaluate(); Usage also for any other value, at column 1.
 base::Result<bool> isTrue(const Expression& condition, const Names& names, const base::WorkContext& work = {},
