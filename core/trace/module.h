@@ -24,6 +24,8 @@ struct ForwardParameter {
     /// Takes what is left (Python's *args): positional arguments as a tuple or, if keywordOnly (**kwargs), named ones
     /// as a dict. Stands after the parameters of its kind; nothing left is an empty one.
     bool collects = false;
+    /// An edit has added it to a traced module (TracedModule::bound).
+    bool isAdded = false;
 };
 
 /// Arguments as a call has them.
@@ -101,7 +103,7 @@ class Module : public std::enable_shared_from_this<Module> {
     }
     Var call(std::vector<Var> args, Keywords keywords);
     /// Arguments by position and name → one per parameter of the signature. Throws TypeError as a call would.
-    std::vector<Var> bound(std::vector<Var> args, const Keywords& keywords) const;
+    virtual std::vector<Var> bound(std::vector<Var> args, const Keywords& keywords) const;
 
     /// Functions that a tracer has given the module to keep: branches of conditions, by the names of their get_attr
     /// nodes.

@@ -1,6 +1,7 @@
 #include "core/trace/traced_module.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace sonde::trace {
 
@@ -10,6 +11,16 @@ namespace {
 
 std::string formText(std::string_view forwardName, const CallStructure& structure) {
     return std::string(forwardName) + '(' + structure.text() + ')';
+}
+
+/// What a call gives, from one value per parameter.
+CallStructure givenStructure(std::span<const ForwardParameter> parameters, std::span<const Var> values) {
+    CallStructure given;
+    given.positional.emplace_back().kind = Structure::Kind::Module;
+    const CallArguments arguments = spread(parameters, values);
+    for (const Var& var : arguments.positional) given.positional.push_back(Structure::of(var));
+    for (const auto& [name, var] : arguments.keywords) given.keywords.emplace_back(name, Structure::of(var));
+    return given;
 }
 
 /// One structure per parameter, those of arguments that a parameter collects in one; none if the call has another
@@ -68,11 +79,7 @@ bool TracedModule::makesTensor() const {
 }
 
 const TracedModule::Entry& TracedModule::choose(std::span<const Var> in, std::vector<Var>& leaves) {
-    CallStructure given;
-    given.positional.emplace_back().kind = Structure::Kind::Module;
-    const CallArguments arguments = spread(m_parameters, in);
-    for (const Var& var : arguments.positional) given.positional.push_back(Structure::of(var));
-    for (const auto& [name, var] : arguments.keywords) given.keywords.emplace_back(name, Structure::of(var));
+    const CallStructure given = givenStructure(m_parameters, in);
     const auto fits = [&](const Entry& entry) {
         leaves.clear();
         const std::vector<Structure> wanted = structuresOf(entry.argDef, m_parameters);
@@ -88,9 +95,33 @@ const TracedModule::Entry& TracedModule::choose(std::span<const Var> in, std::ve
     for (const Entry& entry : m_entries) {
         if (entry.forwardName == m_forwardName && fits(entry)) return entry;
     }
+    throw noSuchForm(given);
+}
+
+TraceError TracedModule::noSuchForm(const CallStructure& given) const {
     std::string text = "support input args kwargs format:\n";
     for (const Entry& entry : m_entries) text += "    " + formText(entry.forwardName, entry.argDef) + '\n';
-    throw TraceError(TraceErrorKind::Assertion, text + "but get:\n    " + formText(m_forwardName, given));
+    return {TraceErrorKind::Assertion, text + "but get:\n    " + formText(m_forwardName, given)};
+}
+
+std::vector<Var> TracedModule::bound(std::vector<Var> args, const Keywords& keywords) const {
+    Keywords all = keywords;
+    std::vector<std::size_t> missing;
+    for (std::size_t i = args.size(); i < m_parameters.size(); ++i) {
+        const std::string& name = m_parameters[i].name;
+        const bool isGiven = std::ranges::find(keywords, name, &Keywords::value_type::first) != keywords.end();
+        if (!m_parameters[i].isAdded || isGiven) continue;
+        all.emplace_back(name, Var());
+        missing.push_back(i);
+    }
+    std::vector<Var> values = Module::bound(std::move(args), all);
+    if (missing.empty()) return values;
+    std::vector<ForwardParameter> recorded = m_parameters;
+    for (const std::size_t i : missing | std::views::reverse) {
+        recorded.erase(recorded.begin() + static_cast<std::ptrdiff_t>(i));
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    throw noSuchForm(givenStructure(recorded, values));
 }
 
 Var TracedModule::forward(std::span<const Var> in) {
@@ -170,7 +201,7 @@ void TracedModule::appendTensorParameter(const ModuleGraph& graph, const std::st
     // Positional parameters come before those that have to be named; one that collects takes it, too.
     const auto keyword = std::ranges::find_if(m_parameters, &ForwardParameter::keywordOnly);
     const bool isCollected = keyword != m_parameters.begin() && std::prev(keyword)->collects;
-    if (!isCollected) m_parameters.insert(keyword, {name, std::nullopt, false, true});
+    if (!isCollected) m_parameters.insert(keyword, {name, std::nullopt, false, true, false, true});
     entry.argDef.positional.emplace_back();
     // The graph's inputs are in the order of the arguments' leaves.
     std::size_t positionalLeaves = 0;

@@ -47,6 +47,9 @@ class TracedModule final : public Module {
     std::vector<ForwardParameter> signature() const override { return m_parameters; }
     bool makesTensor() const override;
     Var forward(std::span<const Var> in) override;
+    /// A call without an input that addInputNode() has added is not of a form that this takes (AssertionError); any
+    /// other argument that is missing is a TypeError, as for the module that was traced.
+    std::vector<Var> bound(std::vector<Var> args, const Keywords& keywords) const override;
     std::string forwardName() const override { return m_forwardName; }
     Var callForward(std::string_view name, std::vector<Var> args, Keywords keywords) override;
 
@@ -97,6 +100,7 @@ class TracedModule final : public Module {
     void pairResult(const ModuleGraph& graph);
     void setResult(const ModuleGraph& graph, Structure structure);
     const Entry& choose(std::span<const Var> in, std::vector<Var>& leaves);
+    TraceError noSuchForm(const CallStructure& given) const;
 
     std::string m_className;
     std::vector<ForwardParameter> m_parameters;

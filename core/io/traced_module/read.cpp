@@ -104,6 +104,7 @@ class Reader {
             trace::ForwardParameter parameter{item.at("name").get<std::string>(), std::nullopt,
                                               item.at("keyword_only").get<bool>(), item.at("tensor").get<bool>()};
             parameter.collects = item.value("collects", false);
+            parameter.isAdded = item.value("added", false);
             const auto isBehind = [&](const auto& before) {
                 return before.collects && before.keywordOnly == parameter.keywordOnly;
             };

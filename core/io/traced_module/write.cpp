@@ -39,6 +39,7 @@ class Writer {
             Json json{
                 {"name", parameter.name}, {"keyword_only", parameter.keywordOnly}, {"tensor", parameter.isTensor}};
             if (parameter.collects) json["collects"] = true;
+            if (parameter.isAdded) json["added"] = true;
             if (parameter.fallback) json["default"] = tm::toJson(*parameter.fallback, m_tensors);
             parameters.push_back(std::move(json));
         }

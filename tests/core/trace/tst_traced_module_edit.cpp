@@ -84,6 +84,12 @@ class TestTracedModuleEdit : public QObject {
         // The old call form is refused.
         const auto old = made->run({netInput()});
         QVERIFY(!old);
+        COMPARE_TEXT(
+            old.error().what,
+            "AssertionError: support input args kwargs format:\n    forward(Module, Tensor, Tensor)\nbut get:\n"
+            "    forward(Module, Tensor)");
+        const auto none = made->run({});
+        QVERIFY(!none && none.error().what.find("missing required argument 'x'") != std::string::npos);
         // Inner graphs refuse, and inputs can be made anew.
         QVERIFY(!named(graph, "block0_out")->expr().innerGraph()->addInputNode(tensor::DType::Float32, {1}));
         const auto reset = traced(lambda("My", [](Lambda&, std::span<const Var> in) { return in[0] + 1; }), {vec({0})});
