@@ -41,7 +41,11 @@ set(SONDE_PUBLIC_HEADERS
   operators/call.h operators/cost.h operators/traits.h
   ops/registry/registry.h
   passes/gradient.h passes/pass.h passes/report.h passes/rewrite.h
-  session/comparison.h session/executor.h session/export_preview.h session/expressions.h session/input_spec.h session/inputs.h
+  session/comparison.h
+  session/debug/breakpoints.h session/debug/kept_values.h
+  session/debug/place.h session/debug/recorded_run.h session/debug/spill_file.h session/debug/trace.h
+  session/debug_commands.h session/debugger.h session/executor.h session/export_preview.h session/expressions.h
+  session/input_spec.h session/inputs.h
   session/load_and_run/load_and_run.h session/load_and_run/options.h session/load_and_run/task.h
   session/load_and_run/unoptimised.h session/node_ref.h session/node_statistics.h
   session/observer.h session/points.h session/problems.h session/read_inputs.h session/run.h session/runs.h

@@ -62,6 +62,11 @@ class Observer {
     /// Statistics of all nodes are there, or gone, or computing them has ended without any.
     virtual void statisticsChanged() {}
 
+    /// The debugger has moved, begins to move, or its run is gone.
+    virtual void debuggerChanged() {}
+    /// A breakpoint or log point was added, removed, enabled or disabled.
+    virtual void breakpointsChanged() {}
+
     virtual void told(const Notice& notice) { (void)notice; }
     /// Something that was asked for beside runs could not be done.
     virtual void failed(const base::Error& error) { (void)error; }

@@ -9,13 +9,14 @@ Session::Session(base::WorkContext work)
       m_observer(&m_nobody), m_inputs(m_executor, *this), m_problems(m_executor, *this),
       m_runs(m_executor, *this, m_inputs, m_points, m_problems), m_values(m_executor, *this, m_inputs, m_runs),
       m_comparison(m_executor, *this, m_inputs, m_runs), m_testCases(m_executor, *this, m_runs, m_comparison),
-      m_statistics(m_executor, *this, m_runs) {}
+      m_statistics(m_executor, *this, m_runs), m_debugger(m_executor, *this, m_inputs, m_runs, m_points) {}
 
 Session::Session(Executor& executor, Observer* observer)
     : m_executor(executor), m_observer(observer ? observer : &m_nobody), m_inputs(m_executor, *this),
       m_problems(m_executor, *this), m_runs(m_executor, *this, m_inputs, m_points, m_problems),
       m_values(m_executor, *this, m_inputs, m_runs), m_comparison(m_executor, *this, m_inputs, m_runs),
-      m_testCases(m_executor, *this, m_runs, m_comparison), m_statistics(m_executor, *this, m_runs) {}
+      m_testCases(m_executor, *this, m_runs, m_comparison), m_statistics(m_executor, *this, m_runs),
+      m_debugger(m_executor, *this, m_inputs, m_runs, m_points) {}
 
 /// Nobody is there any more for what still goes on.
 Session::~Session() {
@@ -44,6 +45,7 @@ void Session::show(std::shared_ptr<const document::Document> document,
     m_comparison.bind(m_document, m_whole);
     m_testCases.bind(m_document);
     m_statistics.bind(m_document);
+    m_debugger.bind(m_document);
     documentOpened();
 }
 
@@ -55,6 +57,7 @@ void Session::close() {
     m_comparison.bind(nullptr, nullptr);
     m_testCases.bind(nullptr);
     m_statistics.bind(nullptr);
+    m_debugger.bind(nullptr);
     m_executor.discard(std::exchange(m_whole, {}));
 }
 
@@ -114,6 +117,7 @@ void Session::stop() {
     m_comparison.stop();
     m_testCases.stop();
     m_statistics.stop();
+    m_debugger.stop();
 }
 
 // --- events ---------------------------------------------------------------------------------------------------------
@@ -121,6 +125,7 @@ void Session::stop() {
 void Session::documentLeft() {
     m_testCases.forget();
     m_statistics.documentLeft();
+    m_debugger.forget();
     m_comparison.documentLeft();
     m_problems.forget();
     m_observer->documentLeft();
@@ -131,6 +136,7 @@ void Session::fileChanged(const base::Error& error, bool isNew) {
     m_values.forget();
     m_testCases.forget();
     m_statistics.forget();
+    m_debugger.forget();
     m_comparison.documentLeft();
     m_problems.forget();
     m_observer->fileChanged(error, isNew);
@@ -145,6 +151,7 @@ void Session::inputsChanged() {
 void Session::inputsRead() {
     m_observer->inputsRead();
     m_runs.inputsWereRead();
+    m_debugger.inputsWereRead();
 }
 
 void Session::runStarted() {
@@ -171,6 +178,8 @@ void Session::problemsChanged() { m_observer->problemsChanged(); }
 void Session::comparisonStarted() { m_observer->comparisonStarted(); }
 void Session::testCasesChanged() { m_observer->testCasesChanged(); }
 void Session::statisticsChanged() { m_observer->statisticsChanged(); }
+void Session::debuggerChanged() { m_observer->debuggerChanged(); }
+void Session::breakpointsChanged() { m_observer->breakpointsChanged(); }
 void Session::comparisonChanged() { m_observer->comparisonChanged(); }
 void Session::told(const Notice& notice) { m_observer->told(notice); }
 void Session::failed(const base::Error& error) { m_observer->failed(error); }

@@ -8,6 +8,7 @@
 #include "core/document/document.h"
 #include "core/document/reference.h"
 #include "core/session/comparison.h"
+#include "core/session/debugger.h"
 #include "core/session/node_statistics.h"
 #include "core/session/test_cases.h"
 #include "core/session/values.h"
@@ -82,6 +83,10 @@ class Session : private Observer {
     NodeStatistics& statistics() { return m_statistics; }
     const NodeStatistics& statistics() const { return m_statistics; }
 
+    /// A run that is gone through step by step, both ways.
+    Debugger& debugger() { return m_debugger; }
+    const Debugger& debugger() const { return m_debugger; }
+
     /// Marks bad values of a node as intended, or not any more, and finds the last run's problems again.
     void setAccepted(graph::NodeId node, bool accepted);
 
@@ -118,6 +123,8 @@ class Session : private Observer {
     void comparisonChanged() override;
     void testCasesChanged() override;
     void statisticsChanged() override;
+    void debuggerChanged() override;
+    void breakpointsChanged() override;
     void told(const Notice& notice) override;
     void failed(const base::Error& error) override;
 
@@ -135,6 +142,7 @@ class Session : private Observer {
     Comparison m_comparison;
     TestCases m_testCases;
     NodeStatistics m_statistics;
+    Debugger m_debugger;
 };
 
 }  // namespace sonde::session

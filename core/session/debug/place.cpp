@@ -1,0 +1,119 @@
+#include "core/session/debug/place.h"
+
+namespace sonde::session::debug {
+
+namespace {
+
+class Mover {
+  public:
+    Mover(const document::Document& document, RecordedRun& run, const Place& from, const Target& target,
+          Breakpoints& points, const base::WorkContext& work)
+        : m_document(document), m_run(run), m_trace(run.trace()), m_from(from), m_target(target), m_points(points),
+          m_work(work) {}
+
+    Place forward() {
+        if (m_from.isEnd) return end();
+        // Operations up to here had their chance when this place was reached.
+        ItemId next = 0;
+        if (m_from.item != kNoItem) {
+            next = m_from.item + 1;
+            const ItemId operation = m_trace.operationAt(m_from.item);
+            m_firstHit = operation == kNoItem ? next : operation + 1;
+        }
+        const RecordedRun::Until until{[this](ItemId item) { return isTarget(item) || m_points.mayStop(m_run, item); },
+                                       0, kNoItem};
+        for (;;) {
+            for (; next < m_trace.size(); ++next)
+                if (auto place = stopAt(next, true)) return *place;
+            if (m_run.hasEnded()) return end();
+            if (m_work.cancelled()) return {next == 0 ? kNoItem : next - 1, false, Reason::Paused, {}};
+            m_run.advance(until, m_work.stop);
+        }
+    }
+
+    Place back() {
+        if (m_trace.size() == 0) return m_from;
+        ItemId at = m_from.isEnd ? static_cast<ItemId>(m_trace.size()) : m_from.item;
+        if (at == kNoItem || at == 0) return {at == kNoItem ? kNoItem : 0, false, Reason::Start, {}};
+        m_backTo = targetBefore(at);
+        while (at-- > 0) {
+            if (m_work.cancelled()) return {at, false, Reason::Paused, {}};
+            if (auto place = stopAt(at, false)) return *place;
+        }
+        return {0, false, Reason::Start, {}};
+    }
+
+  private:
+    bool isTarget(ItemId item) const {
+        switch (m_target.kind) {
+            case Target::Kind::Breakpoint: return false;
+            case Target::Kind::Node:
+                return m_trace[item].kind == Item::Kind::Operation && m_trace[item].expr == m_target.expr;
+            case Target::Kind::Into: return true;
+            case Target::Kind::Over: return m_from.item == kNoItem || !m_trace.isInside(item, m_from.item);
+            case Target::Kind::Out: break;
+        }
+        if (m_from.item == kNoItem) return false;
+        const ItemId around = m_trace.around(m_from.item);
+        return around != kNoItem && !m_trace.isInside(item, around);
+    }
+
+    /// Where a step back leads; none for targets that are looked for.
+    ItemId targetBefore(ItemId at) const {
+        const bool isEnd = at == m_trace.size();
+        switch (m_target.kind) {
+            case Target::Kind::Into: return at - 1;
+            case Target::Kind::Over: {
+                if (!isEnd) return m_trace.previousBeside(at);
+                ItemId last = at - 1;
+                while (m_trace[last].parent != kNoItem) last = m_trace[last].parent;
+                return last;
+            }
+            case Target::Kind::Out: return isEnd || m_trace.around(at) == kNoItem ? 0 : m_trace.around(at);
+            default: return kNoItem;
+        }
+    }
+
+    std::optional<Place> stopAt(ItemId item, bool isForward) {
+        const bool isReached = isForward || m_target.kind == Target::Kind::Node ? isTarget(item) : item == m_backTo;
+        std::vector<int> stops;
+        // A module or an iteration is where its first operation is.
+        const ItemId operation = isReached ? m_trace.operationAt(item) : item;
+        if (operation != kNoItem && m_trace[operation].kind == Item::Kind::Operation &&
+            (!isForward || operation >= m_firstHit))
+            stops = m_points.at(m_document, m_run, operation, isForward, m_work);
+        if (isReached) return Place{item, false, stops.empty() ? Reason::Step : Reason::Breakpoint, std::move(stops)};
+        if (!stops.empty()) return Place{item, false, Reason::Breakpoint, std::move(stops)};
+        return std::nullopt;
+    }
+
+    Place end() const {
+        const exec::Recording& recording = *m_run.recording();
+        if (!recording.error) return {kNoItem, true, Reason::End, {}};
+        ItemId failed = kNoItem;
+        if (!recording.failures.empty() && m_trace.size() > 0)
+            failed = m_trace.lastOf(recording.failures.front().expr, static_cast<ItemId>(m_trace.size() - 1));
+        if (failed == kNoItem && m_trace.size() > 0) failed = static_cast<ItemId>(m_trace.size() - 1);
+        return {failed, false, Reason::Failed, {}};
+    }
+
+    const document::Document& m_document;
+    RecordedRun& m_run;
+    const Trace& m_trace;
+    const Place& m_from;
+    const Target& m_target;
+    Breakpoints& m_points;
+    const base::WorkContext& m_work;
+    ItemId m_firstHit = 0;
+    ItemId m_backTo = kNoItem;
+};
+
+}  // namespace
+
+Place move(const document::Document& document, RecordedRun& run, const Place& from, const Target& target,
+           Direction direction, Breakpoints& points, const base::WorkContext& work) {
+    Mover mover(document, run, from, target, points, work);
+    return direction == Direction::Forward ? mover.forward() : mover.back();
+}
+
+}  // namespace sonde::session::debug

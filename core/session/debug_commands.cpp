@@ -1,0 +1,464 @@
+#include "core/session/debug_commands.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/analysis/tensor_stats.h"
+#include "core/base/nearest.h"
+#include "core/exec/flatten.h"
+#include "core/session/debug/value_json.h"
+
+namespace sonde::session {
+
+using debug::Breakpoint;
+using debug::Direction;
+using debug::Item;
+using debug::Target;
+using graph::NodeId;
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::int64_t kMaxWatched = 16;    ///< elements of a watched tensor; of a larger one its statistics
+constexpr std::size_t kMaxOutputs = 1'000;  ///< values that one answer lists
+
+bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/// Columns count code points, from 1.
+std::size_t columnAt(std::string_view line, std::size_t offset) {
+    const std::string_view before = line.substr(0, offset);
+    return 1 + static_cast<std::size_t>(std::ranges::count_if(before, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// Why a command was not done, and where in the line that is.
+struct Refusal {
+    base::Error error;
+    std::size_t column = 1;
+};
+
+/// What is left of a line, word by word.
+class Words {
+  public:
+    explicit Words(std::string_view line) : m_line(line) { skip(); }
+
+    bool atEnd() const { return m_at >= m_line.size(); }
+    std::size_t column() const { return columnAt(m_line, m_at); }
+    std::string_view rest() const {
+        std::string_view text = m_line.substr(std::min(m_at, m_line.size()));
+        while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
+        return text;
+    }
+    /// Up to the next blank, but for those in backticks.
+    std::string_view next() {
+        const std::size_t begin = m_at;
+        bool isQuoted = false;
+        for (; m_at < m_line.size() && (isQuoted || !isBlank(m_line[m_at])); ++m_at) {
+            if (m_line[m_at] == '\\' && isQuoted && m_at + 1 < m_line.size()) ++m_at;
+            else if (m_line[m_at] == '`') isQuoted = !isQuoted;
+        }
+        const std::string_view word = m_line.substr(begin, m_at - begin);
+        skip();
+        return word;
+    }
+    /// The next word if it is this one.
+    bool takes(std::string_view word) {
+        const std::size_t before = m_at;
+        if (next() == word) return true;
+        m_at = before;
+        return false;
+    }
+
+  private:
+    void skip() {
+        while (m_at < m_line.size() && isBlank(m_line[m_at])) ++m_at;
+    }
+
+    std::string_view m_line;
+    std::size_t m_at = 0;
+};
+
+/// A name without its backticks.
+std::string unquoted(std::string_view word) {
+    if (word.size() < 2 || !word.starts_with('`') || !word.ends_with('`')) return std::string(word);
+    std::string name;
+    for (std::size_t i = 1; i + 1 < word.size(); ++i) {
+        if (word[i] == '\\' && i + 2 < word.size()) ++i;
+        name += word[i];
+    }
+    return name;
+}
+
+std::string_view stateName(DebugState state) {
+    switch (state) {
+        case DebugState::Stopped: return "stopped";
+        case DebugState::Running: return "running";
+        case DebugState::Finished: return "finished";
+        case DebugState::Failed: break;
+    }
+    return "failed";
+}
+
+std::string_view reasonName(debug::Reason reason) {
+    switch (reason) {
+        case debug::Reason::Step: return "step";
+        case debug::Reason::Breakpoint: return "breakpoint";
+        case debug::Reason::Start: return "start";
+        case debug::Reason::End: return "end";
+        case debug::Reason::Paused: return "paused";
+        case debug::Reason::Failed: break;
+    }
+    return "failed";
+}
+
+std::string_view severityText(base::Severity severity) {
+    return severity == base::Severity::Error ? "error" : severity == base::Severity::Warning ? "warning" : "info";
+}
+
+}  // namespace
+
+/// One command that is being done: its words, and the answer.
+struct DebugCommands::Call {
+    Session& session;
+    const base::WorkContext& work;
+    Words words;
+    ordered_json answer = ordered_json::object();
+    std::optional<Refusal> refusal = std::nullopt;
+    bool quits = false;
+
+    Debugger& debugger() { return session.debugger(); }
+    void refuse(base::Error error, std::size_t column) { refusal = Refusal{std::move(error), column}; }
+
+    /// Nothing may follow.
+    bool isComplete() {
+        if (words.atEnd()) return true;
+        refuse(base::usageError("unexpected '" + std::string(words.rest()) + "'"), words.column());
+        return false;
+    }
+    Direction direction() { return words.takes("back") ? Direction::Back : Direction::Forward; }
+
+    std::optional<NodeId> node() {
+        const std::size_t column = words.column();
+        if (words.atEnd()) {
+            refuse(base::usageError("the name of a node is missing"), column);
+            return std::nullopt;
+        }
+        auto found = session.document()->findNode(unquoted(words.next()));
+        if (found) return *found;
+        refuse(std::move(found).error(), column);
+        return std::nullopt;
+    }
+
+    /// The rest of the line.
+    std::optional<expression::Expression> expression() {
+        const std::size_t column = words.column();
+        auto parsed = expression::parse(words.rest());
+        if (parsed) return *parsed;
+        refuseExpression(std::move(parsed).error(), column);
+        return std::nullopt;
+    }
+    void refuseExpression(base::Error error, std::size_t column) {
+        const auto inside = expression::errorColumn(error);
+        refuse(std::move(error), column + (inside ? *inside - 1 : 0));
+    }
+
+    std::optional<int> number() {
+        const std::size_t column = words.column();
+        const std::string_view word = words.next();
+        int number = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+        if (!word.empty() && error == std::errc() && end == word.data() + word.size()) return number;
+        refuse(base::usageError("the number of a breakpoint is missing"), column);
+        return std::nullopt;
+    }
+
+    void step() {
+        Target::Kind kind = Target::Kind::Over;
+        if (words.takes("into")) kind = Target::Kind::Into;
+        else if (words.takes("out")) kind = Target::Kind::Out;
+        else (void)words.takes("over");
+        const Direction way = direction();
+        if (isComplete()) debugger().step(kind, way);
+    }
+    void resume() {
+        const Direction way = direction();
+        if (isComplete()) debugger().resume(way);
+    }
+    void to() {
+        const std::size_t column = words.column();
+        const auto target = node();
+        if (!target) return;
+        const Direction way = direction();
+        if (!isComplete()) return;
+        if (auto gone = debugger().runTo(*target, way); !gone) refuse(std::move(gone).error(), column);
+    }
+    void run() {
+        if (words.atEnd()) return debugger().restart();
+        const std::size_t column = words.column();
+        std::string qualname = unquoted(words.next());
+        if (!isComplete()) return;
+        if (qualname.ends_with(':')) qualname.pop_back();
+        auto alone = debugger().runModule(qualname, work);
+        if (!alone) return refuse(std::move(alone).error(), column);
+        const graph::InternalGraph& graph = *session.document()->graph;
+        ordered_json values = ordered_json::object();
+        for (std::size_t i = 0; i < alone->nodes.size() && i < kMaxOutputs; ++i)
+            values[graph.node(alone->nodes[i]).name] = alone->values[i].typeText();
+        ordered_json inputs = ordered_json::array();
+        for (const NodeId input : alone->inputs) inputs.push_back(graph.node(input).name);
+        answer["alone"] = {
+            {"module", qualname}, {"inputs", std::move(inputs)}, {"nodes", std::move(values)}, {"same", alone->isSame}};
+    }
+
+    void addBreakpoint() {
+        const std::size_t column = words.column();
+        if (words.atEnd()) return refuse(base::usageError("what to break at is missing"), column);
+        const std::string where(words.next());
+        std::size_t expressionColumn = words.column();
+        std::string condition;
+        if (words.takes("if")) {
+            expressionColumn = words.column();
+            condition = words.rest();
+            if (condition.empty()) return refuse(base::usageError("the condition is missing"), expressionColumn);
+        } else if (!isComplete()) {
+            return;
+        }
+        added(debugger().addBreakpoint(where, condition), column, expressionColumn);
+    }
+    void addLogPoint() {
+        const std::size_t column = words.column();
+        if (words.atEnd()) return refuse(base::usageError("the name of a node is missing"), column);
+        const std::string where(words.next());
+        const std::size_t expressionColumn = words.column();
+        if (words.atEnd()) return refuse(base::usageError("what to write down is missing"), expressionColumn);
+        added(debugger().addLogPoint(where, words.rest()), column, expressionColumn);
+    }
+    void added(base::Result<int> id, std::size_t column, std::size_t expressionColumn) {
+        if (!id) {
+            if (expression::errorColumn(id.error())) return refuseExpression(std::move(id).error(), expressionColumn);
+            return refuse(std::move(id).error(), column);
+        }
+        answer["breakpoint"] = breakpoint(*std::ranges::find(debugger().breakpoints().all(), *id, &Breakpoint::id));
+    }
+    static ordered_json breakpoint(const Breakpoint& point) {
+        ordered_json json{{"id", point.id}, {"at", point.text}};
+        if (!point.expression.empty()) json[point.isLog ? "log" : "if"] = point.expression.text();
+        json["enabled"] = point.isEnabled;
+        json["hits"] = point.hits.size();
+        if (point.error) json["problem"] = point.error->text();
+        return json;
+    }
+    void listBreakpoints() {
+        if (!isComplete()) return;
+        answer["breakpoints"] = ordered_json::array();
+        for (const Breakpoint& point : debugger().breakpoints().all())
+            answer["breakpoints"].push_back(breakpoint(point));
+    }
+    void change(const std::function<bool(int)>& change) {
+        const std::size_t column = words.column();
+        const auto id = number();
+        if (!id || !isComplete()) return;
+        if (!change(*id)) refuse(base::usageError("there is no breakpoint " + std::to_string(*id)), column);
+    }
+
+    void watch(bool isOn) {
+        const auto watched = node();
+        if (!watched || !isComplete()) return;
+        session.setWatched(*watched, isOn);
+        answer["watches"] = names(session.points().watched.nodes());
+    }
+    void end() {
+        const auto node = this->node();
+        if (!node || !isComplete()) return;
+        session.setEnd(*node, !session.points().ends.contains(*node));
+        answer["ends"] = names(session.points().ends.nodes());
+    }
+    ordered_json names(const std::vector<NodeId>& nodes) const {
+        ordered_json list = ordered_json::array();
+        for (const NodeId node : nodes) list.push_back(session.document()->graph->node(node).name);
+        return list;
+    }
+
+    void print() {
+        const std::size_t column = words.column();
+        const auto parsed = expression();
+        if (!parsed) return;
+        const auto value = debugger().evaluate(*parsed, work);
+        if (!value) return refuseExpression(value.error(), column);
+        debug::addValue(answer, *value);
+    }
+    void stats() {
+        const std::size_t column = words.column();
+        const auto asked = node();
+        if (!asked || !isComplete()) return;
+        const auto value = debugger().value(*asked, work);
+        if (!value) return refuse(value.error(), column);
+        if (!value->isTensor())
+            return refuse(base::usageError("'" + session.document()->graph->node(*asked).name + "' is " +
+                                           value->typeText() + ", not a tensor"),
+                          column);
+        answer["value"] = debug::statsJson(value->tensor());
+    }
+    void problems() {
+        if (!isComplete()) return;
+        answer["problems"] = ordered_json::array();
+        for (const analysis::Problem& problem : debugger().problems().all) {
+            answer["problems"].push_back(
+                {{"kind", name(problem.kind)},
+                 {"role", name(problem.role)},
+                 {"severity", severityText(problem.severity)},
+                 {"node", problem.node.valid() ? session.document()->graph->node(problem.node).name : std::string()},
+                 {"qualname", problem.qualname},
+                 {"operator", problem.operatorName},
+                 {"message", problem.message},
+                 {"advice", problem.advice}});
+        }
+    }
+    void quit() {
+        if (isComplete()) quits = true;
+    }
+    void help() {
+        if (!isComplete()) return;
+        answer["commands"] = ordered_json::array();
+        for (const DebugCommandInfo& info : all()) answer["commands"].push_back(info.syntax);
+    }
+
+    /// Where the debugger is by now.
+    void describe() {
+        const Debugger& at = session.debugger();
+        ordered_json head{{"state", stateName(at.state())}, {"current", nullptr}};
+        const NodeId current = at.current();
+        if (current.valid()) head["current"] = session.document()->graph->node(current).name;
+        if (at.hasBegun() && at.place().item != debug::kNoItem) addPlace(head);
+        if (at.hasBegun()) {
+            head["reason"] = reasonName(at.place().reason);
+            if (!at.place().breakpoints.empty()) head["breakpoints"] = at.place().breakpoints;
+        }
+        if (at.state() == DebugState::Failed && at.error()) {
+            head["failure"] = at.error()->text();
+            if (!at.error()->hint.empty()) head["hint"] = at.error()->hint;
+        }
+        addWatched(head);
+        head.update(answer);
+        answer = std::move(head);
+    }
+    /// What watched nodes have by now; nothing is computed for it.
+    void addWatched(ordered_json& head) {
+        const auto& watched = session.points().watched.nodes();
+        for (std::size_t i = 0; i < watched.size() && i < kMaxOutputs; ++i) {
+            const auto value = debugger().valueSoFar(watched[i], work);
+            if (!value) continue;
+            ordered_json& shown = head["watched"][session.document()->graph->node(watched[i]).name];
+            if (value->isTensor() && value->tensor().numel() > kMaxWatched) shown = debug::statsJson(value->tensor());
+            else debug::addValue(shown, *value);
+        }
+    }
+    void addPlace(ordered_json& head) const {
+        const debug::RecordedRun& run = *session.debugger().run();
+        const debug::ItemId item = session.debugger().place().item;
+        const Item& place = run.trace()[item];
+        head["position"] = item;
+        head["depth"] = place.depth;
+        if (place.kind == Item::Kind::Module) head["module"] = run.graph().scope(place.scope).qualname;
+        else if (const auto& qualname = run.graph().expr(place.expr).qualname) head["qualname"] = *qualname;
+        if (auto pass = run.trace().passOf(item); !pass.empty()) head["iteration"] = std::move(pass);
+    }
+    /// What log points have written since the last answer.
+    void addLog() {
+        for (const debug::LogEntry& entry : debugger().takeLog()) {
+            const debug::RecordedRun& run = *debugger().run();
+            ordered_json json{{"id", entry.id}, {"position", entry.item}};
+            const auto& outputs = run.graph().expr(run.trace()[entry.item].expr).outputs;
+            if (!outputs.empty()) json["node"] = run.graph().node(outputs.front()).name;
+            if (auto pass = run.trace().passOf(entry.item); !pass.empty()) json["iteration"] = std::move(pass);
+            if (entry.value) debug::addValue(json, *entry.value);
+            else json["error"] = entry.value.error().text();
+            answer["log"].push_back(std::move(json));
+        }
+    }
+};
+
+struct DebugCommands::Command {
+    std::string_view name;
+    DebugCommandInfo info;
+    void (*run)(Call& call);
+};
+
+const std::vector<DebugCommands::Command>& DebugCommands::commands() {
+    static const std::vector<Command> all{
+        {"run",
+         {"run [MODULE]", "Run from the start to the first breakpoint; MODULE alone, on the inputs that it had"},
+         [](Call& call) { call.run(); }},
+        {"continue", {"continue [back]", "Go on to the next breakpoint"}, [](Call& call) { call.resume(); }},
+        {"step",
+         {"step [over|into|out] [back]", "Go to the next node at this level, inside, or outside of this"},
+         [](Call& call) { call.step(); }},
+        {"to", {"to NODE [back]", "Go on to a node"}, [](Call& call) { call.to(); }},
+        {"break",
+         {"break NODE|MODULE|op:OPERATOR|nan|inf|overflow|zero [if EXPRESSION]", "Stop there"},
+         [](Call& call) { call.addBreakpoint(); }},
+        {"log",
+         {"log NODE EXPRESSION", "Write down a value each time that a node is computed"},
+         [](Call& call) { call.addLogPoint(); }},
+        {"breakpoints", {"breakpoints", "List breakpoints and log points"}, [](Call& call) { call.listBreakpoints(); }},
+        {"enable",
+         {"enable N", "Let a breakpoint or log point count again"},
+         [](Call& call) { call.change([&](int id) { return call.debugger().setBreakpointEnabled(id, true); }); }},
+        {"disable",
+         {"disable N", "Let a breakpoint or log point not count"},
+         [](Call& call) { call.change([&](int id) { return call.debugger().setBreakpointEnabled(id, false); }); }},
+        {"delete",
+         {"delete N", "Remove a breakpoint or log point"},
+         [](Call& call) { call.change([&](int id) { return call.debugger().removeBreakpoint(id); }); }},
+        {"watch", {"watch NODE", "Show the node's value in each answer"}, [](Call& call) { call.watch(true); }},
+        {"unwatch", {"unwatch NODE", "Show it no longer"}, [](Call& call) { call.watch(false); }},
+        {"end",
+         {"end NODE", "Set or remove an end point: the next run ends as soon as all are computed"},
+         [](Call& call) { call.end(); }},
+        {"print", {"print EXPRESSION", "The value of an expression at this place"}, [](Call& call) { call.print(); }},
+        {"stats",
+         {"stats NODE", "Minimum, maximum, mean and others of a node's value at this place"},
+         [](Call& call) { call.stats(); }},
+        {"problems", {"problems", "NaN, infinity and failures so far"}, [](Call& call) { call.problems(); }},
+        {"help", {"help", "List the commands"}, [](Call& call) { call.help(); }},
+        {"quit", {"quit", "End the debugger"}, [](Call& call) { call.quit(); }}};
+    return all;
+}
+
+std::vector<DebugCommandInfo> DebugCommands::all() {
+    std::vector<DebugCommandInfo> infos;
+    for (const Command& command : commands()) infos.push_back(command.info);
+    return infos;
+}
+
+std::string DebugCommands::answer(std::string_view line) {
+    Call call{m_session, m_work, Words(line.substr(0, kMaxLine))};
+    if (call.words.atEnd() || call.words.rest().starts_with('#')) return {};
+    const std::size_t column = call.words.column();
+    const std::string name(call.words.next());
+    const auto found = std::ranges::find(commands(), name, &Command::name);
+    if (line.size() > kMaxLine) {
+        call.refuse(base::usageError("the line is longer than " + std::to_string(kMaxLine) + " bytes"), kMaxLine);
+    } else if (!m_session.document()) {
+        call.refuse(base::usageError("no model is open"), column);
+    } else if (found == commands().end()) {
+        std::vector<std::string> names;
+        for (const Command& command : commands()) names.emplace_back(command.name);
+        call.refuse(base::usageError("there is no command '" + name.substr(0, 80) + "'", {},
+                                     base::didYouMean(name.substr(0, 80), names)),
+                    column);
+    } else {
+        found->run(call);
+        m_hasQuit = m_hasQuit || call.quits;
+    }
+    if (call.refusal) {
+        call.answer = {{"error", call.refusal->error.what}, {"column", call.refusal->column}};
+        if (!call.refusal->error.hint.empty()) call.answer["hint"] = call.refusal->error.hint;
+    }
+    call.addLog();
+    call.describe();
+    return call.answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace sonde::session

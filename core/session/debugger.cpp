@@ -1,0 +1,327 @@
+#include "core/session/debugger.h"
+
+#include <algorithm>
+
+#include "core/exec/flatten.h"
+#include "core/graph/source_files.h"
+
+namespace sonde::session {
+
+using debug::Direction;
+using debug::Item;
+using debug::ItemId;
+using debug::kNoItem;
+using debug::Target;
+using graph::ExprId;
+using graph::NodeId;
+using tensor::Value;
+
+NodeId Debugger::current() const {
+    if (!m_run || isRunning() || m_place.item == kNoItem) return {};
+    const ItemId operation = m_run->trace().operationAt(m_place.item);
+    if (operation == kNoItem) return {};
+    const std::vector<NodeId>& outputs = m_run->graph().expr(m_run->trace()[operation].expr).outputs;
+    return outputs.empty() ? NodeId() : outputs.front();
+}
+
+void Debugger::bind(std::shared_ptr<const document::Document> document) {
+    forget();
+    m_executor.discard(std::exchange(m_runner, {}));
+    m_document = std::move(document);
+    if (m_document) m_breakpoints.bind(*m_document);
+}
+
+void Debugger::forget() {
+    m_executor.abandon(Activity::Debug);
+    m_stop.stop();
+    m_waiting = {};
+    m_executor.discard(std::exchange(m_run, {}));
+    m_place = {};
+    m_error.reset();
+    m_state = DebugState::Stopped;
+}
+
+void Debugger::cancel() {
+    if (!m_run && !isRunning()) return;
+    forget();
+    m_observer.debuggerChanged();
+}
+
+void Debugger::fail(base::Error error) {
+    m_run.reset();
+    m_place = {};
+    m_error = std::move(error);
+    m_state = DebugState::Failed;
+    m_observer.debuggerChanged();
+}
+
+// --- beginning ------------------------------------------------------------------------------------------------------
+
+/// Makes a run, on the inputs that there are once they are read, and does `then`.
+base::Result<void> Debugger::begin(std::function<void()> then) {
+    if (!m_document) return base::usageError("no model is open");
+    forget();
+    m_breakpoints.clearHits();
+    m_stop.renew();
+    m_state = DebugState::Running;
+    m_waiting = std::move(then);
+    if (!m_runs.checkFiles()) {
+        fail(m_runs.fileError() ? *m_runs.fileError() : base::runError("a file of the model has changed"));
+        return {};
+    }
+    m_inputs.forgetOutdated();
+    if (m_inputs.areRead()) start();
+    else m_inputs.read(m_stop.token());
+    return {};
+}
+
+void Debugger::inputsWereRead() {
+    if (m_waiting && !m_run) start();
+}
+
+void Debugger::start() {
+    const auto then = std::exchange(m_waiting, {});
+    if (!m_inputs.areAllGiven()) m_inputs.refuseMissing(m_document->graph->inputs());
+    if (auto refusal = m_inputs.refusal()) return fail(std::move(*refusal));
+    exec::PlanOptions options;
+    options.watch = m_points.watched.nodes();
+    options.end = m_points.ends.nodes();
+    options.exact = m_runs.settings().exact;
+    auto plan = exec::Plan::make(m_document->graph, std::move(options));
+    if (!plan) return fail(std::move(plan).error());
+    const std::size_t threads = m_runs.settings().threads;
+    if (!m_runner || m_runnerThreads != threads) m_runner = std::make_shared<exec::Runner>(threads);
+    m_runnerThreads = threads;
+    m_run = std::make_shared<debug::RecordedRun>(
+        debug::RecordedTask{std::move(*plan), m_inputs.values(), m_runner, m_runs.settings().seed, m_limits});
+    m_state = DebugState::Stopped;
+    if (then) then();
+}
+
+// --- going ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct Moved {
+    debug::Place place;
+    debug::Breakpoints points;
+};
+
+}  // namespace
+
+void Debugger::go(const Target& target, Direction direction) {
+    m_stop.renew();
+    m_state = DebugState::Running;
+    m_observer.debuggerChanged();
+    if (!m_run) return;
+    session::start(
+        m_executor, Activity::Debug, m_stop.token(),
+        [document = m_document, run = m_run, from = m_place, target, direction,
+         points = m_breakpoints](const base::WorkContext& work) mutable {
+            debug::Place place = debug::move(*document, *run, from, target, direction, points, work);
+            return Moved{std::move(place), std::move(points)};
+        },
+        [this, run = m_run](Moved moved) {
+            if (run != m_run) return;
+            m_place = std::move(moved.place);
+            m_breakpoints.adopt(std::move(moved.points));
+            m_state = m_place.reason == debug::Reason::Failed ? DebugState::Failed
+                      : m_place.isEnd                         ? DebugState::Finished
+                                                              : DebugState::Stopped;
+            m_error.reset();
+            if (m_place.reason == debug::Reason::Failed) m_error = m_run->recording()->error;
+            if (m_runs.checkFiles()) m_observer.debuggerChanged();
+        });
+}
+
+void Debugger::restart() {
+    if (isRunning()) return;
+    if (const auto begun = begin([this] { go({}, Direction::Forward); }); !begun) fail(begun.error());
+}
+
+void Debugger::resume(Direction direction) { step(Target::Kind::Breakpoint, direction); }
+
+void Debugger::step(Target::Kind kind, Direction direction) {
+    if (isRunning()) return;
+    const Target target{kind, {}};
+    if (m_run) return go(target, direction);
+    if (const auto begun = begin([=, this] { go(target, direction); }); !begun) fail(begun.error());
+}
+
+namespace {
+
+bool isInLoop(const graph::InternalGraph& graph, const graph::Expr& expr) {
+    for (ExprId owner = graph.body(expr.body).owner; owner.valid(); owner = graph.body(graph.expr(owner).body).owner)
+        if (!exec::isCall(graph.expr(owner)) && graph.expr(owner).bodies.size() == 1) return true;
+    return false;
+}
+
+}  // namespace
+
+base::Result<void> Debugger::runTo(NodeId node, Direction direction) {
+    if (!m_document) return base::usageError("no model is open");
+    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
+    const graph::InternalGraph& graph = *m_document->graph;
+    const graph::Expr& expr = graph.expr(graph.node(node).producer);
+    const std::string& name = graph.node(node).name;
+    if (expr.kind == graph::ExprKind::Input || graph.node(node).constant)
+        return base::usageError("'" + name + "' is there before the run begins: no operation computes it");
+    const Target target{Target::Kind::Node, expr.id};
+    if (m_run && m_run->trace().size() > 0) {
+        const auto last = static_cast<ItemId>(m_run->trace().size() - 1);
+        const ItemId here = m_place.isEnd ? last + 1 : m_place.item == kNoItem ? 0 : m_place.item;
+        const bool wasPassed =
+            m_place.item != kNoItem || m_place.isEnd ? m_run->trace().lastOf(expr.id, here) != kNoItem : false;
+        if (direction == Direction::Back && (here == 0 || m_run->trace().lastOf(expr.id, here - 1) == kNoItem))
+            return base::usageError("'" + name + "' was not computed before");
+        if (direction == Direction::Forward && wasPassed && !isInLoop(graph, expr))
+            return base::usageError("the run is at or behind '" + name + "' already", {}, "go back to it");
+    } else if (direction == Direction::Back) {
+        return base::usageError("'" + name + "' was not computed before");
+    }
+    if (m_run) go(target, direction);
+    else SONDE_TRY(begin([=, this] { go(target, direction); }));
+    return {};
+}
+
+// --- values ---------------------------------------------------------------------------------------------------------
+
+/// The item after which values are looked at: the current operation, which is done for that, or the last one.
+base::Result<ItemId> Debugger::itemForValues(const base::WorkContext& work) {
+    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
+    if (!m_run || (m_place.item == kNoItem && !m_place.isEnd))
+        return base::usageError("the run has not begun", {}, "run or step first");
+    const debug::Trace& trace = m_run->trace();
+    if (trace.size() == 0) return base::usageError("the run has no steps");
+    if (m_place.isEnd) return static_cast<ItemId>(trace.size() - 1);
+    const ItemId operation = trace.operationAt(m_place.item);
+    const ItemId item = operation == kNoItem ? m_place.item : operation;
+    m_run->finish(item, work.stop);
+    if (work.cancelled()) return base::cancelled();
+    return item;
+}
+
+base::Result<Value> Debugger::value(NodeId node, const base::WorkContext& work) {
+    SONDE_ASSIGN(const ItemId item, itemForValues(work));
+    SONDE_ASSIGN(Value value, m_run->value(node, item, true, work));
+    SONDE_TRY(graph::checkFiles(m_document->graph));
+    return value;
+}
+
+base::Result<Value> Debugger::valueSoFar(NodeId node, const base::WorkContext& work) {
+    if (isRunning() || !m_run || m_run->trace().size() == 0 || (m_place.item == kNoItem && !m_place.isEnd))
+        return base::usageError("the value of '" + m_document->graph->node(node).name + "' is not computed yet");
+    if (m_place.isEnd) return m_run->value(node, static_cast<ItemId>(m_run->trace().size() - 1), true, work);
+    return m_run->value(node, m_place.item, false, work);
+}
+
+base::Result<Value> Debugger::evaluate(const expression::Expression& expression, const base::WorkContext& work) {
+    const auto names = [this, &work](std::string_view name) -> base::Result<Value> {
+        SONDE_ASSIGN(const NodeId node, m_document->findNode(name));
+        return value(node, work);
+    };
+    return expression::evaluate(expression, names, work);
+}
+
+RunProblems Debugger::problems() const {
+    if (!m_run || isRunning()) return {};
+    return RunProblems::of(m_run->graph(), m_run->partialRecording(), {});
+}
+
+namespace {
+
+/// The items of the last call of a module: from the first to the one after the last.
+std::pair<ItemId, ItemId> lastCallOf(const debug::RecordedRun& run, std::string_view qualname) {
+    const graph::InternalGraph& graph = run.graph();
+    const auto isIn = [&](ItemId item) {
+        for (graph::ScopeId scope = run.trace()[item].scope; scope.valid(); scope = graph.scope(scope).parent)
+            if (graph.scope(scope).qualname == qualname) return scope;
+        return graph::ScopeId();
+    };
+    auto end = static_cast<ItemId>(run.trace().size());
+    while (end > 0 && (!isIn(end - 1).valid() || !run.trace().isDone(end - 1))) --end;
+    if (end == 0) return {0, 0};
+    const graph::ScopeId call = isIn(end - 1);
+    ItemId first = end - 1;
+    for (ItemId item = end; item-- > 0;)
+        if (isIn(item) == call) first = item;
+    return {first, end};
+}
+
+}  // namespace
+
+base::Result<ModuleRun> Debugger::runModule(std::string_view qualname, const base::WorkContext& work) {
+    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
+    if (!m_run) return base::usageError("the run has not begun", {}, "run or step first");
+    const auto [first, end] = lastCallOf(*m_run, qualname);
+    if (first == end)
+        return base::usageError("module '" + std::string(qualname) + "' was not run", {}, "run the model first");
+    const debug::Trace& trace = m_run->trace();
+    const std::vector<bool> can = exec::replayable(m_run->plan());
+    ModuleRun result;
+    std::unordered_map<NodeId, Value> made;
+    const auto addInput = [&](NodeId node) {
+        const NodeId source = m_run->sourceOf(node);
+        const bool isKnown =
+            std::ranges::any_of(result.inputs, [&](NodeId input) { return m_run->sourceOf(input) == source; });
+        if (!isKnown && !made.contains(source) && !m_run->graph().node(source).constant) result.inputs.push_back(node);
+    };
+    for (ItemId item = first; item < end;) {
+        if (trace[item].kind != Item::Kind::Operation) {
+            ++item;
+            continue;
+        }
+        const graph::Expr& expr = m_run->graph().expr(trace[item].expr);
+        std::ranges::for_each(expr.inputs, addInput);
+        if (exec::isCall(expr)) {
+            ++item;
+            continue;
+        }
+        if (!can[expr.id.index()])
+            return base::usageError("module '" + std::string(qualname) + "' cannot be run alone: '" + expr.target +
+                                    "' has an effect, or is code of the model's own");
+        std::ranges::for_each(exec::readsOf(m_run->plan(), expr.id), addInput);
+        SONDE_ASSIGN(const auto outputs, m_run->doAgain(item, made, work));
+        for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i) {
+            SONDE_ASSIGN(const Value before, m_run->value(expr.outputs[i], item, true, work));
+            result.isSame = result.isSame && tensor::identical(before, outputs[i]);
+            result.nodes.push_back(expr.outputs[i]);
+            result.values.push_back(outputs[i]);
+            made[expr.outputs[i]] = outputs[i];
+        }
+        item = trace[item].end;  // what is inside was done with it
+    }
+    return result;
+}
+
+// --- breakpoints ----------------------------------------------------------------------------------------------------
+
+base::Result<int> Debugger::addBreakpoint(std::string_view where, std::string_view condition) {
+    if (!m_document) return base::usageError("no model is open");
+    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
+    SONDE_ASSIGN(const int id, m_breakpoints.add(*m_document, where, condition, false));
+    m_observer.breakpointsChanged();
+    return id;
+}
+
+base::Result<int> Debugger::addLogPoint(std::string_view where, std::string_view expression) {
+    if (!m_document) return base::usageError("no model is open");
+    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
+    SONDE_ASSIGN(const int id, m_breakpoints.add(*m_document, where, expression, true));
+    m_observer.breakpointsChanged();
+    return id;
+}
+
+bool Debugger::removeBreakpoint(int id) {
+    if (isRunning() || !m_breakpoints.remove(id)) return false;
+    m_observer.breakpointsChanged();
+    return true;
+}
+
+bool Debugger::setBreakpointEnabled(int id, bool enabled) {
+    if (isRunning() || !m_breakpoints.setEnabled(id, enabled)) return false;
+    m_observer.breakpointsChanged();
+    return true;
+}
+
+}  // namespace sonde::session

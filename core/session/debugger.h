@@ -1,0 +1,124 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/session/debug/breakpoints.h"
+#include "core/session/debug/place.h"
+#include "core/session/runs.h"
+
+namespace sonde::session {
+
+enum class DebugState : std::uint8_t {
+    Stopped,  ///< before a node, or not begun
+    Running,
+    Finished,
+    Failed
+};
+
+/// What a module gave when it was run alone.
+struct ModuleRun {
+    std::vector<graph::NodeId> nodes;   ///< its operations' results, in order
+    std::vector<tensor::Value> values;  ///< of those
+    std::vector<graph::NodeId> inputs;  ///< what it read from outside
+    bool isSame = true;                 ///< bit for bit as in the run
+};
+
+/// A run that is gone through step by step, in both directions. It stops *before* the node that is current; the values
+/// that can be had are those of that moment, and the current node's own, which is computed to show it. Going back does
+/// nothing again: it shows what was. See debug::RecordedRun for what is kept of values, Session for threads.
+///
+/// The run is one of its own, on the inputs and as far as the end points that there are when it begins.
+class Debugger {
+  public:
+    using Direction = debug::Direction;
+
+    Debugger(Executor& executor, Observer& observer, Inputs& inputs, Runs& runs, const Points& points)
+        : m_executor(executor), m_observer(observer), m_inputs(inputs), m_runs(runs), m_points(points) {}
+
+    DebugState state() const { return m_state; }
+    bool isRunning() const { return m_state == DebugState::Running; }
+    /// There is a run.
+    bool hasBegun() const { return m_run != nullptr; }
+    const debug::Place& place() const { return m_place; }
+    /// The node that is computed next; none before the start, after the end, and while it runs.
+    graph::NodeId current() const;
+    /// Why the last run did not begin, or failed.
+    const std::optional<base::Error>& error() const { return m_error; }
+    /// The run with its steps; null without one. Must not be touched while it runs.
+    const debug::RecordedRun* run() const { return m_run.get(); }
+
+    /// What counts from the next run on.
+    void setLimits(const debug::KeptLimits& limits) { m_limits = limits; }
+    const debug::KeptLimits& limits() const { return m_limits; }
+
+    // Each is work for the executor, and begins a run if there is none. Nothing happens while it runs.
+    /// From the start, as far as the first breakpoint.
+    void restart();
+    /// As far as the next breakpoint.
+    void resume(Direction direction = Direction::Forward);
+    void step(debug::Target::Kind kind, Direction direction = Direction::Forward);
+    /// As far as a node. Usage error: no operation computes it, or it was passed and does not come again.
+    base::Result<void> runTo(graph::NodeId node, Direction direction = Direction::Forward);
+    /// Stops before the next node.
+    void pause() { m_stop.stop(); }
+    /// The same from any thread.
+    void stop() { m_stop.stop(); }
+    /// Ends the run, which is gone.
+    void cancel();
+
+    /// The value of a node at the current place. Blocks. Usage errors: it is not computed yet; nothing has begun; it
+    /// runs.
+    base::Result<tensor::Value> value(graph::NodeId node, const base::WorkContext& work = {});
+    /// The same without the current node's own, for which nothing is computed but what was dropped.
+    base::Result<tensor::Value> valueSoFar(graph::NodeId node, const base::WorkContext& work = {});
+    base::Result<tensor::Value> evaluate(const expression::Expression& expression, const base::WorkContext& work = {});
+    /// NaN, infinity and failures so far.
+    RunProblems problems() const;
+    /// Does the operations of a module's last call again, on the inputs that it had in the run. Blocks. Usage error:
+    /// there is no such module, or it was not run, or runs code of the model's own.
+    base::Result<ModuleRun> runModule(std::string_view qualname, const base::WorkContext& work = {});
+
+    const debug::Breakpoints& breakpoints() const { return m_breakpoints; }
+    /// See debug::Breakpoints::add.
+    base::Result<int> addBreakpoint(std::string_view where, std::string_view condition = {});
+    base::Result<int> addLogPoint(std::string_view where, std::string_view expression);
+    bool removeBreakpoint(int id);
+    bool setBreakpointEnabled(int id, bool enabled);
+    std::vector<debug::LogEntry> takeLog() { return m_breakpoints.takeLog(); }
+
+    /// By the session.
+    void bind(std::shared_ptr<const document::Document> document);
+    void inputsWereRead();
+    void forget();
+
+  private:
+    base::Result<void> begin(std::function<void()> then);
+    void start();
+    void go(const debug::Target& target, Direction direction);
+    void fail(base::Error error);
+    base::Result<debug::ItemId> itemForValues(const base::WorkContext& work);
+
+    Executor& m_executor;
+    Observer& m_observer;
+    Inputs& m_inputs;
+    Runs& m_runs;
+    const Points& m_points;
+    std::shared_ptr<const document::Document> m_document;
+    std::shared_ptr<exec::Runner> m_runner;  ///< used by these runs alone
+    std::size_t m_runnerThreads = 0;
+    debug::KeptLimits m_limits;
+    debug::Breakpoints m_breakpoints;
+    StopSwitch m_stop;
+    DebugState m_state = DebugState::Stopped;
+    std::shared_ptr<debug::RecordedRun> m_run;
+    debug::Place m_place;
+    std::optional<base::Error> m_error;
+    std::function<void()> m_waiting;  ///< what to do once the inputs are read
+};
+
+}  // namespace sonde::session

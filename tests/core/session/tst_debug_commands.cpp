@@ -1,0 +1,223 @@
+// The commands of `sonde debug`: what each answers, by its contract, and what happens to texts that are no commands.
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <fstream>
+#include <random>
+
+#include "core/session/debug_commands.h"
+#include "tests/support/onnx_file.h"
+
+namespace tst_debug_commands {
+
+using namespace sonde;
+using session::DebugCommands;
+using session::Session;
+using tensor::Tensor;
+namespace onnx = test::onnxfile;
+
+namespace {
+
+/// y = x + x, z = log(y), w = z + y, of x float32[N]; z is called "z/1" in the file, which is no identifier.
+std::string logsModel() {
+    const onnx::Graph graph{{{"Add", {"x", "x"}, {"y"}}, {"Log", {"y"}, {"z/1"}}, {"Add", {"z/1", "y"}, {"w"}}},
+                            {onnx::valueInfo("x", 1, {-1})},
+                            {onnx::valueInfo("w", 1, {-1})},
+                            {}};
+    return onnx::model(graph);
+}
+
+/// A session on that model, and its commands.
+struct Prompt {
+    QTemporaryDir folder;
+    Session session;
+    DebugCommands commands{session};
+
+    explicit Prompt(std::vector<float> x = {1, 2}) {
+        const std::string path = folder.filePath(QStringLiteral("logs.onnx")).toStdString();
+        std::ofstream(path, std::ios::binary) << logsModel();
+        if (!session.open(path)) return;
+        session.runs().giveValues({Tensor::of<float>({static_cast<std::int64_t>(x.size())}, x)});
+    }
+
+    QJsonObject answer(std::string_view line) {
+        const std::string text = commands.answer(line);
+        if (text.find('\n') != std::string::npos) return {};
+        return QJsonDocument::fromJson(QByteArray::fromStdString(text)).object();
+    }
+    QString state(std::string_view line) { return answer(line).value("state").toString(); }
+    QString current(std::string_view line) { return answer(line).value("current").toString(); }
+};
+
+}  // namespace
+
+class TestDebugCommands : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void commandsMove() {
+        Prompt prompt;
+        const QJsonObject first = prompt.answer("step");
+        QCOMPARE(first.value("state").toString(), QStringLiteral("stopped"));
+        QCOMPARE(first.value("current").toString(), QStringLiteral("y"));
+        QCOMPARE(prompt.current("step into"), QStringLiteral("z/1"));
+        QCOMPARE(prompt.current("step over back"), QStringLiteral("y"));
+        QCOMPARE(prompt.current("to w"), QStringLiteral("w"));
+        QCOMPARE(prompt.current("to `z/1` back"), QStringLiteral("z/1"));
+        QCOMPARE(prompt.state("step out"), QStringLiteral("finished"));
+        QVERIFY(prompt.answer("continue").value("current").isNull());
+        QCOMPARE(prompt.current("continue back"), QStringLiteral("y"));
+        QCOMPARE(prompt.state("run"), QStringLiteral("finished"));
+        QCOMPARE(prompt.current("  step \t back \r"), QStringLiteral("w"));
+    }
+
+    void breakpointsAreListed() {
+        Prompt prompt;
+        QCOMPARE(prompt.answer("break z/1 if max(y) > 3").value("breakpoint").toObject().value("id").toInt(), 1);
+        QCOMPARE(prompt.answer("break op:Add").value("breakpoint").toObject().value("id").toInt(), 2);
+        QCOMPARE(prompt.answer("log w sum(`z/1`)").value("breakpoint").toObject().value("id").toInt(), 3);
+        const QJsonObject stopped = prompt.answer("run");
+        QCOMPARE(stopped.value("current").toString(), QStringLiteral("y"));
+        QCOMPARE(stopped.value("breakpoints").toArray(), (QJsonArray{2}));
+        QVERIFY(!prompt.answer("disable 2").contains("error"));
+        QCOMPARE(prompt.answer("continue").value("breakpoints").toArray(), (QJsonArray{1}));
+        const QJsonObject end = prompt.answer("continue");
+        QCOMPARE(end.value("state").toString(), QStringLiteral("finished"));
+        const QJsonObject entry = end.value("log").toArray().at(0).toObject();
+        QCOMPARE(entry.value("node").toString(), QStringLiteral("w"));
+        // log 2 + log 4
+        QVERIFY(std::abs(entry.value("value").toDouble() - 2.0794415) < 1e-5);
+        const QJsonArray all = prompt.answer("breakpoints").value("breakpoints").toArray();
+        QCOMPARE(all.size(), 3);
+        QCOMPARE(all.at(0).toObject().value("hits").toInt(), 1);
+        QCOMPARE(all.at(1).toObject().value("enabled").toBool(true), false);
+        QCOMPARE(prompt.answer("delete 1").value("state").toString(), QStringLiteral("finished"));
+        QVERIFY(prompt.answer("delete 1").contains("error"));
+        QCOMPARE(prompt.answer("breakpoints").value("breakpoints").toArray().size(), 2);
+    }
+
+    void valuesAreAnswered() {
+        Prompt prompt({1, 2, -1});
+        QVERIFY(prompt.answer("print x").contains("error"));
+        (void)prompt.answer("run");
+        const QJsonObject y = prompt.answer("print y");
+        QCOMPARE(y.value("value").toArray(), (QJsonArray{2, 4, -2}));
+        QCOMPARE(y.value("dtype").toString(), QStringLiteral("float32"));
+        QCOMPARE(y.value("shape").toArray(), (QJsonArray{3}));
+        QCOMPARE(prompt.answer("print max(y) > 3").value("value").toBool(), true);
+        QCOMPARE(prompt.answer("print shape(y)[0]").value("value").toInt(), 3);
+        QCOMPARE(prompt.answer("print `z/1`").value("value").toArray().at(2).toString(), QStringLiteral("nan"));
+        const QJsonObject stats = prompt.answer("stats z/1").value("value").toObject();
+        QCOMPARE(stats.value("nan").toInt(), 1);
+        QCOMPARE(stats.value("inf").toInt(), 0);
+        QVERIFY(std::abs(stats.value("min").toDouble() - 0.6931472) < 1e-5);
+        QVERIFY(std::abs(stats.value("mean").toDouble() - 1.0397208) < 1e-5);
+        const QJsonArray problems = prompt.answer("problems").value("problems").toArray();
+        QCOMPARE(problems.size(), 2);
+        QCOMPARE(problems.at(0).toObject().value("node").toString(), QStringLiteral("z/1"));
+        QCOMPARE(problems.at(0).toObject().value("role").toString(), QStringLiteral("origin"));
+        QCOMPARE(problems.at(1).toObject().value("role").toString(), QStringLiteral("carrier"));
+    }
+
+    void watchesAreShown() {
+        Prompt prompt;
+        QCOMPARE(prompt.answer("watch y").value("watches").toArray(), (QJsonArray{"y"}));
+        QVERIFY(!prompt.answer("step").contains("watched"));  // y is not computed yet
+        const QJsonObject watched = prompt.answer("step").value("watched").toObject();
+        QCOMPARE(watched.value("y").toObject().value("value").toArray(), (QJsonArray{2, 4}));
+        QVERIFY(prompt.answer("unwatch y").value("watches").toArray().isEmpty());
+        QCOMPARE(prompt.answer("end z/1").value("ends").toArray(), (QJsonArray{"z/1"}));
+        (void)prompt.answer("run");
+        QVERIFY(prompt.answer("print w").contains("error"));
+        QVERIFY(!prompt.answer("print `z/1`").contains("error"));
+        QVERIFY(prompt.answer("end z/1").value("ends").toArray().isEmpty());
+    }
+
+    void moduleAlone() {
+        Prompt prompt;
+        QVERIFY(prompt.answer("run nothing").contains("error"));
+        QVERIFY(prompt.answer("help").value("commands").toArray().size() > 10);
+        QVERIFY(!prompt.commands.hasQuit());
+        QVERIFY(prompt.answer("quit now").contains("error"));
+        QVERIFY(!prompt.commands.hasQuit());
+        QCOMPARE(prompt.state("quit"), QStringLiteral("stopped"));
+        QVERIFY(prompt.commands.hasQuit());
+    }
+
+    /// Columns count characters from 1, and point to what is wrong.
+    void whatIsWrongIsToldWithItsColumn_data() {
+        QTest::addColumn<QString>("line");
+        QTest::addColumn<int>("column");
+        QTest::newRow("unknown command") << "fly" << 1;
+        QTest::newRow("after blanks") << "   fly" << 4;
+        QTest::newRow("unknown node") << "to nowhere" << 4;
+        QTest::newRow("no node") << "to" << 3;
+        QTest::newRow("too much") << "step into forward" << 11;
+        QTest::newRow("unknown operator") << "break op:Conv" << 7;
+        QTest::newRow("bad condition") << "break y if max(y" << 17;
+        QTest::newRow("unknown name in a condition") << "break y if q > 1" << 12;
+        QTest::newRow("no condition") << "break y if" << 11;
+        QTest::newRow("no expression") << "log y" << 6;
+        QTest::newRow("bad expression") << "print 1 +" << 10;
+        QTest::newRow("name in an expression") << "print max(q)" << 11;
+        QTest::newRow("after more than ASCII") << "print `ä` + q" << 7;
+        QTest::newRow("no number") << "delete y" << 8;
+        QTest::newRow("another number") << "delete 7" << 8;
+        QTest::newRow("no tensor") << "stats nowhere" << 7;
+        for (const char* later : {"set y[0] = 1", "undo", "redo", "why y[0]", "save a.sonde"})
+            QTest::newRow(later) << later << 1;
+    }
+    void whatIsWrongIsToldWithItsColumn() {
+        QFETCH(QString, line);
+        QFETCH(int, column);
+        Prompt prompt;
+        (void)prompt.answer("break w");
+        (void)prompt.answer("run");
+        const QJsonObject answer = prompt.answer(line.toStdString());
+        QVERIFY2(answer.contains("error"), qPrintable(QString::fromUtf8(QJsonDocument(answer).toJson())));
+        QCOMPARE(answer.value("column").toInt(), column);
+        // Nothing has changed.
+        QCOMPARE(answer.value("state").toString(), QStringLiteral("stopped"));
+        QCOMPARE(answer.value("current").toString(), QStringLiteral("w"));
+        QCOMPARE(prompt.answer("breakpoints").value("breakpoints").toArray().size(), 1);
+    }
+
+    void anythingIsAnsweredByOneLine() {
+        Prompt prompt;
+        QVERIFY(prompt.commands.answer("").empty());
+        QVERIFY(prompt.commands.answer("   \t").empty());
+        QVERIFY(prompt.commands.answer("# a comment").empty());
+        std::mt19937 engine(11);
+        const std::vector<std::string> words{"run", "step",  "back",   "to",    "y",       "`z/1`", "break",
+                                             "if",  "log",   "max(",   "print", ")",       "[0]",   "watch",
+                                             "end", "stats", "op:Add", "nan",   "delete",  "1",     "`",
+                                             "\\",  "#2",    "over",   "out",   "continue"};
+        for (int i = 0; i < 3'000; ++i) {
+            std::string line;
+            if (i % 3 == 0) {
+                for (std::size_t k = engine() % 60; k > 0; --k) line += static_cast<char>(engine() % 256);
+                std::erase(line, '\n');
+            } else {
+                for (std::size_t k = 1 + engine() % 5; k > 0; --k) line += words[engine() % words.size()] + " ";
+            }
+            const std::string answer = prompt.commands.answer(line);
+            if (answer.empty()) continue;
+            QVERIFY(answer.find('\n') == std::string::npos);
+            const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(answer)).object();
+            QVERIFY2(json.contains("state") && json.contains("current"), line.c_str());
+        }
+        const std::string longLine = "print " + std::string(1'000'000, '(');
+        QVERIFY(prompt.answer(longLine).contains("error"));
+        QVERIFY(prompt.answer("print " + std::string(60'000, '(')).contains("error"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestDebugCommands)
+
+}  // namespace tst_debug_commands
+
+#include "tst_debug_commands.moc"
