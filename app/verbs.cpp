@@ -17,6 +17,7 @@ Verb passesVerb();
 Verb conformanceVerb();
 Verb saveVerb();
 Verb problemsVerb();
+Verb debugVerb();
 Verb loadAndRunVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
@@ -25,8 +26,8 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(),   traceVerb(),  runVerb(),         checkVerb(), benchVerb(),    dumpVerb(),       opsVerb(),
-        modelsVerb(), passesVerb(), conformanceVerb(), saveVerb(),  problemsVerb(), loadAndRunVerb(),
+        infoVerb(),   traceVerb(),  runVerb(),         checkVerb(), benchVerb(),    dumpVerb(),  opsVerb(),
+        modelsVerb(), passesVerb(), conformanceVerb(), saveVerb(),  problemsVerb(), debugVerb(), loadAndRunVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(), windowVerb(),
 #endif
