@@ -1,8 +1,10 @@
 #include "ui/actions/action_registry.h"
 
 #include <QAction>
+#include <QEvent>
 #include <QMenu>
 #include <QMenuBar>
+#include <QScopedValueRollback>
 #include <QSettings>
 
 #include "ui/theme/icon.h"
@@ -63,6 +65,7 @@ QAction* ActionRegistry::add(const ActionInfo& info) {
     // In a menu the check mark is where the icon would.
     action->setIconVisibleInMenu(!info.checkable);
     action->setStatusTip(info.toolTip);
+    action->installEventFilter(this);
     m_order << info.id;
     Entry& entry = m_entries[info.id] = {info, action};
     refreshKeys(entry);
@@ -164,6 +167,17 @@ QStringList ActionRegistry::conflicts(const QString& id, const QKeySequence& key
         if (other != id && scopesMeet(info(other).scope, info(id).scope) && shortcuts(other).contains(key))
             others << other;
     return others;
+}
+
+void ActionRegistry::press(const QString& id) {
+    const QScopedValueRollback pressed(m_isPressed, true);
+    action(id)->trigger();
+}
+
+bool ActionRegistry::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() != QEvent::Shortcut) return QObject::eventFilter(watched, event);
+    const QScopedValueRollback pressed(m_isPressed, true);
+    return watched->event(event);
 }
 
 QString ActionRegistry::toolTip(const QString& id) const {

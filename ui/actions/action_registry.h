@@ -60,8 +60,16 @@ class ActionRegistry : public QObject {
     /// "Run (F5)\nRun the model on …": the tool tip with its key.
     QString toolTip(const QString& id) const;
 
+    /// Triggers an action as its key does.
+    void press(const QString& id);
+    /// While an action does its work: whether it was a key that triggered it, and not the mouse.
+    bool isPressed() const { return m_isPressed; }
+
   Q_SIGNALS:
     void shortcutsChanged(const QString& id);
+
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
     struct Entry {
@@ -77,6 +85,7 @@ class ActionRegistry : public QObject {
     std::map<QString, Entry> m_entries;
     QStringList m_order;
     Needs m_state = Need::Idle;
+    bool m_isPressed = false;
 };
 
 }  // namespace sonde::actions

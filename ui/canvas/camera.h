@@ -10,6 +10,9 @@
 
 namespace sonde::canvas {
 
+/// Beside a scene that is fitted, in pixels.
+inline constexpr double kFitMargin = 24;
+
 /// What part of a scene a view of `size` device-independent pixels shows.
 struct Camera {
     QPointF centre;      ///< scene units

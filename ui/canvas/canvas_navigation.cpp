@@ -2,7 +2,6 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QWidget>
 
 #include "ui/canvas/camera_moves.h"
 #include "ui/canvas/item_text.h"
@@ -15,31 +14,9 @@ using context::Selection;
 using layout::ItemId;
 using layout::ItemKind;
 
-namespace {
-
-/// Where widgets are in front of the canvas, in its pixels: the map and the other overlays, the list of matches.
-std::vector<QRectF> coversOf(const QWidget& canvas) {
-    std::vector<QRectF> covers;
-    const auto add = [&](const QObjectList& widgets, qsizetype from) {
-        for (qsizetype i = from; i < widgets.size(); ++i) {
-            const auto* widget = qobject_cast<const QWidget*>(widgets[i]);
-            if (!widget || widget->isWindow() || !widget->isVisible()) continue;
-            const QRect place(canvas.mapFromGlobal(widget->mapToGlobal(QPoint())), widget->size());
-            if (place.intersects(canvas.rect())) covers.emplace_back(place);
-        }
-    };
-    add(canvas.children(), 0);
-    for (const QWidget* widget = &canvas; !widget->isWindow() && widget->parentWidget();
-         widget = widget->parentWidget())
-        add(widget->parentWidget()->children(), widget->parentWidget()->children().indexOf(widget) + 1);
-    return covers;
-}
-
-}  // namespace
-
-CanvasNavigation::CanvasNavigation(const QWidget& canvas, CanvasView& view, ScenePlacement& placement,
-                                   context::InspectorContext& context, int number)
-    : m_canvas(canvas), m_view(view), m_placement(placement), m_context(context), m_number(number) {}
+CanvasNavigation::CanvasNavigation(CanvasView& view, ScenePlacement& placement, context::InspectorContext& context,
+                                   int number)
+    : m_view(view), m_placement(placement), m_context(context), m_number(number) {}
 
 void CanvasNavigation::fitSelection() {
     const auto scene = m_view.scene();
@@ -56,7 +33,7 @@ void CanvasNavigation::showItem(ItemId id) {
     if (!m_view.painter() || !id) return;
     const QRectF rect = toQt(m_view.scene()->item(id).rect);
     const Camera camera =
-        uncovering(showing(m_view.camera(), rect, m_view.size()), rect, m_view.size(), coversOf(m_canvas));
+        uncovering(showing(m_view.camera(), rect, m_view.size()), rect, m_view.size(), m_view.covers());
     if (!(camera == m_view.camera())) m_view.flyTo(camera);
 }
 

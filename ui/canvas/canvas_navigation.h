@@ -11,10 +11,8 @@ namespace sonde::canvas {
 class CanvasNavigation : public QObject {
     Q_OBJECT
   public:
-    /// `canvas` is the widget that shows `view`; `number` is which of the context's canvases it is. All must outlive
-    /// it.
-    CanvasNavigation(const QWidget& canvas, CanvasView& view, ScenePlacement& placement,
-                     context::InspectorContext& context, int number);
+    /// `number` is which of the context's canvases it is. All must outlive it.
+    CanvasNavigation(CanvasView& view, ScenePlacement& placement, context::InspectorContext& context, int number);
 
     /// From now on commands are about this canvas.
     void activate() { m_context.canvases().setActive(m_number); }
@@ -71,7 +69,6 @@ class CanvasNavigation : public QObject {
     void setAllInside(bool open);
     context::CanvasState& state() { return m_context.canvases().at(m_number); }
 
-    const QWidget& m_canvas;
     CanvasView& m_view;
     ScenePlacement& m_placement;
     context::InspectorContext& m_context;

@@ -69,6 +69,7 @@ CanvasOverlays::CanvasOverlays(QWidget& canvas, CanvasView& view, const CanvasMa
     // What is looked at changes the path, unless the selection says it.
     connect(&view, &CanvasView::cameraChanged, this, [this] {
         if (shownScope() != m_shownScope) refreshPath();
+        else if (needsMap() == m_map->isHidden() || hiddenText() != m_hidden->text()) arrange();
     });
     connect(m_map, &OverviewMap::itemChosen, this, &CanvasOverlays::itemChosen);
     m_path->setAccessibleName(tr("Path of modules"));
@@ -110,7 +111,6 @@ QStringList CanvasOverlays::path() const {
 
 void CanvasOverlays::refresh() {
     const auto scene = m_view.scene();
-    m_map->setVisible(m_overviewWanted && scene != nullptr);
     m_legend->setVisible(m_legendWanted && scene != nullptr);
     m_map->sceneChanged();
     m_legend->setScene(m_context.model().isOpen() ? &m_context.model().graph() : nullptr, scene.get(),
@@ -161,13 +161,9 @@ void CanvasOverlays::arrange() {
     const QSize size = m_canvas.size();
     m_map->resize(m_map->sizeHint());
     m_map->move(size.width() - m_map->width() - kGap, size.height() - m_map->height() - kGap);
-    // In a small window the map would hide what it is a map of.
-    m_map->setVisible(m_overviewWanted && m_view.scene() && size.width() > 4 * m_map->width() &&
-                      size.height() > 2 * m_map->height());
-    const QString hidden = m_text.hidden();
-    const int room = size.width() - 2 * kGap - 2 * kPlatePad - (m_map->isVisible() ? m_map->width() + kGap : 0);
-    m_hidden->setText(m_hidden->fontMetrics().elidedText(hidden, Qt::ElideRight, std::max(room, 0)).toHtmlEscaped());
-    m_hidden->setToolTip(hidden);
+    m_map->setVisible(needsMap());
+    m_hidden->setText(hiddenText());
+    m_hidden->setToolTip(m_text.hidden());
     m_hidden->adjustSize();
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
     constexpr int kRoomy = 480;
@@ -187,51 +183,70 @@ void CanvasOverlays::arrange() {
 QRect CanvasOverlays::pathPlace() const { return m_path->isHidden() ? QRect() : m_path->geometry(); }
 
 Camera CanvasOverlays::fitted(const QRectF& bounds) const {
-    constexpr double kMargin = 24, kWorthIt = 0.7;
     const QRectF all(QPointF(), QSizeF(m_canvas.size()));
-    // Without a selection the path says what the middle shows, which the camera is about to change.
-    const QWidget* path = m_context.navigation().selection().isNone() ? nullptr : m_path;
+    // Without a selection the path says what the middle shows, which the camera is about to change. The map is hidden
+    // when all is in view.
+    const QWidget* path = m_context.navigation().selection().isNone() || m_path->isHidden() ? nullptr : m_path;
     std::vector<QRectF> overlays;
-    for (const QWidget* widget : std::initializer_list<const QWidget*>{m_map, m_legend, m_hidden, path})
+    for (const QWidget* widget : std::initializer_list<const QWidget*>{m_legend, m_hidden, m_close, path})
         if (widget && !widget->isHidden())
             overlays.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
     const auto isFree = [&](const Camera& camera) {
-        return std::none_of(overlays.begin(), overlays.end(), [&](const QRectF& overlay) {
-            const auto under = m_view.painter()->index().itemsWithin(
-                {camera.toScene(overlay.topLeft(), all.size()), overlay.size() / camera.scale});
-            return std::any_of(under.begin(), under.end(),
-                               [&](std::uint32_t id) { return !m_view.scene()->items[id].what.open; });
-        });
+        return std::ranges::none_of(overlays, [&](const QRectF& overlay) { return isOverItems(overlay, camera); });
     };
-    const Camera whole = Camera::fitting(bounds, all.size(), kMargin, 1.0);
+    const Camera whole = Camera::fitting(bounds, all.size(), kFitMargin, 1.0);
     if (isFree(whole)) return whole;
-    // Left of the map, above what is at the bottom, right of what is at the left, or some of these.
+    // Above what is at the bottom, right of what is at the left, below what is at the top, or some of these. Beside all
+    // of them nothing is covered, however small it gets.
     const double left = m_hidden->isHidden() ? 0 : m_hidden->geometry().right(),
-                 right = m_map->isHidden() ? 0 : all.width() - m_map->x();
-    const double top = path ? path->geometry().bottom() : 0,
                  bottom = m_hidden->isHidden() ? 0 : all.height() - m_hidden->y();
-    const double leftOfLegend = m_legend->isHidden() ? 0 : m_legend->geometry().right() + kGap / 2.0,
-                 belowLegend = m_legend->isHidden() ? 0 : all.height() - m_legend->y() + kGap / 2.0;
+    const double top =
+        std::max(path ? path->geometry().bottom() : 0, m_close->isHidden() ? 0 : m_close->geometry().bottom());
+    const double leftOfLegend = m_legend->isHidden() ? left : m_legend->geometry().right() + kGap / 2.0,
+                 belowLegend = m_legend->isHidden() ? bottom : all.height() - m_legend->y() + kGap / 2.0;
     std::vector<std::pair<double, Camera>> others;  // how much is lost: size, and the middle of the canvas
-    for (const QMarginsF& kept :
-         {QMarginsF(0, 0, right, 0), QMarginsF(0, 0, 0, bottom), QMarginsF(0, 0, right, bottom),
-          QMarginsF(left, 0, 0, 0), QMarginsF(left, 0, right, 0), QMarginsF(0, top, right, bottom),
-          QMarginsF(leftOfLegend, 0, 0, 0), QMarginsF(leftOfLegend, 0, right, 0),
-          QMarginsF(leftOfLegend, top, right, 0), QMarginsF(0, 0, 0, belowLegend), QMarginsF(0, top, 0, belowLegend)}) {
-        const QRectF free = all.marginsRemoved(kept);
-        if (free.width() <= 4 * kMargin || free.height() <= 4 * kMargin) continue;
-        Camera camera = Camera::fitting(bounds, free.size(), kMargin, 1.0);
-        const QPointF aside = free.center() - all.center();
-        camera.centre -= aside / camera.scale;
-        if (camera.scale < kWorthIt * whole.scale) continue;
-        others.emplace_back(
-            1 - camera.scale / whole.scale + std::abs(aside.x()) / all.width() + std::abs(aside.y()) / all.height(),
-            camera);
-    }
+    for (const double fromLeft : {0.0, left, leftOfLegend})
+        for (const double fromTop : {0.0, top})
+            for (const double fromBottom : {0.0, bottom, belowLegend}) {
+                const QRectF free = all.marginsRemoved(QMarginsF(fromLeft, fromTop, 0, fromBottom));
+                if (free.width() <= 4 * kFitMargin || free.height() <= 4 * kFitMargin) continue;
+                Camera camera = Camera::fitting(bounds, free.size(), kFitMargin, 1.0);
+                const QPointF aside = free.center() - all.center();
+                camera.centre -= aside / camera.scale;
+                others.emplace_back(1 - camera.scale / whole.scale + std::abs(aside.x()) / all.width() +
+                                        std::abs(aside.y()) / all.height(),
+                                    camera);
+            }
     std::stable_sort(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     const auto found =
         std::find_if(others.begin(), others.end(), [&](const auto& other) { return isFree(other.second); });
     return found == others.end() ? whole : found->second;
+}
+
+bool CanvasOverlays::isOverItems(const QRectF& pixels, const Camera& camera) const {
+    const auto under = m_view.painter()->index().itemsWithin(
+        {camera.toScene(pixels.topLeft(), m_canvas.size()), pixels.size() / camera.scale});
+    return std::ranges::any_of(under, [&](std::uint32_t id) { return !m_view.scene()->items[id].what.open; });
+}
+
+/// The counts one by one, or only the whole one where these would cover nodes.
+QString CanvasOverlays::hiddenText() const {
+    const QString text = m_text.hidden();
+    if (text.isEmpty()) return text;
+    const int most = m_canvas.width() - 2 * kGap - 2 * kPlatePad - (m_map->isVisible() ? m_map->width() + kGap : 0);
+    const QFontMetrics metrics = m_hidden->fontMetrics();
+    const int width = std::min(metrics.horizontalAdvance(text), std::max(most, 0));
+    const QRectF place(kGap, m_canvas.height() - m_hidden->height() - kGap, width + 2 * kPlatePad, m_hidden->height());
+    const bool isShort = m_view.painter() && isOverItems(place, m_view.camera());
+    return metrics.elidedText(isShort ? m_text.hiddenCount() : text, Qt::ElideRight, std::max(most, 0)).toHtmlEscaped();
+}
+
+/// Where all is in view there is nothing to find on a map; in a small window it would hide what it is a map of.
+bool CanvasOverlays::needsMap() const {
+    const auto scene = m_view.scene();
+    const QSize size = m_canvas.size();
+    return m_overviewWanted && scene && !m_view.visible().contains(toQt(scene->bounds)) &&
+           size.width() > 4 * m_map->width() && size.height() > 2 * m_map->height();
 }
 
 void CanvasOverlays::setOverviewVisible(bool visible) {

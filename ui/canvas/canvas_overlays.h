@@ -42,8 +42,7 @@ class CanvasOverlays : public QObject {
     QStringList path() const;
     /// Where the path of modules is; empty if it is hidden.
     QRect pathPlace() const;
-    /// The camera that shows all of `bounds`, beside the map and the overlays if they would lie over nodes and the
-    /// picture stays large. Needs a picture.
+    /// The camera that shows all of `bounds`, beside the overlays if they would cover nodes. Needs a scene.
     Camera fitted(const QRectF& bounds) const;
 
     void setOverviewVisible(bool visible);
@@ -62,6 +61,10 @@ class CanvasOverlays : public QObject {
 
   private:
     graph::ScopeId shownScope() const;
+    bool needsMap() const;
+    QString hiddenText() const;
+    /// Whether anything but open boxes is in an area of the canvas.
+    bool isOverItems(const QRectF& pixels, const Camera& camera) const;
     void addCloseButton();
 
     QWidget& m_canvas;

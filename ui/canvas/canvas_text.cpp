@@ -65,4 +65,12 @@ QString CanvasText::hidden() const {
     return parts.isEmpty() ? QString() : tr("Hidden: ") + parts.join(QStringLiteral(", "));
 }
 
+QString CanvasText::hiddenCount() const {
+    const auto scene = m_view.scene();
+    if (!scene) return {};
+    const std::uint64_t all = std::uint64_t{scene->filteredExprs} + scene->foldedExprs + scene->hiddenExprs +
+                              scene->shapeExprs + scene->hiddenConstants;
+    return all == 0 ? QString() : tr("%1 hidden").arg(context::countText(all));
+}
+
 }  // namespace sonde::canvas

@@ -25,6 +25,8 @@ class CanvasText {
     QString facts(layout::ItemId item) const;
     /// What is not drawn: operations in closed modules, constants; "" if nothing.
     QString hidden() const;
+    /// The same as one number, "290 hidden".
+    QString hiddenCount() const;
 
   private:
     const CanvasView& m_view;

@@ -55,6 +55,24 @@ void CanvasView::setCurrent(ItemId item) {
 }
 
 QSizeF CanvasView::size() const { return m_widget.size(); }
+
+std::vector<QRectF> CanvasView::covers() const {
+    std::vector<QRectF> covers;
+    const auto add = [&](const QObjectList& widgets, qsizetype from) {
+        for (qsizetype i = from; i < widgets.size(); ++i) {
+            const auto* widget = qobject_cast<const QWidget*>(widgets[i]);
+            if (!widget || widget->isWindow() || !widget->isVisible()) continue;
+            const QRect place(m_widget.mapFromGlobal(widget->mapToGlobal(QPoint())), widget->size());
+            if (place.intersects(m_widget.rect())) covers.emplace_back(place);
+        }
+    };
+    add(m_widget.children(), 0);
+    for (const QWidget* widget = &m_widget; !widget->isWindow() && widget->parentWidget();
+         widget = widget->parentWidget())
+        add(widget->parentWidget()->children(), widget->parentWidget()->children().indexOf(widget) + 1);
+    return covers;
+}
+
 bool CanvasView::isShown() const { return m_widget.isVisible(); }
 
 void CanvasView::setCamera(const Camera& camera) {

@@ -53,6 +53,8 @@ class CanvasView : public QObject {
     // --- the camera ---
     const Camera& camera() const { return m_camera; }
     QSizeF size() const;
+    /// Where widgets are in front of the scene, in pixels: the map and the other overlays, the list of matches.
+    std::vector<QRectF> covers() const;
     /// Nothing moves in a widget that is hidden.
     bool isShown() const;
     QRectF visible() const { return m_camera.visible(size()); }

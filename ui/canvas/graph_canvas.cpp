@@ -38,7 +38,7 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, in
     : QWidget(parent), m_context(context), m_number(number), m_view(*this), m_marks(m_view, context),
       m_text(m_view, m_marks, context.model()), m_layouts(state(), m_marks, context),
       m_overlays(*this, m_view, m_marks, m_text, context, number), m_placement(m_view, m_overlays, state(), context),
-      m_navigation(*this, m_view, m_placement, context, number),
+      m_navigation(m_view, m_placement, context, number),
       m_interaction({*this, m_view, m_marks, m_navigation, m_overlays, state(), context}),
       m_renderer(*this, m_view, m_marks, m_interaction, context) {
     setFocusPolicy(Qt::StrongFocus);
@@ -46,6 +46,9 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, in
     setAttribute(Qt::WA_OpaquePaintEvent);
     setAccessibleName(number == 0 ? tr("Graph") : tr("Graph, second canvas"));
     installAccessibility();
+    m_beginning.setSingleShot(true);
+    m_beginning.setInterval(0);
+    connect(&m_beginning, &QTimer::timeout, this, &GraphCanvas::requestLayout);
     connectParts();
     connectContext();
     connectNavigation();
@@ -120,15 +123,19 @@ void GraphCanvas::connectNavigation() {
 void GraphCanvas::begin() {
     m_marks.begin();
     m_layouts.rebuildLabels();
-    requestLayout();
+    // What is open at first depends on the size that the canvas gets once the panels have come.
+    if (state().isFirst()) m_beginning.start();
+    else requestLayout();
 }
 
 void GraphCanvas::requestLayout() {
+    m_beginning.stop();
     m_placement.layoutRequested();
-    m_layouts.request();
+    m_layouts.request(m_view.size());
 }
 
 void GraphCanvas::clearScene() {
+    m_beginning.stop();
     m_layouts.reset();
     m_renderer.stopTransition();
     m_view.stopFlight();
@@ -221,8 +228,9 @@ void GraphCanvas::setBeside(bool beside) {
 }
 
 bool GraphCanvas::isIdle() const {
-    return !m_layouts.isActive() && !m_marks.isActive() && !m_renderer.isChanging() && !m_view.isFlying() &&
-           !m_placement.isActive() && (m_renderer.isComplete() || !m_view.painter() || !isVisible());
+    return !m_beginning.isActive() && !m_layouts.isActive() && !m_marks.isActive() && !m_renderer.isChanging() &&
+           !m_view.isFlying() && !m_placement.isActive() &&
+           (m_renderer.isComplete() || !m_view.painter() || !isVisible());
 }
 
 // --- what leaves the canvas ------------------------------------------------------------------------------------------
@@ -284,9 +292,11 @@ void GraphCanvas::paintNotice(QPainter& painter) {
 void GraphCanvas::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     m_renderer.cameraMoved();
-    m_placement.resized(event->oldSize());
     m_overlays.arrange();
-    m_placement.placeAgain();
+    const QPoint place = mapTo(window(), QPoint());
+    const bool isWindow = window()->size() != std::exchange(m_windowSize, window()->size());
+    const QPoint moved = place - std::exchange(m_placeInWindow, place);
+    isWindow ? m_placement.windowResized(event->oldSize()) : m_placement.neighboursResized(event->oldSize(), moved);
 }
 
 bool GraphCanvas::event(QEvent* event) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
 #include <memory>
@@ -98,6 +99,9 @@ class GraphCanvas : public QWidget {
     context::InspectorContext& m_context;
     const int m_number;
     bool m_isBeside = false;
+    QTimer m_beginning;                          ///< runs until the first layout of a model is requested
+    QSize m_windowSize;                          ///< when the canvas got its size
+    QPoint m_placeInWindow;                      ///< the same
     std::optional<context::Selection> m_wanted;  ///< to be shown once the layout is there
 
     // Each knows those before it only.

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QPointer>
 
+#include "ui/canvas/camera.h"
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/layout_service.h"
 #include "ui/theme/theme.h"
@@ -14,16 +15,17 @@ using theme::Theme;
 namespace {
 
 constexpr int kLateMs = 1000;
+constexpr double kMinTextHeight = 7.5;  ///< of a title that is read, in pixels with its ascent and descent
 
 }  // namespace
 
 struct LayoutRequests::Outcome {
     ComposedScene scene;
     std::optional<base::Error> error;
+    std::optional<layout::ViewState> firstView = {};  ///< what the first picture of a model opens
 };
 
-LayoutRequests::LayoutRequests(const context::CanvasState& state, CanvasMarks& marks,
-                               context::InspectorContext& context)
+LayoutRequests::LayoutRequests(context::CanvasState& state, CanvasMarks& marks, context::InspectorContext& context)
     : m_state(state), m_marks(marks), m_context(context),
       m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())) {
     m_lateTimer.setSingleShot(true);
@@ -55,7 +57,7 @@ bool LayoutRequests::areLabelsOutdated() const {
 
 void LayoutRequests::remeasure() { m_measure = std::make_shared<TextMeasure>(Theme::instance().textScale()); }
 
-void LayoutRequests::request() {
+void LayoutRequests::request(QSizeF room) {
     if (!m_context.model().isOpen() || !m_context.model().outline()) return;
     const std::uint64_t number = ++m_number;
     const CanvasStyle drawn = style();
@@ -76,8 +78,19 @@ void LayoutRequests::request() {
             Qt::QueuedConnection);
     };
     if (!m_lateTimer.isActive() && !m_isLate) m_lateTimer.start();
+    const layout::Legibility legibility{{room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin},
+                                        kMinTextHeight / m_measure->height(TextRole::Title)};
     m_job.start(
-        [outline, graph, drawn, view = m_state.view(), options](const base::WorkContext& work) -> Outcome {
+        [outline, graph, drawn, view = m_state.view(), isFirst = m_state.isFirst(), legibility,
+         options](const base::WorkContext& work) -> Outcome {
+            if (isFirst) {
+                auto first = layOutFirst(*outline, view, legibility, options, work);
+                if (!first) return {{nullptr, graph, drawn}, std::move(first).error()};
+                layout::FirstView found = std::move(first).value();
+                return {{std::make_shared<const SceneIndex>(std::move(found.scene)), graph, drawn},
+                        {},
+                        std::move(found.view)};
+            }
             auto scene = layOut(*outline, view, options, work);
             if (!scene) return {{nullptr, graph, drawn}, std::move(scene).error()};
             return {{std::make_shared<const SceneIndex>(std::move(scene).value()), graph, drawn}, {}};
@@ -93,6 +106,7 @@ void LayoutRequests::deliver(Outcome outcome) {
         Q_EMIT failed();
         return;
     }
+    if (outcome.firstView) m_state.begin(std::move(*outcome.firstView));
     tellNotes(outcome.scene.index->scene());
     Q_EMIT arrived(outcome.scene, true);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QObject>
+#include <QSizeF>
 #include <QTimer>
 
 #include <memory>
@@ -25,7 +26,7 @@ class LayoutRequests : public QObject {
     Q_OBJECT
   public:
     /// `state` is the canvas's, one of the context's. All must outlive it.
-    LayoutRequests(const context::CanvasState& state, CanvasMarks& marks, context::InspectorContext& context);
+    LayoutRequests(context::CanvasState& state, CanvasMarks& marks, context::InspectorContext& context);
     ~LayoutRequests() override;
 
     /// How cards are drawn now: theme, settings and the user's labels.
@@ -35,7 +36,9 @@ class LayoutRequests : public QObject {
     /// A layout takes so long that it has to be said.
     bool isLate() const { return m_isLate; }
 
-    void request();
+    /// `room`: of the canvas, in pixels. The first picture of a model opens what can be read in it, and the state is
+    /// told.
+    void request(QSizeF room);
     /// What was requested is not delivered any more.
     void abandon();
     /// With another document: the same, and its notes are told once more.
@@ -65,7 +68,7 @@ class LayoutRequests : public QObject {
     void tellNotes(const layout::SceneLayout& scene);
     void endWaiting();
 
-    const context::CanvasState& m_state;
+    context::CanvasState& m_state;
     CanvasMarks& m_marks;
     context::InspectorContext& m_context;
     context::Job m_job;

@@ -15,4 +15,11 @@ base::Result<std::shared_ptr<const layout::SceneLayout>> layOut(const layout::Ou
     return layout::composeScene(outline, view, options, service.workers, service.cache, work);
 }
 
+base::Result<layout::FirstView> layOutFirst(const layout::Outline& outline, const layout::ViewState& view,
+                                            const layout::Legibility& legibility, const layout::SceneOptions& options,
+                                            const base::WorkContext& work) {
+    LayoutService& service = LayoutService::instance();
+    return layout::composeFirstView(outline, view, legibility, options, service.workers, service.cache, work);
+}
+
 }  // namespace sonde::canvas

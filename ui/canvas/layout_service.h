@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/layout/scene.h"
+#include "core/layout/first_view.h"
 
 namespace sonde::canvas {
 
@@ -19,5 +19,9 @@ base::Result<std::shared_ptr<const layout::SceneLayout>> layOut(const layout::Ou
                                                                 const layout::ViewState& view,
                                                                 const layout::SceneOptions& options,
                                                                 const base::WorkContext& work = {});
+/// The first picture of a model; see layout::composeFirstView.
+base::Result<layout::FirstView> layOutFirst(const layout::Outline& outline, const layout::ViewState& view,
+                                            const layout::Legibility& legibility, const layout::SceneOptions& options,
+                                            const base::WorkContext& work = {});
 
 }  // namespace sonde::canvas

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/canvas/camera_moves.h"
 #include "ui/canvas/scene_selection.h"
 
 namespace sonde::canvas {
@@ -18,6 +19,17 @@ constexpr int kRememberMs = 300;
 /// Sizes come and go while panels are laid out: the camera follows once they have settled.
 constexpr int kResizeMs = 60;
 
+/// The camera moved as little as needed to show all of an area; as it is if that is larger than the view.
+Camera shifted(Camera camera, const QRectF& area, QSizeF size) {
+    const QRectF view = camera.visible(size);
+    const auto shift = [](double low, double high, double from, double to) {
+        return high - low > to - from ? 0.0 : low < from ? low - from : high > to ? high - to : 0.0;
+    };
+    camera.centre += QPointF(shift(area.left(), area.right(), view.left(), view.right()),
+                             shift(area.top(), area.bottom(), view.top(), view.bottom()));
+    return camera;
+}
+
 }  // namespace
 
 ScenePlacement::ScenePlacement(CanvasView& view, const CanvasOverlays& overlays, context::CanvasState& state,
@@ -31,6 +43,8 @@ ScenePlacement::ScenePlacement(CanvasView& view, const CanvasOverlays& overlays,
     connect(&m_keepInView, &QTimer::timeout, this, &ScenePlacement::keepInView);
     connect(&view, &CanvasView::cameraChanged, this, &ScenePlacement::rememberSoon);
     connect(&overlays, &CanvasOverlays::roomChanged, this, &ScenePlacement::placeAgain);
+    connect(&context.navigation(), &context::Navigation::selectionChanged, this, [this] { m_isUsed = true; });
+    connect(&context.runs(), &context::Runs::runStarted, this, [this] { m_isUsed = true; });
 }
 
 ShownScene ScenePlacement::shown() const { return {m_view.painter()->sharedIndex(), m_view.camera(), m_view.size()}; }
@@ -69,7 +83,7 @@ std::optional<SceneAnchor> ScenePlacement::chooseAnchor(const SceneLayout* next)
 ScenePlacement::Before ScenePlacement::before(const SceneLayout& next) const {
     Before before;
     before.anchor = m_held ? m_held : chooseAnchor(&next);
-    before.isFitted = m_home && m_home->fitted && m_home->camera == m_view.camera();
+    before.isFitted = isHome() && m_home->fitted;
     before.shown = {m_view.painter() ? m_view.painter()->sharedIndex() : nullptr, m_view.camera(), m_view.size()};
     return before;
 }
@@ -125,9 +139,11 @@ void ScenePlacement::placeFirst() {
     m_home = Home{whole, false};
 }
 
+/// A scene that nobody has moved since it was placed or fitted is placed or fitted into the new size.
 void ScenePlacement::placeAgain() {
     if (!m_view.painter() || !isHome()) return;
     const bool isFitted = m_home->fitted;
+    m_aside.reset();
     if (isFitted) m_view.placeCamera(fitted());
     else placeFirst();
     m_home = Home{m_view.camera(), isFitted};
@@ -221,7 +237,9 @@ void ScenePlacement::keepForReload() {
 void ScenePlacement::reset() {
     m_held.reset();
     m_beforeParts.reset();
+    m_aside.reset();
     m_refits = false;
+    m_isUsed = false;
     m_isFirst = true;
 }
 
@@ -229,23 +247,54 @@ void ScenePlacement::takeOver(const ScenePlacement& other) {
     m_held.reset();
     m_shownLocation = other.m_shownLocation;
     m_home = other.m_home;
+    m_aside.reset();
+    m_isUsed = true;
     m_isFirst = false;
 }
 
-void ScenePlacement::resized(QSize before) {
+void ScenePlacement::windowResized(QSize before) {
     if (!m_view.painter() || !before.isValid() || before.isEmpty()) return;
-    // What was in the middle stays there. But what is selected stays in view when the window gets smaller: later, as
-    // sizes may come and go while panels are laid out.
-    const ItemId current = m_view.currentItem();
-    bool wasSeen = false;
-    if (current) {
-        const QRectF rect = toQt(m_view.scene()->item(current).rect);
-        wasSeen =
-            QRectF(QPointF(), QSizeF(before))
-                .intersects({m_view.camera().toPixel(rect.topLeft(), before), rect.size() * m_view.camera().scale});
-    }
+    keepSoon(before);
     Q_EMIT m_view.cameraChanged();
+    placeAgain();
+}
+
+/// What is selected stays in view when the canvas gets smaller: later, as sizes may come and go while panels are laid
+/// out.
+void ScenePlacement::keepSoon(QSize before) {
+    const ItemId current = m_view.currentItem();
+    if (!current) return;
+    const QRectF rect = toQt(m_view.scene()->item(current).rect);
+    const bool wasSeen =
+        QRectF(QPointF(), QSizeF(before))
+            .intersects({m_view.camera().toPixel(rect.topLeft(), before), rect.size() * m_view.camera().scale});
     if (wasSeen && !m_keepInView.isActive()) m_keepInView.start();
+}
+
+void ScenePlacement::neighboursResized(QSize before, QPointF moved) {
+    if (!m_view.painter() || !before.isValid() || before.isEmpty()) return;
+    const bool isFlying = m_view.isFlying();
+    const Camera seen = m_view.camera();
+    m_view.endFlight();  // where it leads is what is to be seen
+    // Panels are still coming with the model.
+    if (!m_isUsed) return windowResized(before);
+    keepSoon(before);
+    const QPointF grown(m_view.size().width() - before.width(), m_view.size().height() - before.height());
+    const auto kept = [&](Camera camera) {
+        camera.centre += (grown / 2 + moved) / camera.scale;
+        return camera;
+    };
+    Camera camera = m_view.camera();
+    const bool goesOn = m_aside && m_aside->now == camera;
+    if (!goesOn) m_aside = Aside{camera, before, {}, {}};
+    m_aside->moved += moved;
+    if (goesOn && m_view.size() == QSizeF(m_aside->size) && m_aside->moved.isNull()) camera = m_aside->before;
+    else
+        camera = shifted(kept(camera), camera.visible(before).intersected(toQt(m_view.scene()->bounds)), m_view.size());
+    m_aside->now = camera;
+    m_view.placeCamera(isFlying ? kept(seen) : camera);
+    Q_EMIT m_view.cameraChanged();
+    if (isFlying) m_view.flyTo(camera);
 }
 
 /// Moves the camera as little as needed to show the current item; what is too large to be seen whole shows a part.
@@ -262,6 +311,8 @@ void ScenePlacement::keepInView() {
     };
     camera.centre += QPointF(shift(rect.left(), rect.right(), view.left(), view.right()),
                              shift(rect.top(), rect.bottom(), view.top(), view.bottom()));
+    camera = uncovering(camera, rect, m_view.size(), m_view.covers());
+    if (m_aside && m_aside->now == m_view.camera()) m_aside->now = camera;
     m_view.placeCamera(camera);
     Q_EMIT m_view.cameraChanged();
 }

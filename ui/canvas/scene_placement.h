@@ -45,10 +45,11 @@ class ScenePlacement : public QObject {
     /// fitted anew.
     void place(const Before& before, bool final, bool mayFit);
 
-    /// The widget had another size, in pixels.
-    void resized(QSize before);
-    /// A scene that nobody has moved since it was placed or fitted is placed or fitted into the new size.
-    void placeAgain();
+    /// The widget of the view had another size, in pixels, because its window has: what was in the middle stays there.
+    void windowResized(QSize before);
+    /// The same because of what is beside it in the window. It went by `moved` on the screen, the scene does not: what
+    /// the user looks at stays under the mouse, and as it was once the room is free again.
+    void neighboursResized(QSize before, QPointF moved);
 
     /// For the same document when it has been read again.
     void keepForReload();
@@ -69,9 +70,14 @@ class ScenePlacement : public QObject {
     void putAt(layout::ItemId item, QPointF offset, double scale);
     void fitWhatOpened(const layout::SceneLayout& before);
     void keepParts(const ShownScene& before, bool final);
+    void placeAgain();
     void keepInView();
+    void keepSoon(QSize before);
     void remember();
-    bool isHome() const { return m_home && m_home->camera == m_view.camera(); }
+    /// Nobody has moved the camera since it was put there.
+    bool isHome() const {
+        return m_home && (m_home->camera == m_view.camera() || (m_aside && m_aside->now == m_view.camera()));
+    }
     QPointF middle() const { return QPointF(m_view.size().width(), m_view.size().height()) / 2.0; }
     Camera fitted() const;
 
@@ -88,12 +94,22 @@ class ScenePlacement : public QObject {
         bool fitted = false;
     };
 
+    /// What was seen before panels came.
+    struct Aside {
+        Camera before;
+        QSize size;
+        QPointF moved;  ///< since, on the screen
+        Camera now;     ///< as it was left
+    };
+
     CanvasView& m_view;
     const CanvasOverlays& m_overlays;
     context::CanvasState& m_state;
     const context::InspectorContext& m_context;
     bool m_isFirst = true;
     std::optional<Home> m_home;
+    std::optional<Aside> m_aside;
+    bool m_isUsed = false;  ///< the user has selected something or has run the model since the first scene
     std::optional<Kept> m_kept;
     QString m_shownLocation;                  ///< of the model that the scene is of
     std::optional<SceneAnchor> m_held;        ///< of the item that was just opened or closed

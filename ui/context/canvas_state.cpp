@@ -7,18 +7,13 @@
 
 namespace sonde::context {
 
-namespace {
-
-/// A graph with no more operations than this is shown with every module open.
-constexpr std::uint32_t kSmallGraph = 24;
-
-}  // namespace
-
 CanvasState::CanvasState(OpenModel& model, Navigation& navigation, Messages& messages, int number)
     : m_model(model), m_navigation(navigation), m_messages(messages), m_number(number) {}
 
-void CanvasState::reset(layout::ViewState view, const Place& place) {
-    m_view = std::move(view);
+void CanvasState::reset(std::optional<layout::ViewState> view, const Place& place) {
+    m_isFirst = !view;
+    m_view = view ? *std::move(view) : layout::ViewState{};
+    if (m_isFirst) m_view.foldFrom = kFoldFrom;
     m_place = place;
     m_focus = {};
     m_hidden.clear();
@@ -26,16 +21,14 @@ void CanvasState::reset(layout::ViewState view, const Place& place) {
 
 void CanvasState::takeOver(const CanvasState& other) {
     m_view = other.m_view;
+    m_isFirst = other.m_isFirst;
     m_focus = other.m_focus;
     m_hidden = other.m_hidden;
 }
 
-layout::ViewState CanvasState::firstView(const layout::Outline& outline) {
-    layout::ViewState view;
-    view.foldFrom = kFoldFrom;
-    const layout::Outline::Group& root = outline.group(outline.root());
-    if (root.exprs - root.constants <= kSmallGraph) layout::openToDepth(outline, view, layout::greatestDepth(outline));
-    return view;
+void CanvasState::begin(layout::ViewState view) {
+    m_view = std::move(view);
+    m_isFirst = false;
 }
 
 void CanvasState::keepPlace(const Place& place) {
@@ -52,6 +45,7 @@ bool CanvasState::isExpanded(ScopeId scope) const {
 void CanvasState::changeView(layout::ViewState view) {
     if (view == m_view) return;
     m_view = std::move(view);
+    m_isFirst = false;
     Q_EMIT viewChanged();
 }
 

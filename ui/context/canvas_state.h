@@ -2,6 +2,7 @@
 
 #include <QObject>
 
+#include <optional>
 #include <vector>
 
 #include "core/layout/view_state.h"
@@ -31,10 +32,12 @@ class CanvasState : public QObject {
     /// Whether anything was hidden by hand, besides what the focus leaves out.
     bool hidesAny() const;
 
-    /// How a model is shown that nothing is remembered of.
-    static layout::ViewState firstView(const layout::Outline& outline);
-    /// By the context, for another document; tells nobody.
-    void reset(layout::ViewState view = {}, const Place& place = {});
+    /// Nothing is remembered of the model and nobody has changed the view: the first picture opens what can be read.
+    bool isFirst() const { return m_isFirst; }
+    /// By the canvas: what that picture opens; tells nobody.
+    void begin(layout::ViewState view);
+    /// By the context, for another document; tells nobody. Without a view it is the first.
+    void reset(std::optional<layout::ViewState> view = {}, const Place& place = {});
     /// By the context: begins with what the other shows; tells nobody.
     void takeOver(const CanvasState& other);
 
@@ -89,6 +92,7 @@ class CanvasState : public QObject {
     layout::ViewState m_view;
     Place m_place;
     Focus m_focus;
+    bool m_isFirst = false;
     std::vector<bool> m_hidden;  ///< by ExprId: hidden by hand; may be shorter
 };
 

@@ -22,9 +22,8 @@ void ModelMemory::recallAll() {
     for (const NodeId node : state.bookmarkedNodes) bookmarks.push_back(navigation.selectionOf(node));
     for (const ScopeId scope : state.bookmarkedScopes) bookmarks.push_back(navigation.selectionOf(scope));
     navigation.reset(std::move(bookmarks));
-    const layout::ViewState view = state.view ? *state.view : CanvasState::firstView(*model.outline());
-    canvases.at(0).reset(view, state.place);
-    canvases.at(1).reset(state.secondView ? *state.secondView : view, state.secondPlace);
+    canvases.at(0).reset(state.view, state.place);
+    canvases.at(1).reset(state.secondView ? state.secondView : state.view, state.secondPlace);
     for (const auto& [name, spec] : state.inputs) session.inputs().restore(name.toStdString(), spec.plain());
     inputs.reset();
 }
@@ -35,8 +34,9 @@ void ModelMemory::keep() {
     Remembered state;
     state.watched = session.points().watched.nodes();
     state.ends = session.points().ends.nodes();
-    state.view = canvases.at(0).view();
-    state.secondView = canvases.at(1).view();
+    // What the first picture of a model opens is the canvas's to say.
+    if (!canvases.at(0).isFirst()) state.view = canvases.at(0).view();
+    if (!canvases.at(1).isFirst()) state.secondView = canvases.at(1).view();
     state.accepted = session.problems().accepted();
     state.tolerance = comparison.keptTolerance();
     for (const Selection& bookmark : navigation.bookmarks()) {

@@ -192,7 +192,7 @@ Remembered stateOf(const Group& group, const InternalGraph& graph) {
         spec.image.preset = value("preset", spec.image.preset).toString();
         state.inputs.emplace_back(value("name").toString(), spec);
     }
-    state.view = viewOf(group, {}, graph);
+    if (group.contains(QStringLiteral("open"))) state.view = viewOf(group, {}, graph);
     if (group.contains(kSecond + kSlash + QStringLiteral("open")))
         state.secondView = viewOf(group, kSecond + kSlash, graph);
     state.place = placeOf(group, 0, graph);

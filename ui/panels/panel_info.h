@@ -20,14 +20,23 @@ class InspectorContext;
 
 namespace sonde::panels {
 
+class Panel;
+
 /// Where a panel is docked at first.
 enum class PanelArea { Left, Right, Bottom };
+
+/// When a panel that the user has neither opened nor closed is there.
+enum class PanelComing {
+    WithContent,  ///< while it has content; behind the tab that is in front
+    ToFront,      ///< the same, but in front: its content is what the user has just asked for
+    OnDemand,     ///< never
+};
 
 /// What the window does for one panel. May be copied and kept as long as the panel.
 struct PanelHost {
     actions::ActionRegistry& actions;
-    std::function<void()> show;              ///< to the front, with the focus
-    std::function<void(bool)> setDisplayed;  ///< to the front, or away; the focus stays. Not on the start page
+    std::function<void()> show;   ///< to the front, with the focus
+    std::function<void()> raise;  ///< to the front if it is there; the focus stays
 };
 
 /// A command of window scripts that is about one panel.
@@ -47,10 +56,10 @@ struct PanelInfo {
     PanelArea area = PanelArea::Right;
     QString shortcut;  ///< portable text: shows the panel and gives it the focus
     /// Makes the panel's widget, without a parent.
-    std::function<QWidget*(context::InspectorContext&)> factory;
-    bool visibleAtFirst = true;
+    std::function<Panel*(context::InspectorContext&)> factory;
+    PanelComing coming = PanelComing::WithContent;
     QSize size = {};  ///< at first, in device-independent pixels; a side of 0 is left to the others
-    /// Binds the actions that are the panel's, and says when it is to be shown. Called once; null: there are none.
+    /// Binds the actions that are the panel's, and says when it is to be raised. Called once; null: there are none.
     std::function<void(QWidget& panel, const PanelHost& host)> join = {};
     std::vector<PanelCommand> commands = {};
     /// What the panel offers in place of options of the command line, for the hints of errors.

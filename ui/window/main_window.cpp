@@ -136,6 +136,8 @@ void MainWindow::connectParts() {
     connect(m_menus.get(), &WindowMenus::modelChosen, this, &MainWindow::open);
     connect(m_steps.get(), &GraphSteps::said, m_status.get(), &WindowStatus::say);
     connect(m_status.get(), &WindowStatus::problemsClicked, m_steps.get(), [this] { m_steps->goToProblem(1); });
+    connect(m_canvases.get(), &WindowCanvases::pressed, m_docks.get(), &WindowDocks::holdStill);
+    connect(m_docks.get(), &WindowDocks::focusFreed, this, [this] { m_canvases->active()->setFocus(); });
     connect(m_canvases.get(), &WindowCanvases::layoutFinished, m_status.get(), &WindowStatus::refresh);
     connect(m_colors.get(), &ComparisonColors::differenceWanted,
             m_actions.action(QStringLiteral("view.color_difference")), &QAction::trigger);
@@ -173,7 +175,7 @@ void MainWindow::refreshTitle() {
 }
 
 bool MainWindow::isIdle() const {
-    return !m_output->isBusy() && !m_dialogs->isBusy() && !m_context.isBusy() &&
+    return !m_output->isBusy() && !m_dialogs->isBusy() && !m_context.isBusy() && m_docks->isIdle() &&
            (!m_context.model().isOpen() || m_canvases->isIdle());
 }
 

@@ -405,14 +405,14 @@ Result<void> ScriptVerbs::pressKeys(const QString& keys) {
         // Shortcuts are looked for by the event of the same name, which a real key press causes first.
         QKeyEvent shortcut(QEvent::ShortcutOverride, key.key(), key.keyboardModifiers());
         QApplication::sendEvent(target, &shortcut);
-        QAction* action = nullptr;
+        QString action;
         for (const QString& id : m_window.actions().ids())
             if (m_window.actions().shortcuts(id).contains(QKeySequence(key)) &&
                 m_window.actions().action(id)->isEnabled() && reaches(*m_window.actions().action(id), *target))
-                action = m_window.actions().action(id);
+                action = id;
         // A dialog in front has keys of its own.
-        if (action && target->window() == &m_window && !shortcut.isAccepted()) {
-            action->trigger();
+        if (!action.isEmpty() && target->window() == &m_window && !shortcut.isAccepted()) {
+            m_window.actions().press(action);
             continue;
         }
         QKeyEvent press(QEvent::KeyPress, key.key(), key.keyboardModifiers());

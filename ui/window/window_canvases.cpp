@@ -1,5 +1,6 @@
 #include "ui/window/window_canvases.h"
 
+#include <QEvent>
 #include <QSplitter>
 #include <QVBoxLayout>
 
@@ -35,6 +36,7 @@ GraphCanvas* WindowCanvases::add(int number) {
     column->addWidget(made, 1);
     m_splitter->addWidget(page);
     m_actions.addTo(made, actions::Scope::Canvas);
+    made->installEventFilter(this);
     connect(made, &GraphCanvas::layoutFinished, this, &WindowCanvases::layoutFinished);
     connect(made, &GraphCanvas::sceneChanged, this, [this, made] {
         if (const auto scene = made->view().scene(); scene && made == active())
@@ -44,6 +46,11 @@ GraphCanvas* WindowCanvases::add(int number) {
         &made->overlays(), &canvas::CanvasOverlays::closeRequested, this, [this, number] { close(number); },
         Qt::QueuedConnection);
     return made;
+}
+
+bool WindowCanvases::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::MouseButtonPress) Q_EMIT pressed();
+    return QObject::eventFilter(watched, event);
 }
 
 GraphCanvas* WindowCanvases::active() const {

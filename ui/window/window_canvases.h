@@ -49,11 +49,16 @@ class WindowCanvases : public QObject {
     void restore(const QByteArray& state);
 
   Q_SIGNALS:
+    /// A mouse button went down on one of them.
+    void pressed();
     /// There is one more or less, they are turned, or another one is in use.
     void changed();
     /// state() is another.
     void resized();
     void layoutFinished();
+
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
     canvas::GraphCanvas* add(int number);

@@ -1,21 +1,24 @@
 #include "ui/window/window_docks.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QDockWidget>
 #include <QEvent>
+#include <QLayout>
 #include <QMainWindow>
-#include <QTimer>
 
 #include <algorithm>
+#include <utility>
 
 #include "ui/actions/action_registry.h"
+#include "ui/panels/panel.h"
 #include "ui/window/panel_table.h"
 
 namespace sonde::window {
 
 namespace {
 
-constexpr int kStateVersion = 1;  // of docks and tool bars: raised when their set changes in a way Qt cannot restore
+constexpr int kStateVersion = 2;  // of docks and tool bars: raised when their set changes in a way Qt cannot restore
 
 /// What panels may have of a window that is small in that direction.
 struct Room {
@@ -45,6 +48,15 @@ QWidget& mainWidget(QWidget& panel) {
     return shown && panel.focusProxy() ? *shown : panel;
 }
 
+bool isColumn(Qt::DockWidgetArea area) { return area == Qt::LeftDockWidgetArea || area == Qt::RightDockWidgetArea; }
+
+const QString kWanted = QStringLiteral("wanted"), kPinned = QStringLiteral("pinned"),
+              kClosed = QStringLiteral("closed");
+
+const panels::PanelInfo& infoOf(const QString& panel) {
+    return *std::ranges::find(panelTable(), panel, &panels::PanelInfo::id);
+}
+
 Qt::DockWidgetArea dockArea(panels::PanelArea area) {
     switch (area) {
         case panels::PanelArea::Left: return Qt::LeftDockWidgetArea;
@@ -59,6 +71,8 @@ Qt::DockWidgetArea dockArea(panels::PanelArea area) {
 WindowDocks::WindowDocks(QMainWindow& window, context::InspectorContext& context, actions::ActionRegistry& actions)
     : m_window(window), m_context(context), m_actions(actions) {
     addPanelAdvice();
+    m_follow.setSingleShot(true);
+    connect(&m_follow, &QTimer::timeout, this, &WindowDocks::follow);
     for (const panels::PanelInfo& info : panelTable()) addDock(info);
     for (const panels::PanelInfo& info : panelTable())
         if (info.join) info.join(*panel(info.id), hostOf(info.id));
@@ -72,19 +86,21 @@ WindowDocks::~WindowDocks() {
 void WindowDocks::addDock(const panels::PanelInfo& info) {
     auto* dock = new QDockWidget(info.title, &m_window);
     dock->setObjectName(QStringLiteral("dock.") + info.id);
-    dock->setWidget(info.factory(m_context));
+    panels::Panel* panel = info.factory(m_context);
+    dock->setWidget(panel);
     m_docks[info.id] = dock;
     actions::ActionInfo row;
     row.id = QStringLiteral("panel.") + info.id;
     row.text = info.title;
     row.menu = QStringLiteral("Panels");
-    row.toolTip = tr("Show and focus the panel, or hide it");
+    row.toolTip = tr("Show and focus the panel, or hide it if it has the focus");
     row.icon = info.icon;
     row.shortcuts = info.shortcut;
     row.checkable = true;
     QAction* action = m_actions.add(row);
     m_actions.bind(row.id, this, [this, id = info.id] { toggle(id); });
     connect(dock, &QDockWidget::visibilityChanged, action, [action, dock] { action->setChecked(!dock->isHidden()); });
+    connect(panel, &panels::Panel::hasContentChanged, this, [this, id = info.id] { contentChanged(id); });
     dock->installEventFilter(this);
     for (const auto signal : {&QDockWidget::visibilityChanged, &QDockWidget::topLevelChanged})
         connect(dock, signal, this, &WindowDocks::changed);
@@ -93,20 +109,209 @@ void WindowDocks::addDock(const panels::PanelInfo& info) {
 
 panels::PanelHost WindowDocks::hostOf(const QString& panel) {
     return {m_actions, [this, panel] { show(panel); },
-            [this, found = dock(panel)](bool displayed) {
-                if (!displayed) found->hide();
-                if (!displayed || !m_isShown) return;
-                found->show();
-                found->raise();
+            [this, panel] {
+                m_front = panel;
+                contentChanged(panel);
             }};
 }
 
+/// The button of a dock's title closes it, which nothing else does.
 bool WindowDocks::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::Resize || event->type() == QEvent::Move) Q_EMIT changed();
+    if (event->type() == QEvent::Close) noteClosed(watched->objectName().section(u'.', 1));
     return QObject::eventFilter(watched, event);
 }
 
+// --- what the user wants ---------------------------------------------------------------------------------------------
+
+WindowDocks::Wish WindowDocks::wishAtFirst(const panels::PanelInfo& info) {
+    return {info.coming != panels::PanelComing::OnDemand, false};
+}
+
+/// "watches=wanted,pinned"; as at first if it is not in the list.
+WindowDocks::Wish WindowDocks::wishFrom(const panels::PanelInfo& info, const QStringList& words) {
+    for (const QString& word : words) {
+        if (word.section(u'=', 0, 0) != info.id) continue;
+        const QStringList states = word.section(u'=', 1).split(u',');
+        return {states.contains(kWanted), states.contains(kPinned)};
+    }
+    return wishAtFirst(info);
+}
+
+QStringList WindowDocks::wishes() const {
+    QStringList words;
+    for (const panels::PanelInfo& info : panelTable()) {
+        const Wish& wish = m_wishes.at(info.id);
+        if (wish == wishAtFirst(info)) continue;
+        QStringList states;
+        if (wish.wanted) states << kWanted;
+        if (wish.pinned) states << kPinned;
+        if (states.isEmpty()) states << kClosed;
+        words << info.id + u'=' + states.join(u',');
+    }
+    return words;
+}
+
+bool WindowDocks::hasContent(const QString& panel) const {
+    return static_cast<const panels::Panel*>(m_docks.at(panel)->widget())->hasContent();
+}
+
+bool WindowDocks::isDue(const QString& panel) const {
+    const Wish& wish = m_wishes.at(panel);
+    return wish.pinned || (wish.wanted && hasContent(panel));
+}
+
+void WindowDocks::noteOpened(const QString& panel) {
+    Wish& wish = m_wishes[panel];
+    (hasContent(panel) ? wish.wanted : wish.pinned) = true;
+    Q_EMIT changed();
+}
+
+/// A panel that was empty says nothing of what is wanted when it is full, nor does an answer that was read.
+void WindowDocks::noteClosed(const QString& panel) {
+    Wish& wish = m_wishes[panel];
+    wish.pinned = false;
+    if (hasContent(panel) && infoOf(panel).coming != panels::PanelComing::ToFront) wish.wanted = false;
+    Q_EMIT changed();
+}
+
+void WindowDocks::close(const QString& panel) {
+    noteClosed(panel);
+    fold(panel);
+}
+
+// --- panels come and go ----------------------------------------------------------------------------------------------
+
+void WindowDocks::contentChanged(const QString& panel) {
+    m_changed.insert(panel);
+    if (m_follow.isActive()) return;
+    const int interval = QApplication::doubleClickInterval();
+    const qint64 passed = m_pressed.isValid() ? m_pressed.elapsed() : interval;
+    m_follow.start(static_cast<int>(std::max<qint64>(0, interval - passed)));
+}
+
+void WindowDocks::follow() {
+    const std::set<QString> changed = std::exchange(m_changed, {});
+    const QString front = std::exchange(m_front, {});
+    if (!m_isShown) return;
+    for (const panels::PanelInfo& info : panelTable()) {
+        QDockWidget& dock = *m_docks[info.id];
+        const bool isDue = this->isDue(info.id);
+        if (!changed.contains(info.id) || isDue == !dock.isHidden()) continue;
+        if (!isDue) {
+            fold(info.id);
+            continue;
+        }
+        come(info.id);
+        if (info.coming == panels::PanelComing::ToFront) dock.raise();
+    }
+    if (QDockWidget* dock = this->dock(front); dock && !dock->isHidden()) dock->raise();
+    leaveRoomForGraph();
+    m_window.layout()->activate();  // whoever waits for the panels waits for their room
+}
+
+/// Takes neither the keyboard nor the place of the tab that is in front.
+void WindowDocks::come(const QString& panel) {
+    QDockWidget& dock = *m_docks[panel];
+    QDockWidget* front = nullptr;
+    for (QDockWidget* other : m_window.tabifiedDockWidgets(&dock))
+        if (isInFront(*other)) front = other;
+    const Qt::DockWidgetArea area = m_window.dockWidgetArea(&dock);
+    const std::size_t before = seenIn(area).size();
+    dock.show();
+    if (front) front->raise();
+    if (!dock.isFloating() && !front) giveSizes(area, before == 0);
+}
+
+void WindowDocks::fold(const QString& panel) {
+    QDockWidget& dock = *m_docks[panel];
+    const Qt::DockWidgetArea area = m_window.dockWidgetArea(&dock);
+    const std::vector<QString> seen = seenIn(area);
+    m_depths[area] = isColumn(area) ? dock.width() : dock.height();
+    if (isColumn(area) && seen.size() > 1)
+        for (const QString& each : seen) m_heights[each] = m_docks[each]->height();
+    const QWidget* focus = m_window.focusWidget();
+    const bool hasFocus = focus && (&dock == focus || dock.isAncestorOf(focus));
+    dock.hide();
+    if (hasFocus && m_isShown) Q_EMIT focusFreed();
+}
+
+/// The panels in an area that are not behind a tab.
+std::vector<QString> WindowDocks::seenIn(Qt::DockWidgetArea area) const {
+    std::vector<QString> seen;
+    for (const auto& [id, dock] : m_docks)
+        if (!dock->isHidden() && !dock->isFloating() && m_window.dockWidgetArea(dock) == area && isInFront(*dock))
+            seen.push_back(id);
+    return seen;
+}
+
+/// Panels below each other share their column as the table says, or as the user left them.
+void WindowDocks::giveSizes(Qt::DockWidgetArea area, bool isNew) {
+    QList<QDockWidget*> docks, rows;
+    QList<int> heights;
+    int depth = 0;
+    for (const panels::PanelInfo& info : panelTable()) {
+        QDockWidget* dock = m_docks[info.id];
+        if (dockArea(info.area) == area && depth == 0) depth = isColumn(area) ? info.size.width() : info.size.height();
+        if (dock->isHidden() || dock->isFloating() || m_window.dockWidgetArea(dock) != area) continue;
+        docks << dock;
+        if (info.size.height() > 0)
+            rows << dock, heights << (m_heights.contains(info.id) ? m_heights[info.id] : info.size.height());
+    }
+    if (docks.isEmpty()) return;
+    if (m_depths.contains(area)) depth = m_depths[area];
+    if (isNew && depth > 0)
+        m_window.resizeDocks({docks.front()}, {depth}, isColumn(area) ? Qt::Horizontal : Qt::Vertical);
+    if (isColumn(area)) m_window.resizeDocks(rows, heights, Qt::Vertical);
+}
+
+QDockWidget* WindowDocks::dock(const QString& panel) const {
+    const auto found = m_docks.find(panel);
+    return found == m_docks.end() ? nullptr : found->second;
+}
+
+QWidget* WindowDocks::panel(const QString& panel) const {
+    const QDockWidget* found = dock(panel);
+    return found ? found->widget() : nullptr;
+}
+
+/// The key of a panel leads to it, from wherever one is, and back from it. The mouse switches what is seen.
+void WindowDocks::toggle(const QString& panel) {
+    QDockWidget* found = dock(panel);
+    const QWidget* focus = m_window.focusWidget();
+    const bool isThere = focus && (found == focus || found->isAncestorOf(focus));
+    const bool goes = isInFront(*found) && (isThere || !m_actions.isPressed());
+    goes ? close(panel) : show(panel);
+    m_actions.action(QStringLiteral("panel.") + panel)->setChecked(!found->isHidden());  // the click has turned it
+}
+
+void WindowDocks::show(const QString& panel) {
+    QDockWidget* found = dock(panel);
+    if (!found) return;
+    noteOpened(panel);
+    if (found->isHidden()) come(panel);
+    found->raise();
+    leaveRoomForGraph();
+    mainWidget(*found->widget()).setFocus(Qt::ShortcutFocusReason);
+}
+
+// --- where they are --------------------------------------------------------------------------------------------------
+
 void WindowDocks::arrange() {
+    for (const panels::PanelInfo& info : panelTable()) m_wishes[info.id] = wishAtFirst(info);
+    m_depths.clear();
+    m_heights.clear();
+    m_isArranged = true;
+    place();
+    for (const panels::PanelInfo& info : panelTable()) m_docks[info.id]->setVisible(isDue(info.id));
+    giveAllSizes();
+    leaveRoomForGraph();
+    if (m_isShown) return;
+    m_state = m_window.saveState(kStateVersion);
+    for (const auto& [id, dock] : m_docks) dock->hide();
+}
+
+void WindowDocks::place() {
     std::map<panels::PanelArea, QDockWidget*> last;
     std::map<panels::PanelArea, QDockWidget*> first;
     for (const panels::PanelInfo& info : panelTable()) {
@@ -114,27 +319,18 @@ void WindowDocks::arrange() {
         dock->setFloating(false);
         QDockWidget* before = last[info.area];
         m_window.addDockWidget(dockArea(info.area), dock);
-        const bool asTab = info.area == panels::PanelArea::Bottom || !info.visibleAtFirst;
+        const bool asTab = info.area == panels::PanelArea::Bottom || info.coming == panels::PanelComing::OnDemand;
         if (before && asTab) m_window.tabifyDockWidget(before, dock);
         if (before && !asTab) m_window.splitDockWidget(before, dock, Qt::Vertical);
         if (!before) first[info.area] = dock;
         last[info.area] = dock;
-        dock->setVisible(info.visibleAtFirst);
     }
     for (const auto& [area, dock] : first) dock->raise();
-    QList<QDockWidget*> columns;
-    QList<int> widths;
-    for (const panels::PanelInfo& info : panelTable())
-        if (first[info.area] == m_docks[info.id] && info.size.width() > 0)
-            columns << m_docks[info.id], widths << info.size.width();
-    m_window.resizeDocks(columns, widths, Qt::Horizontal);
-    for (const auto& [area, dock] : first) {
-        QList<QDockWidget*> rows;
-        QList<int> heights;
-        for (const panels::PanelInfo& info : panelTable())
-            if (info.area == area && info.size.height() > 0) rows << m_docks[info.id], heights << info.size.height();
-        m_window.resizeDocks(rows, heights, Qt::Vertical);
-    }
+}
+
+void WindowDocks::giveAllSizes() {
+    for (const Qt::DockWidgetArea area : {Qt::LeftDockWidgetArea, Qt::RightDockWidgetArea, Qt::BottomDockWidgetArea})
+        giveSizes(area, true);
 }
 
 void WindowDocks::setShown(bool shown) {
@@ -146,13 +342,22 @@ void WindowDocks::setShown(bool shown) {
         return;
     }
     m_window.restoreState(m_state, kStateVersion);
+    for (const panels::PanelInfo& info : panelTable()) {
+        QDockWidget& dock = *m_docks[info.id];
+        if (const bool due = isDue(info.id); due == dock.isHidden()) due ? come(info.id) : dock.hide();
+    }
+    if (std::exchange(m_isArranged, false)) giveAllSizes();
     QTimer::singleShot(0, this, &WindowDocks::leaveRoomForGraph);
 }
 
 QByteArray WindowDocks::state() const { return m_isShown ? m_window.saveState(kStateVersion) : m_state; }
 
-void WindowDocks::restore(const QByteArray& state) {
-    m_window.restoreState(state, kStateVersion);
+void WindowDocks::restore(const QByteArray& state, const QStringList& wishes) {
+    // What is open of that has no content yet; it is sorted out when a model comes.
+    if (m_window.restoreState(state, kStateVersion)) {
+        m_isArranged = false;
+        for (const panels::PanelInfo& info : panelTable()) m_wishes[info.id] = wishFrom(info, wishes);
+    }
     for (const auto& [id, dock] : m_docks)
         m_actions.action(QStringLiteral("panel.") + id)->setChecked(!dock->isHidden());
 }
@@ -174,31 +379,6 @@ void WindowDocks::leaveRoomForGraph() {
             break;
         }
     }
-}
-
-QDockWidget* WindowDocks::dock(const QString& panel) const {
-    const auto found = m_docks.find(panel);
-    return found == m_docks.end() ? nullptr : found->second;
-}
-
-QWidget* WindowDocks::panel(const QString& panel) const {
-    const QDockWidget* found = dock(panel);
-    return found ? found->widget() : nullptr;
-}
-
-/// A panel that is not seen comes to the front; only one that is there goes.
-void WindowDocks::toggle(const QString& panel) {
-    QDockWidget* found = dock(panel);
-    isInFront(*found) ? found->hide() : show(panel);
-    m_actions.action(QStringLiteral("panel.") + panel)->setChecked(!found->isHidden());  // the click has turned it
-}
-
-void WindowDocks::show(const QString& panel) {
-    QDockWidget* found = dock(panel);
-    if (!found) return;
-    found->show();
-    found->raise();
-    mainWidget(*found->widget()).setFocus(Qt::ShortcutFocusReason);
 }
 
 }  // namespace sonde::window

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
+#include <QStringList>
+#include <QTimer>
 
 #include <map>
+#include <set>
 
 #include "ui/panels/panel_info.h"
 
@@ -12,6 +16,7 @@ class QMainWindow;
 namespace sonde::window {
 
 /// The panels around the graph: one dock for each row of the panel table, with its action, where the user has put it.
+/// A panel that has nothing to show takes no room, unless the user opened it; one that the user closed stays closed.
 class WindowDocks : public QObject {
     Q_OBJECT
   public:
@@ -26,33 +31,76 @@ class WindowDocks : public QObject {
     /// What the window does for a panel.
     panels::PanelHost hostOf(const QString& panel);
 
-    /// Shows a panel and gives it the focus.
+    /// Shows a panel and gives it the focus, as if the user had opened it.
     void show(const QString& panel);
     /// Where panels are until the user moves them: tree and inputs left, details over values right, lists tabbed below.
+    /// What the user opened and closed is forgotten.
     void arrange();
     /// The start page has the window for itself; what was docked comes back with a model.
     void setShown(bool shown);
+    /// The mouse was pressed on the graph: what comes and goes with the selection waits until a second click would no
+    /// longer be part of a double click, so that it hits what the first one did.
+    void holdStill() { m_pressed.start(); }
+    /// No panel is about to come or go.
+    bool isIdle() const { return !m_follow.isActive(); }
+
+    /// Where the docks are, for the settings.
     QByteArray state() const;
-    void restore(const QByteArray& state);
+    /// What the user opened and closed: "watches=pinned".
+    QStringList wishes() const;
+    void restore(const QByteArray& state, const QStringList& wishes);
     /// In a small window the panels give way: the graph is what the window is for. Who wants them larger drags them.
     void leaveRoomForGraph();
 
   Q_SIGNALS:
-    /// state() is another.
+    /// state() or wishes() is another.
     void changed();
+    /// The panel with the keyboard has gone.
+    void focusFreed();
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
+    /// What the user wants of a panel.
+    struct Wish {
+        bool wanted = true;   ///< there while it has content
+        bool pinned = false;  ///< there also without: it was opened when it was empty
+        bool operator==(const Wish&) const = default;
+    };
+    static Wish wishAtFirst(const panels::PanelInfo& info);
+    static Wish wishFrom(const panels::PanelInfo& info, const QStringList& words);
+    bool hasContent(const QString& panel) const;
+    bool isDue(const QString& panel) const;
+    void noteOpened(const QString& panel);
+    void noteClosed(const QString& panel);
+    void close(const QString& panel);
+
     void addDock(const panels::PanelInfo& info);
+    void place();
     void toggle(const QString& panel);
+    void contentChanged(const QString& panel);
+    void follow();
+    void come(const QString& panel);
+    void fold(const QString& panel);
+    std::vector<QString> seenIn(Qt::DockWidgetArea area) const;
+    void giveSizes(Qt::DockWidgetArea area, bool isNew);
+    void giveAllSizes();
 
     QMainWindow& m_window;
     context::InspectorContext& m_context;
     actions::ActionRegistry& m_actions;
     std::map<QString, QDockWidget*> m_docks;
-    QByteArray m_state;  ///< while the docks are out of the way
+    std::map<QString, Wish> m_wishes;
+    /// As the user left them: how far an area of the window comes in, and the heights of panels below each other.
+    std::map<Qt::DockWidgetArea, int> m_depths;
+    std::map<QString, int> m_heights;
+    bool m_isArranged = false;    ///< they have the sizes of the table, not those of the settings
+    std::set<QString> m_changed;  ///< panels that filled or emptied
+    QString m_front;              ///< the panel that is to be in front once all have come
+    QTimer m_follow;              ///< runs while there are such
+    QElapsedTimer m_pressed;      ///< since the mouse was pressed on the graph
+    QByteArray m_state;           ///< while the docks are out of the way
     bool m_isShown = true;
 };
 

@@ -56,7 +56,8 @@ void WindowState::restore() {
     context::waitUntilStored();  // what a window before this one has written is to be read
     QSettings settings;
     restoreGeometry(settings);
-    m_docks.restore(settings.value(QStringLiteral("window/state")).toByteArray());
+    m_docks.restore(settings.value(QStringLiteral("window/state")).toByteArray(),
+                    settings.value(QStringLiteral("window/panels")).toStringList());
     m_context.runs().setThreads(settings.value(QStringLiteral("run/threads"), 0).toInt());
     m_context.runs().setLive(settings.value(QStringLiteral("run/live"), false).toBool());
     context::Settings& look = m_context.settings();
@@ -99,6 +100,7 @@ std::map<QString, QVariant> WindowState::now() const {
     return {{QStringLiteral("window/geometry"), m_window.saveGeometry()},
             {kScreen, screen ? screen->availableSize() : QSize()},
             {QStringLiteral("window/state"), m_docks.state()},
+            {QStringLiteral("window/panels"), m_docks.wishes()},
             {QStringLiteral("run/live"), m_context.runs().isLive()},
             {QStringLiteral("view/attributes"), look.showsAttributes()},
             {QStringLiteral("view/names"), look.showsNames()},

@@ -41,7 +41,7 @@ class TestCanvasMarks : public QObject {
         m_context->loader().open(QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"));
         QTRY_VERIFY_WITH_TIMEOUT(m_context->model().isOpen(), 20000);
         m_marks->begin();
-        m_layouts->request();
+        m_layouts->request({900, 700});
         QVERIFY(m_layouts->isActive());
         QTRY_VERIFY_WITH_TIMEOUT(!m_layouts->isActive(), 20000);
         QVERIFY(m_view->scene());
@@ -147,10 +147,10 @@ class TestCanvasMarks : public QObject {
 
     void anAbandonedLayoutDoesNotArrive() {
         QSignalSpy arrived(m_layouts.get(), &LayoutRequests::arrived);
-        m_layouts->request();
+        m_layouts->request({900, 700});
         m_layouts->abandon();
         QVERIFY(!m_layouts->isActive());
-        m_layouts->request();
+        m_layouts->request({900, 700});
         QTRY_VERIFY_WITH_TIMEOUT(!m_layouts->isActive(), 20000);
         QCOMPARE(arrived.size(), 1);
         QVERIFY(arrived.front().at(1).toBool());

@@ -261,6 +261,7 @@ void TestForEveryone::wrongQueriesAreShownInPlace() {
 /// Half of a window of 900 pixels, as beside another model: no word is wider than its place.
 void TestForEveryone::emptyPanelsAreReadInNarrowWindows() {
     open(QStringLiteral("zoo:blocks_net"));
+    for (const char* panel : {"details", "tensor_viewer", "watches"}) m_window->docks().show(QLatin1String(panel));
     for (const int width : {1280, 640, 450}) {
         m_window->resize(width, 720);
         settle();
@@ -290,6 +291,7 @@ void TestForEveryone::emptyPanelsAreReadInNarrowWindows() {
 
 void TestForEveryone::theGraphKeepsItsRoomInSmallWindows() {
     open(file("resnet18_slim.onnx"));
+    m_window->docks().show(QStringLiteral("watches"));
     m_window->resize(900, 600);
     // Panels give way once the window's layout is done.
     QTRY_VERIFY2(canvas()->height() * 100 >= m_window->height() * 40, qPrintable(QString::number(canvas()->height())));
@@ -299,6 +301,7 @@ void TestForEveryone::theGraphKeepsItsRoomInSmallWindows() {
     for (QDockWidget* dock : m_window->findChildren<QDockWidget*>())
         if (dock->objectName() == QStringLiteral("dock.watches")) below = dock;
     QVERIFY(below);
+    QTRY_VERIFY2(below->height() <= 160, qPrintable(QString::number(below->height())));
     m_window->resizeDocks({below}, {240}, Qt::Vertical);
     QTRY_VERIFY2(below->height() > 180, qPrintable(QString::number(below->height())));
     const int chosen = below->height(), width = canvas()->width();

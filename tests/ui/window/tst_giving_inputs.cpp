@@ -407,6 +407,7 @@ void TestGivingInputs::anEmptiedFieldGivesNothing() {
 void TestGivingInputs::aRefusedInputIsScrolledIntoView() {
     m_window->resize(800, 600);
     open(m_several);
+    for (const char* panel : {"modules", "watches"}) m_window->docks().show(QLatin1String(panel));  // a low panel
     auto* const area = qobject_cast<QScrollArea*>(editor("a")->parentWidget()->parentWidget()->parentWidget());
     QVERIFY(area);
     area->verticalScrollBar()->setValue(0);

@@ -79,8 +79,8 @@ struct Child {
         QJsonArray open, docks;
         for (const graph::ScopeId scope : context().canvases().active().view().openScopes)
             open << QString::fromStdString(graph.scope(scope).qualname);
-        for (const char* id :
-             {"modules", "inputs", "details", "tensor_viewer", "watches", "nodes", "operators", "log", "tracing"}) {
+        // Not those that are about the selection, which is no state of the model.
+        for (const char* id : {"modules", "inputs", "watches", "nodes", "operators", "log", "tracing"}) {
             const QDockWidget* dock = window.docks().dock(QLatin1String(id));
             docks << (dock->isHidden() ? QStringLiteral("%1 hidden").arg(id)
                                        : QStringLiteral("%1 in area %2")
@@ -126,10 +126,10 @@ int work() {
     child.press(QKeySequence("Ctrl+U"));
     context.settings().setColorBy(QStringLiteral("op"));
     context.inputs().setSpec(context.inputs().all().front().name, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
-    child.press(QKeySequence("Alt+2"));  // the inputs go,
-    child.press(QKeySequence("Alt+7"));  // the log comes,
-    child.window.addDockWidget(Qt::LeftDockWidgetArea,
-                               child.window.docks().dock(QStringLiteral("details")));  // and one moves
+    child.window.actions().action(QStringLiteral("panel.inputs"))->trigger();  // the inputs go,
+    child.press(QKeySequence("Alt+7"));                                        // the log comes,
+    child.press(QKeySequence("Alt+Shift+6"));                                  // and one comes and moves
+    child.window.addDockWidget(Qt::LeftDockWidgetArea, child.window.docks().dock(QStringLiteral("operators")));
     child.press(QKeySequence("Ctrl+\\"));
     child.window.resize(1200, 800);
     child.settle();

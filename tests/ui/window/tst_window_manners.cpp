@@ -36,8 +36,8 @@ class TestWindowManners : public test::WindowFixture {
         openWindow();
     }
     void cleanup() { closeWindow(); }
-    void aKeyRaisesAPanelAndClosesOneThatIsSeen_data();
-    void aKeyRaisesAPanelAndClosesOneThatIsSeen();
+    void aKeyLeadsToAPanelAndBack_data();
+    void aKeyLeadsToAPanelAndBack();
     void theWheelDoesWhatIsSaidOfIt();
     void whatIsOpenedToADepthIsSeen_data();
     void whatIsOpenedToADepthIsSeen();
@@ -77,42 +77,42 @@ class TestWindowManners : public test::WindowFixture {
     graph::ScopeId scope(const char* module) { return context().navigation().selectionOf(QLatin1String(module)).scope; }
 };
 
-void TestWindowManners::aKeyRaisesAPanelAndClosesOneThatIsSeen_data() {
+void TestWindowManners::aKeyLeadsToAPanelAndBack_data() {
     QTest::addColumn<QString>("panel");
     for (const panels::PanelInfo& info : window::panelTable()) QTest::newRow(qPrintable(info.id)) << info.id;
 }
 
-void TestWindowManners::aKeyRaisesAPanelAndClosesOneThatIsSeen() {
+void TestWindowManners::aKeyLeadsToAPanelAndBack() {
     QFETCH(QString, panel);
     open(file("mlp_functional.onnx"));
     const QKeySequence keys = m_window->actions().shortcuts("panel." + panel).front();
     QAction* action = m_window->actions().action("panel." + panel);
-    if (isSeen(panel)) press(keys);  // what is at first: away with it, then all begin alike
-    if (!m_window->docks().dock(panel)->isHidden()) {
-        QVERIFY2(!isSeen(panel), "it was open behind another tab");
-        press(keys);
-        QVERIFY2(isSeen(panel), "the key raises it");
-        press(keys);
-    }
-    QVERIFY(m_window->docks().dock(panel)->isHidden());
-    QVERIFY(!action->isChecked());
-    press(keys);
+    const auto hasFocus = [&] {
+        QWidget* focus = QApplication::focusWidget();
+        return focus && (m_window->docks().dock(panel) == focus || m_window->docks().dock(panel)->isAncestorOf(focus));
+    };
+    press(keys);  // from the graph
     QVERIFY(isSeen(panel));
     QVERIFY(action->isChecked());
-    QWidget* focus = QApplication::focusWidget();
-    QVERIFY2(focus && (m_window->docks().dock(panel) == focus || m_window->docks().dock(panel)->isAncestorOf(focus)),
-             "it has the keyboard");
+    QVERIFY2(hasFocus(), "it has the keyboard");
+    canvas()->setFocus();
+    press(keys);
+    QVERIFY2(isSeen(panel), "the key of a panel that is seen leads to it");
+    QVERIFY(hasFocus());
     // Another one of its area in front: it is open, but not seen.
-    const QList<QDockWidget*> tabs = m_window->tabifiedDockWidgets(m_window->docks().dock(panel));
-    for (QDockWidget* other : tabs) {
-        if (other->isHidden()) continue;
+    for (const panels::PanelInfo& info : window::panelTable()) {
+        QDockWidget* other = m_window->docks().dock(info.id);
+        if (other->isHidden() || !m_window->tabifiedDockWidgets(m_window->docks().dock(panel)).contains(other))
+            continue;
         other->raise();
         QTRY_VERIFY(!isSeen(panel));
         press(keys);
         QVERIFY2(isSeen(panel), qPrintable(other->objectName()));
     }
-    press(keys);
-    QVERIFY(m_window->docks().dock(panel)->isHidden());
+    QTest::keyClick(QApplication::focusWidget(), keys[0].key(), keys[0].keyboardModifiers());
+    QVERIFY2(m_window->docks().dock(panel)->isHidden(), "the key of a panel with the keyboard leads back");
+    QVERIFY(!action->isChecked());
+    QCOMPARE(QApplication::focusWidget(), canvas());
 }
 
 /// Settings, help and README say the same, and the wheel does it.

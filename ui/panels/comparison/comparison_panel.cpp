@@ -10,8 +10,6 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include <utility>
-
 #include "ui/context/comparison.h"
 #include "ui/context/inspector_context.h"
 #include "ui/panels/table_view.h"
@@ -27,8 +25,8 @@ using models::DifferenceTableModel;
 
 ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation& navigation,
                                  context::Comparison& comparison, QWidget* parent)
-    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_comparison(comparison),
-      m_model(opened, comparison), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Differences"), m_stack)),
+    : Panel(parent), m_opened(opened), m_navigation(navigation), m_comparison(comparison), m_model(opened, comparison),
+      m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Differences"), m_stack)),
       m_summary(new widgets::ElidedLabel), m_remarks(new widgets::ElidedLabel),
       m_empty(new widgets::EmptyState(QStringLiteral("compare"), {}, {}, {}, m_stack)),
       m_all(new QCheckBox(tr("All values"))), m_tolerance(new QLineEdit), m_reset(new QPushButton(tr("Use 1e-4"))),
@@ -116,7 +114,7 @@ ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation
 
 /// What came of it is worth a line of its own where the controls would cut it off.
 void ComparisonPanel::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
+    Panel::resizeEvent(event);
     constexpr int kRoomy = 800;
     m_top->setDirection(width() < kRoomy ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
@@ -128,6 +126,7 @@ QString ComparisonPanel::remarks() const { return m_remarks->isHidden() ? QStrin
 void ComparisonPanel::refresh() {
     const Comparison& comparison = m_comparison;
     const bool known = m_opened.isOpen() && comparison.isKnown();
+    setHasContent(known);
     m_stack->setCurrentIndex(known ? 1 : 0);
     if (!known) return;
     QString text = comparison.summary();
@@ -182,26 +181,16 @@ void ComparisonPanel::giveTyped() {
     showTolerance();
 }
 
-/// The list comes with differences and goes with them.
-void ComparisonPanel::join(const PanelHost& host) {
-    const auto follow = [this, display = host.setDisplayed] {
-        if (m_comparison.isKnown() != std::exchange(m_wasKnown, m_comparison.isKnown())) display(m_wasKnown);
-    };
-    connect(&m_comparison, &Comparison::changed, this, follow);
-    connect(&m_opened, &context::OpenModel::documentOpened, this, follow);
-}
-
 PanelInfo comparisonPanel() {
     PanelInfo info{QStringLiteral("comparison"),
                    QObject::tr("Comparison"),
                    QStringLiteral("compare"),
                    PanelArea::Bottom,
                    QStringLiteral("Alt+Shift+8"),
-                   [](InspectorContext& context) -> QWidget* {
+                   [](InspectorContext& context) -> Panel* {
                        return new ComparisonPanel(context.model(), context.navigation(), context.comparison());
-                   },
-                   false};
-    info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ComparisonPanel&>(panel).join(host); };
+                   }};
+    info.coming = PanelComing::ToFront;
     return info;
 }
 

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <QWidget>
-
 #include "ui/context/comparison.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/models/difference_table_model.h"
 #include "ui/models/node_table_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QBoxLayout;
@@ -25,13 +24,11 @@ namespace sonde::panels {
 
 /// What a comparison found: how many values differ from what, and each with its errors. A row leads to its node. Shown
 /// when there is something to show.
-class ComparisonPanel : public QWidget {
+class ComparisonPanel : public Panel {
     Q_OBJECT
   public:
     ComparisonPanel(context::OpenModel& opened, context::Navigation& navigation, context::Comparison& comparison,
                     QWidget* parent = nullptr);
-    /// Binds what the window does for the panel.
-    void join(const PanelHost& host);
     QTableView* view() const { return m_view; }
     const models::DifferenceTableModel& model() const { return m_model; }
     /// What is above the list.
@@ -52,7 +49,6 @@ class ComparisonPanel : public QWidget {
     context::OpenModel& m_opened;
     context::Navigation& m_navigation;
     context::Comparison& m_comparison;
-    bool m_wasKnown = false;  ///< when it was last shown or hidden for that
     models::DifferenceTableModel m_model;
     models::TableFilter m_proxy;
     QStackedWidget* m_stack;

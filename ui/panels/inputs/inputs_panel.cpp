@@ -32,7 +32,7 @@ constexpr std::size_t kAtOnce = 32;
 
 InputsPanel::InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
                          context::Comparison& comparison, QWidget* parent)
-    : QWidget(parent), m_opened(opened), m_inputs(inputs), m_area(new QScrollArea(this)),
+    : Panel(parent), m_opened(opened), m_inputs(inputs), m_area(new QScrollArea(this)),
       m_live(new QCheckBox(tr("Live"), this)),
       m_run(new QPushButton(theme::icon(QStringLiteral("run")), tr("Run"), this)) {
     m_area->setWidgetResizable(true);
@@ -72,7 +72,8 @@ void InputsPanel::rebuild() {
     const bool model = m_opened.isOpen();
     m_run->setEnabled(model);
     m_live->setEnabled(model);
-    if (!model || m_inputs.all().empty()) {
+    setHasContent(model && !m_inputs.all().empty());
+    if (!hasContent()) {
         m_area->setWidget(new widgets::EmptyState(QStringLiteral("input"),
                                                   model ? tr("The model has no inputs") : tr("No model is open"),
                                                   model ? QString() : tr("The inputs of the model appear here.")));
@@ -132,7 +133,7 @@ void InputsPanel::revealSoon() {
 /// The text of a refusal gets its height later, and the panel may be made lower.
 bool InputsPanel::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::Resize && m_refused) revealSoon();
-    return QWidget::eventFilter(watched, event);
+    return Panel::eventFilter(watched, event);
 }
 
 /// Where there is no room for the whole editor its text matters, and of a long one the beginning.
@@ -157,7 +158,7 @@ PanelInfo inputsPanel() {
                    QStringLiteral("input"),
                    PanelArea::Left,
                    QStringLiteral("Alt+2"),
-                   [](InspectorContext& context) -> QWidget* {
+                   [](InspectorContext& context) -> Panel* {
                        return new InputsPanel(context.model(), context.runs(), context.inputs(), context.comparison());
                    }};
     info.size = {0, 200};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QPointer>
-#include <QWidget>
 
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "ui/context/inputs.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QVBoxLayout;
@@ -21,7 +21,7 @@ namespace sonde::panels {
 class InputEditor;
 
 /// What the model is run on: one editor for each input, and whether a change runs it again by itself.
-class InputsPanel : public QWidget {
+class InputsPanel : public Panel {
     Q_OBJECT
   public:
     InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,

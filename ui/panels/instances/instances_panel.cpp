@@ -21,7 +21,7 @@ using models::InstanceTableModel;
 
 InstancesPanel::InstancesPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                context::Inputs& inputs, QWidget* parent)
-    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_model(opened, navigation, runs, inputs),
+    : Panel(parent), m_opened(opened), m_navigation(navigation), m_model(opened, navigation, runs, inputs),
       m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("The same value in every block"), m_stack)),
       m_title(new QLabel), m_compute(new QPushButton(tr("Compute Values"))) {
     m_proxy.setSourceModel(&m_model);
@@ -64,7 +64,8 @@ InstancesPanel::InstancesPanel(context::OpenModel& opened, context::Navigation& 
 }
 
 void InstancesPanel::follow() {
-    m_stack->setCurrentIndex(m_model.rowCount() > 0 ? 1 : 0);
+    setHasContent(m_model.rowCount() > 0);
+    m_stack->setCurrentIndex(hasContent() ? 1 : 0);
     m_compute->setVisible(m_model.lacksValues());
     if (m_model.rowCount() == 0) return;
     const graph::NodeId selected = m_navigation.selection().node;
@@ -83,10 +84,10 @@ PanelInfo instancesPanel() {
             QStringLiteral("compare"),
             PanelArea::Bottom,
             QStringLiteral("Alt+Shift+7"),
-            [](InspectorContext& context) -> QWidget* {
+            [](InspectorContext& context) -> Panel* {
                 return new InstancesPanel(context.model(), context.navigation(), context.runs(), context.inputs());
             },
-            true};
+            PanelComing::OnDemand};
 }
 
 }  // namespace sonde::panels

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <QWidget>
-
 #include "ui/context/inputs.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
 #include "ui/models/instance_table_model.h"
 #include "ui/models/node_table_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QLabel;
@@ -18,7 +17,7 @@ class QTableView;
 namespace sonde::panels {
 
 /// One value in all of the repeated blocks around it, side by side. A row leads to the value in its block.
-class InstancesPanel : public QWidget {
+class InstancesPanel : public Panel {
     Q_OBJECT
   public:
     InstancesPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,

@@ -14,7 +14,7 @@ using context::InspectorContext;
 
 LogPanel::LogPanel(context::OpenModel& opened, context::Navigation& navigation, context::Messages& messages,
                    QWidget* parent)
-    : QWidget(parent), m_model(messages), m_view(new QTreeView(this)) {
+    : Panel(parent), m_model(messages), m_view(new QTreeView(this)) {
     m_view->setModel(&m_model);
     m_view->setItemDelegate(new RowDelegate(m_view));
     m_view->setAccessibleName(tr("Messages"));
@@ -30,6 +30,9 @@ LogPanel::LogPanel(context::OpenModel& opened, context::Navigation& navigation, 
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_view);
     connect(&m_model, &QAbstractItemModel::rowsInserted, m_view, &QTreeView::scrollToBottom, Qt::QueuedConnection);
+    const auto fill = [this] { setHasContent(m_model.rowCount() > 0); };
+    connect(&m_model, &QAbstractItemModel::rowsInserted, this, fill);
+    fill();
     const auto jump = [&opened, &navigation](const QModelIndex& index) {
         const QVariant number = index.data(models::NodeRole);
         graph::NodeId node;
@@ -47,9 +50,10 @@ PanelInfo logPanel() {
             QStringLiteral("log"),
             PanelArea::Bottom,
             QStringLiteral("Alt+7"),
-            [](InspectorContext& context) -> QWidget* {
+            [](InspectorContext& context) -> Panel* {
                 return new LogPanel(context.model(), context.navigation(), context.messages());
-            }};
+            },
+            PanelComing::OnDemand};
 }
 
 }  // namespace sonde::panels

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <QWidget>
-
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/models/message_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QTreeView;
@@ -13,7 +12,7 @@ class QTreeView;
 namespace sonde::panels {
 
 /// Everything that was reported: findings about the file, errors of runs. A line that is about a node leads to it.
-class LogPanel : public QWidget {
+class LogPanel : public Panel {
     Q_OBJECT
   public:
     LogPanel(context::OpenModel& opened, context::Navigation& navigation, context::Messages& messages,

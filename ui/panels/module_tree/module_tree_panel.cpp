@@ -27,7 +27,7 @@ using models::ModuleTreeModel;
 
 ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation& navigation,
                                  context::Canvases& canvases, QWidget* parent)
-    : QWidget(parent), m_navigation(navigation), m_canvases(canvases), m_model(opened),
+    : Panel(parent), m_navigation(navigation), m_canvases(canvases), m_model(opened),
       m_filter(new widgets::SearchField(this)), m_view(new QTreeView(this)) {
     m_filter->setNavigable(false);
     m_filter->setPlaceholderText(tr("Filter modules"));
@@ -70,6 +70,10 @@ ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation
     connect(&navigation, &context::Navigation::selectionChanged, this, &ModuleTreePanel::follow);
     connect(&opened, &context::OpenModel::documentOpened, this, [this] { m_view->expandToDepth(0); });
     m_view->expandToDepth(0);
+    // The model alone is no module.
+    const auto fill = [this] { setHasContent(m_model.rowCount(m_model.index(0, 0)) > 0); };
+    connect(&m_model, &QAbstractItemModel::modelReset, this, fill);
+    fill();
     setFocusProxy(m_view);
 }
 
@@ -94,7 +98,7 @@ void ModuleTreePanel::choose(const QModelIndex& index) {
 
 /// In a narrow panel the names need the room; the class is in the tool tip and in the details.
 void ModuleTreePanel::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
+    Panel::resizeEvent(event);
     constexpr int kCharacters = 18;
     const int left = width() - kClassWidth - m_view->header()->sectionSize(ModuleTreeModel::ParametersColumn);
     m_view->setColumnHidden(ModuleTreeModel::ClassColumn, left < kCharacters * fontMetrics().averageCharWidth());
@@ -137,7 +141,7 @@ PanelInfo moduleTreePanel() {
                    QStringLiteral("tree"),
                    PanelArea::Left,
                    QStringLiteral("Alt+1"),
-                   [](InspectorContext& context) -> QWidget* {
+                   [](InspectorContext& context) -> Panel* {
                        return new ModuleTreePanel(context.model(), context.navigation(), context.canvases());
                    }};
     info.size = {300, 420};

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <QWidget>
-
 #include "ui/context/canvases.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/models/module_tree_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QTreeView;
@@ -18,7 +17,7 @@ namespace sonde::panels {
 
 /// The model's own modules as a tree, in step with the canvas: selecting shows the module there, double-click and
 /// Return open or close its box.
-class ModuleTreePanel : public QWidget {
+class ModuleTreePanel : public Panel {
     Q_OBJECT
   public:
     ModuleTreePanel(context::OpenModel& opened, context::Navigation& navigation, context::Canvases& canvases,

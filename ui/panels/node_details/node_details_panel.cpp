@@ -58,7 +58,7 @@ void addNotTraced(KeyValueGrid* grid, const context::OpenModel& opened, const gr
 NodeDetailsPanel::NodeDetailsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
                                    context::Runs& runs, context::Inputs& inputs, context::Problems& problems,
                                    context::Comparison& comparison, QWidget* parent)
-    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_points(points), m_runs(runs), m_problems(problems),
+    : Panel(parent), m_opened(opened), m_navigation(navigation), m_points(points), m_runs(runs), m_problems(problems),
       m_comparison(comparison), m_stats(opened, runs, inputs), m_title(new widgets::ElidedLabel),
       m_subtitle(new widgets::ElidedLabel),
       m_watch(widgets::makeToolButton(QStringLiteral("watch"), tr("Watch point (F9)"), this)),
@@ -116,8 +116,9 @@ void NodeDetailsPanel::rebuild() {
     m_valueSection = nullptr;
     m_grids.clear();
     const Selection& selection = m_navigation.selection();
-    m_header->setVisible(m_opened.isOpen() && !selection.isNone());
-    if (!m_opened.isOpen() || selection.isNone()) {
+    setHasContent(m_opened.isOpen() && !selection.isNone());
+    m_header->setVisible(hasContent());
+    if (!hasContent()) {
         m_area->setWidget(new widgets::EmptyState(QStringLiteral("details"), tr("Nothing is selected"),
                                                   tr("Click a node or a module in the graph to see its details.")));
         return;
@@ -494,7 +495,7 @@ PanelInfo nodeDetailsPanel() {
                    QStringLiteral("details"),
                    PanelArea::Right,
                    QStringLiteral("Alt+3"),
-                   [](InspectorContext& context) -> QWidget* {
+                   [](InspectorContext& context) -> Panel* {
                        return new NodeDetailsPanel(context.model(), context.navigation(), context.points(),
                                                    context.runs(), context.inputs(), context.problems(),
                                                    context.comparison());

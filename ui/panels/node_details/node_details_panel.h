@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QMap>
-#include <QWidget>
 
 #include "ui/context/comparison.h"
 #include "ui/context/inputs.h"
@@ -11,6 +10,7 @@
 #include "ui/context/problems.h"
 #include "ui/context/runs.h"
 #include "ui/models/node_stats.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QScrollArea;
@@ -26,7 +26,7 @@ class KeyValueGrid;
 namespace sonde::panels {
 
 /// Everything that is known of what is selected. Every name of another thing is a link to it.
-class NodeDetailsPanel : public QWidget {
+class NodeDetailsPanel : public Panel {
     Q_OBJECT
   public:
     NodeDetailsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,

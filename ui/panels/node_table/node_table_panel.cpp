@@ -27,7 +27,7 @@ using context::Selection;
 NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                context::Inputs& inputs, context::Messages& messages, context::ValueMeasures& statistics,
                                context::Comparison& comparison, QWidget* parent)
-    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
+    : Panel(parent), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
       m_statistics(statistics), m_model(opened, runs, inputs, statistics, comparison),
       m_view(makeTableView(tr("All nodes"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
@@ -63,7 +63,10 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
     });
     m_soon.setSingleShot(true);
     connect(&m_soon, &QTimer::timeout, this, &NodeTablePanel::count);
-    connect(&m_model, &QAbstractItemModel::modelReset, this, &NodeTablePanel::countSoon);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, [this] {
+        setHasContent(m_model.rowCount() > 0);
+        countSoon();
+    });
     connect(&runs, &context::Runs::runFinished, this, &NodeTablePanel::countSoon);
     connect(&inputs, &context::Inputs::inputsChanged, this, &NodeTablePanel::countSoon);
     connect(&navigation, &context::Navigation::selectionChanged, this, &NodeTablePanel::follow);
@@ -75,11 +78,12 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
                 m_navigation.navigateTo(node);
             });
     setFocusProxy(m_view);
+    setHasContent(m_model.rowCount() > 0);
     countSoon();
 }
 
 void NodeTablePanel::paintEvent(QPaintEvent* event) {
-    QWidget::paintEvent(event);
+    Panel::paintEvent(event);
     if (m_uncounted) m_soon.start();
 }
 
@@ -152,11 +156,12 @@ PanelInfo nodeTablePanel() {
                    QStringLiteral("table"),
                    PanelArea::Bottom,
                    QStringLiteral("Alt+6"),
-                   [](InspectorContext& context) -> QWidget* {
+                   [](InspectorContext& context) -> Panel* {
                        return new NodeTablePanel(context.model(), context.navigation(), context.runs(),
                                                  context.inputs(), context.messages(), context.valueMeasures(),
                                                  context.comparison());
                    }};
+    info.coming = PanelComing::OnDemand;
     info.join = [](QWidget& panel, const PanelHost& host) {
         auto* table = static_cast<NodeTablePanel*>(&panel);
         host.actions.bind(QStringLiteral("file.export_table"), table, [table] { table->askForCsv(); });

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QTimer>
-#include <QWidget>
 
 #include "ui/context/comparison.h"
 #include "ui/context/inputs.h"
@@ -11,6 +10,7 @@
 #include "ui/context/runs.h"
 #include "ui/context/value_measures.h"
 #include "ui/models/node_table_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QTableView;
@@ -23,7 +23,7 @@ class ElidedLabel;
 namespace sonde::panels {
 
 /// Every node of the model as a table that can be sorted and filtered, in step with the canvas.
-class NodeTablePanel : public QWidget {
+class NodeTablePanel : public Panel {
     Q_OBJECT
   public:
     NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,

@@ -17,7 +17,7 @@ using models::OperatorTableModel;
 OperatorsPanel::OperatorsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                context::Inputs& inputs, context::ValueMeasures& statistics,
                                context::Comparison& comparison, QWidget* parent)
-    : QWidget(parent), m_navigation(navigation), m_model(opened, runs, statistics, comparison),
+    : Panel(parent), m_navigation(navigation), m_model(opened, runs, statistics, comparison),
       m_view(makeTableView(tr("Operators"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
@@ -36,6 +36,10 @@ OperatorsPanel::OperatorsPanel(context::OpenModel& opened, context::Navigation& 
     });
     connect(m_view, &QTableView::clicked, this, &OperatorsPanel::choose);
     connect(m_view, &QTableView::activated, this, &OperatorsPanel::choose);
+    const auto fill = [this, &opened] { setHasContent(opened.isOpen()); };
+    connect(&opened, &context::OpenModel::documentOpened, this, fill);
+    connect(&opened, &context::OpenModel::documentClosed, this, fill);
+    fill();
     m_model.setLive(false);
     connect(&m_model, &OperatorTableModel::wentStale, this, qOverload<>(&QWidget::update));
     setFocusProxy(m_view);
@@ -45,7 +49,7 @@ OperatorsPanel::OperatorsPanel(context::OpenModel& opened, context::Navigation& 
 /// Only who is really seen is worth the work: docks that are tabs of one place all count as visible, one of them is
 /// painted.
 void OperatorsPanel::paintEvent(QPaintEvent* event) {
-    QWidget::paintEvent(event);
+    Panel::paintEvent(event);
     QTimer::singleShot(0, &m_model, &OperatorTableModel::refresh);
 }
 
@@ -94,11 +98,11 @@ PanelInfo operatorsPanel() {
             QStringLiteral("list"),
             PanelArea::Bottom,
             QStringLiteral("Alt+Shift+6"),
-            [](InspectorContext& context) -> QWidget* {
+            [](InspectorContext& context) -> Panel* {
                 return new OperatorsPanel(context.model(), context.navigation(), context.runs(), context.inputs(),
                                           context.valueMeasures(), context.comparison());
             },
-            true};
+            PanelComing::OnDemand};
 }
 
 }  // namespace sonde::panels

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <QWidget>
-
 #include "ui/context/comparison.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
@@ -9,6 +7,7 @@
 #include "ui/context/value_measures.h"
 #include "ui/models/node_table_model.h"
 #include "ui/models/operator_table_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QTableView;
@@ -20,7 +19,7 @@ class ElidedLabel;
 namespace sonde::panels {
 
 /// The operators of the model with how often they are there; a row selects all their nodes and marks them.
-class OperatorsPanel : public QWidget {
+class OperatorsPanel : public Panel {
     Q_OBJECT
   public:
     OperatorsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,

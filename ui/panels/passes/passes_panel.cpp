@@ -46,7 +46,7 @@ QToolButton* choice(const QString& title, const QString& toolTip) {
 
 PassesPanel::PassesPanel(context::OpenModel& opened, context::Loader& loader, context::Navigation& navigation,
                          QWidget* parent)
-    : QWidget(parent), m_opened(opened), m_loader(loader), m_navigation(navigation), m_passes(new QListWidget(this)),
+    : Panel(parent), m_opened(opened), m_loader(loader), m_navigation(navigation), m_passes(new QListWidget(this)),
       m_apply(new QPushButton(theme::icon(QStringLiteral("run")), tr("Apply"), this)),
       m_clear(new QPushButton(tr("None"), this)),
       m_before(choice(tr("Before"), tr("Show the graph as it was before the passes"))),
@@ -122,6 +122,7 @@ PassesPanel::PassesPanel(context::OpenModel& opened, context::Loader& loader, co
 void PassesPanel::rebuild() {
     const auto& whole = m_opened.whole();
     setEnabled(whole != nullptr);
+    setHasContent(whole != nullptr);
     const bool changed = whole && whole->original;
     m_before->setEnabled(changed);
     m_after->setEnabled(changed);
@@ -215,10 +216,10 @@ PanelInfo passesPanel() {
             QStringLiteral("compare"),
             PanelArea::Bottom,
             QStringLiteral("Alt+9"),
-            [](InspectorContext& context) -> QWidget* {
+            [](InspectorContext& context) -> Panel* {
                 return new PassesPanel(context.model(), context.loader(), context.navigation());
             },
-            false};
+            PanelComing::OnDemand};
 }
 
 }  // namespace sonde::panels

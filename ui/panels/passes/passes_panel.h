@@ -1,10 +1,9 @@
 #pragma once
 
-#include <QWidget>
-
 #include "ui/context/loader.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QLabel;
@@ -18,7 +17,7 @@ namespace sonde::panels {
 
 /// Changes of the graph: which passes are to be applied, and what each did: which nodes were removed and added, and
 /// why. The graph can be seen before and after.
-class PassesPanel : public QWidget {
+class PassesPanel : public Panel {
     Q_OBJECT
   public:
     PassesPanel(context::OpenModel& opened, context::Loader& loader, context::Navigation& navigation,

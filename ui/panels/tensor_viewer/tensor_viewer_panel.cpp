@@ -139,6 +139,7 @@ void TensorViewerPanel::refresh() {
     m_title->setColorRole(isStale ? theme::ColorRole::Warning : theme::ColorRole::Text);
     m_viewer->setValue(name, *value);
     if (!m_opened.checkFiles()) return explain();  // numbers of another file are not shown
+    setHasContent(true);
     m_stack->setCurrentWidget(m_page);
 }
 
@@ -194,6 +195,8 @@ std::optional<int> TensorViewerPanel::firstBadIteration(int count) const {
 void TensorViewerPanel::explain() {
     m_viewer->clear();
     m_stack->setCurrentWidget(m_empty);
+    // Of a run it tells why there is no value; before one there is nothing to tell.
+    setHasContent(m_opened.isOpen() && m_node.valid() && (m_runs.isRunning() || m_runs.recording()));
     const auto say = [this](const QString& title, const QString& text, const QString& action = {}) {
         m_empty->setContent(QStringLiteral("tensor"), title, text, action);
     };
@@ -273,7 +276,7 @@ PanelInfo tensorViewerPanel() {
     info.icon = QStringLiteral("tensor");
     info.area = PanelArea::Right;
     info.shortcut = QStringLiteral("Alt+4");
-    info.factory = [](InspectorContext& inspector) -> QWidget* {
+    info.factory = [](InspectorContext& inspector) -> Panel* {
         auto* panel = new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(),
                                             inspector.inputs(), inspector.messages(), inspector.comparison());
         panel->viewer()->setOutputCheck([&inspector](const std::filesystem::path& file) {

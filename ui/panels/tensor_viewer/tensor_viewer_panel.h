@@ -1,7 +1,5 @@
 #pragma once
 
-#include <QWidget>
-
 #include <optional>
 
 #include "ui/context/comparison.h"
@@ -10,6 +8,7 @@
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QLabel;
@@ -27,7 +26,7 @@ class TensorViewer;
 
 /// Follows the selection and shows its value: what the last run kept, a weight, or an input. A value that the run
 /// passed without keeping is asked for by itself; where there is none, the panel says why and offers to run.
-class TensorViewerPanel : public QWidget {
+class TensorViewerPanel : public Panel {
     Q_OBJECT
   public:
     TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,

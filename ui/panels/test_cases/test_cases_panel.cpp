@@ -30,7 +30,7 @@ constexpr int kNameWidth = 125, kMinNameWidth = 40, kResultWidth = 80;
 
 TestCasesPanel::TestCasesPanel(context::OpenModel& opened, context::Navigation& navigation, context::TestCases& cases,
                                context::Comparison& comparison, QWidget* parent)
-    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_cases(cases), m_comparison(comparison),
+    : Panel(parent), m_opened(opened), m_navigation(navigation), m_cases(cases), m_comparison(comparison),
       m_model(opened, cases), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Test cases"), m_stack)),
       m_summary(new widgets::ElidedLabel) {
     m_proxy.setSourceModel(&m_model);
@@ -76,6 +76,7 @@ QString TestCasesPanel::summary() const { return m_summary->text(); }
 
 void TestCasesPanel::refresh() {
     const bool known = m_opened.isOpen() && !m_cases.results().empty();
+    setHasContent(known);
     m_stack->setCurrentIndex(known ? 1 : 0);
     m_summary->setText(m_cases.isActive() ? tr("Running the test cases \u2026") : m_cases.summary());
     if (known) follow();
@@ -108,7 +109,7 @@ void TestCasesPanel::fitColumns() {
 
 bool TestCasesPanel::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::Resize) fitColumns();
-    return QWidget::eventFilter(watched, event);
+    return Panel::eventFilter(watched, event);
 }
 
 void TestCasesPanel::choose(const QModelIndex& index) {
@@ -124,20 +125,14 @@ void TestCasesPanel::choose(const QModelIndex& index) {
     m_cases.show(chosen);
 }
 
-/// The list comes with results and goes with them. What they are compared with comes later, and would cover it.
+/// The list comes with results. What they are compared with comes later, and would cover it.
 void TestCasesPanel::join(const PanelHost& host) {
-    const auto follow = [this, display = host.setDisplayed, wereThere = false]() mutable {
-        const bool areThere = !m_cases.results().empty();
-        m_rises = m_rises || m_cases.isActive();
-        if (areThere == std::exchange(wereThere, areThere)) return;
-        m_rises = areThere;
-        display(areThere);
-    };
-    connect(&m_cases, &TestCases::changed, this, follow);
-    connect(&m_comparison, &context::Comparison::changed, this, [this, display = host.setDisplayed] {
+    connect(&m_cases, &TestCases::changed, this,
+            [this] { m_rises = m_cases.isActive() || (m_rises && !m_cases.results().empty()); });
+    connect(&m_comparison, &context::Comparison::changed, this, [this, raise = host.raise] {
         if (!m_rises || !m_comparison.isKnown() || m_comparison.isActive()) return;
         m_rises = false;
-        display(true);
+        raise();
     });
 }
 
@@ -147,11 +142,11 @@ PanelInfo testCasesPanel() {
                    QStringLiteral("check"),
                    PanelArea::Bottom,
                    QStringLiteral("Alt+Shift+9"),
-                   [](InspectorContext& context) -> QWidget* {
+                   [](InspectorContext& context) -> Panel* {
                        return new TestCasesPanel(context.model(), context.navigation(), context.testCases(),
                                                  context.comparison());
-                   },
-                   false};
+                   }};
+    info.coming = PanelComing::ToFront;
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<TestCasesPanel&>(panel).join(host); };
     return info;
 }

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <QWidget>
-
 #include "ui/context/comparison.h"
 #include "ui/context/navigation.h"
 #include "ui/models/node_table_model.h"
 #include "ui/models/test_case_table_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QStackedWidget;
@@ -19,7 +18,7 @@ namespace sonde::panels {
 
 /// The test cases of a dump: each output with its error. A row leads to what was checked, and brings its case's inputs.
 /// Shown once they are run.
-class TestCasesPanel : public QWidget {
+class TestCasesPanel : public Panel {
     Q_OBJECT
   public:
     TestCasesPanel(context::OpenModel& opened, context::Navigation& navigation, context::TestCases& cases,

@@ -53,7 +53,7 @@ QLabel* note(const QString& words = {}) {
 
 TracingPanel::TracingPanel(context::OpenModel& opened, context::Loader& loader, context::Inputs& inputs,
                            QWidget* parent)
-    : QWidget(parent), m_opened(opened), m_loader(loader), m_inputs(inputs), m_pages(new QStackedWidget(this)),
+    : Panel(parent), m_opened(opened), m_loader(loader), m_inputs(inputs), m_pages(new QStackedWidget(this)),
       m_tracer(new QComboBox), m_description(note()), m_noLeaves(new QCheckBox(tr("Trace into every module"))),
       m_leaves(new QListWidget), m_register(new QCheckBox(tr("Use these leaf classes for every model"))),
       m_concrete(new QFormLayout), m_follow(new QCheckBox(tr("Follow the input values"))),
@@ -133,6 +133,7 @@ QWidget* TracingPanel::buildForm() {
 void TracingPanel::rebuild() {
     const auto& whole = m_opened.whole();
     const bool traced = whole && whole->traced;
+    setHasContent(traced);
     m_pages->setCurrentIndex(traced ? 0 : 1);
     if (!traced) return;
     const document::OpenOptions& options = whole->options;
@@ -256,10 +257,10 @@ PanelInfo tracingPanel() {
                    QStringLiteral("graph"),
                    PanelArea::Left,
                    QStringLiteral("Alt+8"),
-                   [](InspectorContext& context) -> QWidget* {
+                   [](InspectorContext& context) -> Panel* {
                        return new TracingPanel(context.model(), context.loader(), context.inputs());
-                   },
-                   false};
+                   }};
+    info.coming = PanelComing::OnDemand;
     info.advice = {
         {QStringLiteral("--leaf"), QObject::tr("make the module's class a leaf in the Tracing panel")},
         {QStringLiteral("--tracer traced-module"),

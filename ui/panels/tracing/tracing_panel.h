@@ -1,10 +1,9 @@
 #pragma once
 
-#include <QWidget>
-
 #include "ui/context/inputs.h"
 #include "ui/context/loader.h"
 #include "ui/context/open_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QCheckBox;
@@ -20,7 +19,7 @@ namespace sonde::panels {
 
 /// How the open model is traced: by which tracer, which classes stay single nodes, which parameters have fixed values,
 /// whether decisions follow the inputs. Nothing changes until "Trace Again" is pressed.
-class TracingPanel : public QWidget {
+class TracingPanel : public Panel {
     Q_OBJECT
   public:
     TracingPanel(context::OpenModel& opened, context::Loader& loader, context::Inputs& inputs,

@@ -124,7 +124,7 @@ void NodeValueTable::follow(const Selection& selection) {
 
 WatchListPanel::WatchListPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
                                context::Runs& runs, context::Inputs& inputs, QWidget* parent)
-    : QWidget(parent), m_points(points), m_tabs(new QTabWidget(this)),
+    : Panel(parent), m_points(points), m_tabs(new QTabWidget(this)),
       m_watches(new NodeValueTable(opened, navigation, points, runs, inputs, WatchListModel::Kind::Watches)),
       m_ends(new NodeValueTable(opened, navigation, points, runs, inputs, WatchListModel::Kind::Ends)) {
     m_tabs->setDocumentMode(true);
@@ -139,6 +139,7 @@ WatchListPanel::WatchListPanel(context::OpenModel& opened, context::Navigation& 
         const int ends = m_ends->model().rowCount();
         m_tabs->setTabText(0, tr("Watch points  %1").arg(context::countText(watches)));
         m_tabs->setTabText(1, tr("End points  %1").arg(context::countText(ends)));
+        setHasContent(watches + ends > 0);
         clear->setEnabled((m_tabs->currentIndex() == 0 ? watches : ends) > 0);
     };
     connect(&points, &context::Points::watchChanged, this, count);
@@ -160,7 +161,7 @@ PanelInfo watchListPanel() {
                    QStringLiteral("watch"),
                    PanelArea::Bottom,
                    QStringLiteral("Alt+5"),
-                   [](InspectorContext& context) -> QWidget* {
+                   [](InspectorContext& context) -> Panel* {
                        return new WatchListPanel(context.model(), context.navigation(), context.points(),
                                                  context.runs(), context.inputs());
                    }};

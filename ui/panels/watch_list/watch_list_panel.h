@@ -10,6 +10,7 @@
 #include "ui/context/runs.h"
 #include "ui/models/node_table_model.h"
 #include "ui/models/watch_list_model.h"
+#include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
 class QStackedWidget;
@@ -45,7 +46,7 @@ class NodeValueTable : public QWidget {
 };
 
 /// Watch points and end points, each with what the last run left in them.
-class WatchListPanel : public QWidget {
+class WatchListPanel : public Panel {
     Q_OBJECT
   public:
     WatchListPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
