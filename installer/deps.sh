@@ -4,6 +4,7 @@
 #   ./installer/deps.sh            what building, running and testing take
 #   ./installer/deps.sh --ci       and what .ci/run takes besides
 #   ./installer/deps.sh --long     and what .ci/long takes besides
+#   ./installer/deps.sh --capture  and what .ci/capture takes besides
 set -euo pipefail
 
 packages=(
@@ -20,11 +21,13 @@ packages=(
 
 ci=(git clang-format-14 clang-tidy-14 poppler-utils)
 long=(clang-14 libclang-rt-14-dev python3)
+capture=(python3-torch python3-torchvision python3-numpy)
 case "${1-}" in
     "") ;;
     --ci) packages+=("${ci[@]}") ;;
     --long) packages+=("${ci[@]}" "${long[@]}") ;;
-    *) echo "usage: ./installer/deps.sh [--ci | --long]" >&2; exit 2 ;;
+    --capture) packages+=("${capture[@]}") ;;
+    *) echo "usage: ./installer/deps.sh [--ci | --long | --capture]" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then

@@ -151,8 +151,9 @@ void TestTree::topLevelIsFixed() {
 }
 
 void TestTree::scriptsCanBeExecuted() {
-    for (const char* script : {"installer/start.sh", "installer/test.sh", "installer/deps.sh", "installer/build.sh",
-                               "installer/skipped.sh", ".ci/run", ".ci/long", ".ci/format", ".ci/tidy"}) {
+    for (const char* script :
+         {"installer/start.sh", "installer/test.sh", "installer/deps.sh", "installer/build.sh", "installer/skipped.sh",
+          ".ci/run", ".ci/long", ".ci/format", ".ci/tidy", ".ci/capture"}) {
         QVERIFY2(QFileInfo(sourcePath(script)).isExecutable(), script);
     }
 }

@@ -13,7 +13,8 @@ file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
 foreach(file bin/sonde libexec/sonde/sonde-layout-worker share/applications/sonde.desktop share/mime/packages/sonde.xml
-    share/icons/hicolor/scalable/apps/sonde.svg share/sonde/samples/chelsea.png include/sonde/core/base/error.h)
+    share/icons/hicolor/scalable/apps/sonde.svg share/sonde/samples/chelsea.png
+    share/sonde/capture/sonde_capture.py include/sonde/core/base/error.h)
   if(NOT EXISTS ${prefix}/${file})
     message(FATAL_ERROR "not installed: ${file}")
   endif()

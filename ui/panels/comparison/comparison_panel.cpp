@@ -83,7 +83,8 @@ ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation
     inner->addWidget(m_view);
     m_empty->setContent(
         QStringLiteral("compare"), tr("No comparison"),
-        tr("Use Run \u203a Compare to compare every value with a reference file, a baseline run or another model."),
+        tr("Use Run \u203a Compare to compare every value with a reference file, a baseline run or another model.\n"
+           "In PyTorch, two lines with sonde_capture.py write the reference file: see the help page Command line."),
         {});
     m_stack->addWidget(m_empty);
     m_stack->addWidget(page);
