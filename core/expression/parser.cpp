@@ -16,7 +16,7 @@ namespace sonde::expression {
 namespace {
 
 constexpr std::size_t kMaxTextLength = std::size_t{1} << 16;
-constexpr int kMaxNesting = 100;              // brackets and signs inside each other: levels of the parser
+constexpr int kMaxNesting = 100;              // brackets, signs and powers inside each other: levels of the parser
 constexpr std::uint16_t kMaxTermDepth = 500;  // sums and indices behind each other, too: levels of the evaluator
 
 using tensor::Value;
@@ -170,14 +170,18 @@ class ExpressionParser {
 
     /// -a ** b is -(a ** b), and a ** b ** c is a ** (b ** c).
     Term sign() {
-        const Nesting nesting(*this);
+        static constexpr std::pair<std::string_view, Operator> kSigns[] = {
+            {"-", Operator::Negate}, {"+", Operator::Plus}, {"~", Operator::Invert}};
         const std::size_t at = m_token.at;
-        if (take("-")) return make(Kind::Unary, at, one(sign()), Operator::Negate);
-        if (take("+")) return make(Kind::Unary, at, one(sign()), Operator::Plus);
-        if (take("~")) return make(Kind::Unary, at, one(sign()), Operator::Invert);
+        for (const auto& [written, op] : kSigns) {
+            if (!take(written)) continue;
+            const Nesting nesting(*this);
+            return make(Kind::Unary, at, one(sign()), op);
+        }
         Term base = suffixes();
         const std::size_t power = m_token.at;
         if (!take("**")) return base;
+        const Nesting nesting(*this);
         return make(Kind::Binary, power, pair(std::move(base), sign()), Operator::Power);
     }
 

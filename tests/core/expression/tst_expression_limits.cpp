@@ -49,8 +49,8 @@ void TestExpressionLimits::deepTextsEnd_data() {
     const auto row = [](const char* name, const std::string& text, bool isFine) {
         QTest::newRow(name) << QString::fromStdString(text) << isFine;
     };
-    row("brackets", repeated("(", 90) + "1" + repeated(")", 90), false);  // each takes two levels
-    row("some brackets", repeated("(", 40) + "1" + repeated(")", 40), true);
+    row("brackets", repeated("(", 100) + "1" + repeated(")", 100), false);
+    row("some brackets", repeated("(", 99) + "1" + repeated(")", 99), true);
     row("open brackets", repeated("(", 60'000), false);
     row("lists", repeated("[", 60'000), false);
     row("signs", repeated("-", 60'000) + "1", false);
