@@ -47,7 +47,7 @@ const QList<Rule>& rules() {
         {"core/zoo", {"core/nn"}},
         {"core/passes", {"core/graph"}},
         {"core/exec", {"core/graph", "core/ops"}},
-        {"core/analysis", {"core/exec"}},
+        {"core/analysis", {"core/exec", "core/expression"}},
         {"core/io", {"core/graph"}},
         // An archive's classes are modules for the tracers, and its code calls operators by their schemas.
         {"core/io/torchscript", {"core/io", "core/trace", "core/ops"}},

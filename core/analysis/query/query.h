@@ -38,7 +38,7 @@ struct QueryTerm;
 ///
 ///     query      = any ("or" any)*          any = one (["and"] one)*        one = ["not"] (term | "(" query ")")
 ///     term       = WORD | "WORDS" | /REGEX/ | #NUMBER | FIELD:PATTERN | FIELD COMPARISON NUMBER
-///                | RELATION:(term | "(" query ")")
+///                | value:(EXPRESSION) | RELATION:(term | "(" query ")")
 ///     FIELD      = name op module qualname class attr dtype shape category kind domain source is
 ///                | readers inputs elements bytes parameters time rank nan inf zeros min max mean std
 ///     RELATION   = inputs-of outputs-of near upstream-of downstream-of;  near:2:TERM goes two edges up and two down
@@ -48,7 +48,8 @@ struct QueryTerm;
 /// FIELD=TEXT wants the whole text. A WORD is looked for in name, qualname, operator, class and file name.
 /// `shape:[*,64,...]` compares dimensions (number, symbol, '*', comparison such as >64, '...' for any number of them);
 /// `shape:64` finds any tensor with such a dimension. `attr:kernel_shape=3` finds attributes by name and value; of a
-/// list one element suffices.
+/// list one element suffices. An EXPRESSION is one of core/expression: `x` is the node's value, and the numeric fields
+/// are names, too: value:(max(abs(x)) > 1e4 and zeros < 0.5). Where it cannot be computed it holds of no node.
 class Query {
   public:
     /// Sets `problem` and returns nothing if the text is not a query. Nesting and length are bounded.

@@ -126,10 +126,7 @@ class Matcher {
     bool fits(const QueryTerm& term, NodeId id) {
         const Node& node = m_graph.node(id);
         const Expr& expr = m_graph.expr(node.producer);
-        if (isNumeric(term.field)) {
-            const std::optional<double> number = measure(term.field, id);
-            return number && compares(*number, term.compare, term.number);
-        }
+        if (!term.condition.empty()) return fitsCondition(term.condition, id);
         switch (term.field) {
             case QueryField::Number: return static_cast<double>(id.value) == term.number;
             case QueryField::Attribute: return fitsAttribute(term, expr);
@@ -295,6 +292,28 @@ class Matcher {
         std::string text = tensor::text(value, 400);
         std::erase(text, ' ');
         return fitsWord(term, text);
+    }
+
+    /// False also if a value or a number is not known, or cannot be computed with.
+    bool fitsCondition(const expression::Expression& condition, NodeId id) {
+        // Most conditions are of one number that most nodes do not have: no error is made for each of them.
+        std::optional<Value> only;
+        if (condition.names().size() == 1 && !(only = named(condition.names().front(), id))) return false;
+        const base::Result<bool> isMet =
+            expression::isTrue(condition, [&](std::string_view name) -> base::Result<Value> {
+                if (const std::optional<Value> value = only ? only : named(name, id)) return *value;
+                return base::usageError("it is not known");
+            });
+        return isMet && *isMet;
+    }
+
+    /// What a name of a condition stands for.
+    std::optional<Value> named(std::string_view name, NodeId id) {
+        const Value* value = name == kValueName ? valueOf(id) : nullptr;
+        if (value) return *value;
+        const auto field = numericField(name);
+        const std::optional<double> number = field ? measure(*field, id) : std::nullopt;
+        return number ? std::optional(Value::ofFloat(*number)) : std::nullopt;
     }
 
     // --- numbers ----------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ constexpr FieldName kFields[] = {
     {"inf", QueryField::Inf},           {"zeros", QueryField::Zeros},       {"min", QueryField::Min},
     {"max", QueryField::Max},           {"mean", QueryField::Mean},         {"std", QueryField::Std},
     {"consumers", QueryField::Readers},  // the word of the window
+    {"value", QueryField::Value},
 };
 // clang-format on
 
@@ -258,10 +259,11 @@ class Parser {
             term->compare = takeCompare();
         if (atEnd() || isSpace(peek()) || peek() == ')')
             return fail("'" + std::string(m_text.substr(begin, m_at - begin)) + "' needs a value", begin, m_at - begin);
-        if (isNumeric(which)) return numeric(term);
+        if (isNumeric(which)) return numeric(term, begin);
         if (term->compare != QueryCompare::Has && term->compare != QueryCompare::Equal &&
             term->compare != QueryCompare::Unequal)
             return fail("this field is text and has no order", begin, m_at - begin, "use ':' or '='");
+        if (which == QueryField::Value) return value(term);
         if (which == QueryField::Shape) return shape(term);
         if (which == QueryField::Attribute) return attribute(term);
         const std::size_t at = m_at;
@@ -273,8 +275,9 @@ class Parser {
         return term;
     }
 
-    /// A number with an optional k, M, G (powers of 1000), or ms, us, s for a time in milliseconds.
-    Term numeric(const std::shared_ptr<QueryTerm>& term) {
+    /// A number with an optional k, M, G (powers of 1000), or ms, us, s for a time in milliseconds. The condition is
+    /// `max` > 1000.
+    Term numeric(const std::shared_ptr<QueryTerm>& term, std::size_t field) {
         const std::size_t begin = m_at;
         std::size_t end = m_at;
         while (end < m_text.size() && !isSpace(m_text[end]) && m_text[end] != ')') ++end;
@@ -290,9 +293,63 @@ class Parser {
         if (found == std::end(kUnits))
             return fail("'" + unit + "' is not a unit", end - unit.size(), unit.size(),
                         "k, M, G, or us, ms, s for a time");
-        term->number = *number * found->second;
-        if (term->compare == QueryCompare::Has) term->compare = QueryCompare::Equal;
         m_at = end;
+        std::string name;
+        for (std::size_t i = field; isFieldLetter(m_text[i]); ++i) name += m_text[i];
+        const std::string text = "`" + base::foldCase(name) + "` " + std::string(expressionSign(term->compare)) + " " +
+                                 base::exactText(*number * found->second);
+        return condition(term, text, begin, end - begin);
+    }
+    static std::string_view expressionSign(QueryCompare compare) {
+        switch (compare) {
+            case QueryCompare::Unequal: return "!=";
+            case QueryCompare::Less: return "<";
+            case QueryCompare::LessEqual: return "<=";
+            case QueryCompare::Greater: return ">";
+            case QueryCompare::GreaterEqual: return ">=";
+            default: return "==";
+        }
+    }
+
+    /// value:(max(abs(x)) > 1e4): an expression in brackets, in quotes, or without blanks outside of brackets.
+    Term value(const std::shared_ptr<QueryTerm>& term) {
+        if (term->compare != QueryCompare::Has)
+            return fail("an expression is expected here", m_at, 0, "value:(max(abs(x)) > 1e4)");
+        const bool isQuoted = peek() == '"';
+        const std::size_t begin = m_at + (isQuoted ? 1 : 0);
+        std::size_t end = begin;
+        int open = 0;
+        for (; end < m_text.size(); ++end) {
+            const char c = m_text[end];
+            if (isQuoted ? c == '"' : open == 0 && (isSpace(c) || c == ')')) break;
+            if (c == '(' || c == '[') ++open;
+            if (c == ')' || c == ']') --open;
+        }
+        if (isQuoted && end >= m_text.size()) return fail("unmatched quote", m_at, 1);
+        m_at = end + (isQuoted ? 1 : 0);
+        return condition(term, std::string(m_text.substr(begin, end - begin)), begin, end - begin);
+    }
+
+    /// Reads the expression that stands for `length` bytes of the query.
+    Term condition(const std::shared_ptr<QueryTerm>& term, const std::string& text, std::size_t at,
+                   std::size_t length) {
+        auto parsed = expression::parse(text);
+        if (!parsed) {
+            // The column counts code points, the query bytes.
+            const std::size_t column = expression::errorColumn(parsed.error()).value_or(1);
+            std::size_t offset = 0;
+            for (std::size_t i = 1; i < column && offset < length; ++i)
+                offset += base::firstCodePoint(m_text.substr(at + offset)).bytes;
+            return fail(parsed.error().what, at + offset, std::min<std::size_t>(1, length - offset),
+                        parsed.error().hint);
+        }
+        for (const std::string& name : parsed->names()) {
+            if (name == kValueName || numericField(name)) continue;
+            const std::size_t found = m_text.find(name, at);
+            return fail("unknown name '" + name + "' in a condition of values", found == m_text.npos ? at : found,
+                        name.size(), "x is the value of the node; min, max, mean, elements … are its numbers");
+        }
+        term->condition = std::move(*parsed);
         return term;
     }
 
@@ -446,6 +503,11 @@ base::Error QueryProblem::error() const {
 }
 
 bool isNumeric(QueryField field) { return field >= QueryField::Readers; }
+
+std::optional<QueryField> numericField(std::string_view name) {
+    const auto* found = std::ranges::find(kFields, name, &FieldName::name);
+    return found != std::end(kFields) && isNumeric(found->field) ? std::optional(found->field) : std::nullopt;
+}
 
 std::optional<Query> Query::parse(std::string_view text, QueryProblem* problem) {
     QueryProblem found;

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "core/analysis/query/query.h"
+#include "core/expression/expression.h"
 #include "core/ops/support/regex.h"
 
 namespace sonde::analysis {
 
 // clang-format off
 enum class QueryField : std::uint8_t {
-    Any, Number, Name, Op, Module, Class, Attribute, DType, Shape, Category, Kind, Domain, Source, Is,
+    Any, Number, Name, Op, Module, Class, Attribute, DType, Shape, Category, Kind, Domain, Source, Is, Value,
     // numbers
     Readers, Inputs, Elements, Bytes, Parameters, Time, Rank, Nan, Inf, Zeros, Min, Max, Mean, Std,
 };
@@ -21,6 +22,9 @@ enum class QueryField : std::uint8_t {
 enum class QueryRelation : std::uint8_t { InputsOf, OutputsOf, Near, UpstreamOf, DownstreamOf };
 
 enum class QueryCompare : std::uint8_t { Has, Equal, Unequal, Less, LessEqual, Greater, GreaterEqual };
+
+/// The name of a node's value in expressions of queries.
+inline constexpr std::string_view kValueName = "x";
 
 /// A text to compare with: part of it, the whole of it with wildcards, or a regular expression.
 struct TextPattern {
@@ -46,9 +50,10 @@ struct QueryTerm {
     QueryField field = QueryField::Any;
     QueryCompare compare = QueryCompare::Has;
     TextPattern pattern;
-    double number = 0;        ///< of numeric fields
-    std::string attribute;    ///< Attribute: its name, with folded case
-    bool wantsValue = false;  ///< Attribute: its value is compared too
+    expression::Expression condition;  ///< of numeric fields and Value
+    double number = 0;                 ///< of Number, and of an attribute's value
+    std::string attribute;             ///< Attribute: its name, with folded case
+    bool wantsValue = false;           ///< Attribute: its value is compared too
     bool valueIsNumber = false;
     std::vector<DimSizePattern> dimSizes;  ///< Shape
     bool anyDimSize = false;               ///< Shape: one such dimension suffices
@@ -58,6 +63,8 @@ struct QueryTerm {
 };
 
 bool isNumeric(QueryField field);
+/// "nan" … "readers"; none for fields of text and for other words.
+std::optional<QueryField> numericField(std::string_view name);
 bool compares(double left, QueryCompare compare, double right);
 
 }  // namespace sonde::analysis

@@ -2,6 +2,9 @@
 
 #include <QTest>
 
+#include <limits>
+#include <map>
+
 #include "core/analysis/query/query.h"
 #include "core/document/document.h"
 #include "tests/bench/layout_graphs.h"
@@ -120,6 +123,57 @@ class TestQuery : public QObject {
         QCOMPARE(names(query.toUtf8().constData()), nodes);
     }
 
+    /// Numbers of values, and expressions of them (core/expression), counted by hand.
+    void conditionsOfValues_data() {
+        QTest::addColumn<QString>("query");
+        QTest::addColumn<QString>("nodes");
+        const auto row = [](const char* query, const char* nodes) { QTest::newRow(query) << query << nodes; };
+        row("nan>0", "conv1");
+        row("nan:>0", "conv1");
+        row("nan=0", "relu1 conv2");
+        row("inf!=0", "conv2");
+        row("zeros>=0.5", "relu1");
+        row("min<-2", "conv1");
+        row("MAX=2", "relu1");
+        row("mean<0", "conv1");
+        row("std>1", "conv1");
+        row("max<+2.5e0", "conv1 relu1");
+        row("elements>=0.004k", "conv1 relu1");
+        row("elements=2 and rank=1", "conv2");
+        row("value:has_nan(x)", "conv1");
+        row("value:(max(abs(x)) > 1.5)", "relu1 conv2");  // of NaN no
+        row("value:max(x)>1.5", "relu1 conv2");
+        row("value:\"x[0] == 1 and x[3] == 2\"", "relu1");
+        row("value:(max > 1.5 and zeros < 0.5)", "conv2");
+        row("value:(consumers == 2)", "conv1");
+        row("value:x[3]==2", "relu1");  // conv2 has no such element
+        row("value:x", "");             // no condition
+        row("not value:has_nan(x) and op:Relu", "relu1 relu2");
+        row("value:(dtype(x) == 'float16') or nan>0", "conv1 conv2");
+    }
+    void conditionsOfValues() {
+        QFETCH(QString, query);
+        QFETCH(QString, nodes);
+        using tensor::Half;
+        const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+        const std::map<std::string, tensor::Value> values{
+            {"conv1", tensor::Tensor::of<float>({4}, {1, nan, -3, 0})},
+            {"relu1", tensor::Tensor::of<float>({4}, {1, 0, 0, 2})},
+            {"conv2", tensor::Tensor::of<Half>({2}, {Half(3), Half(inf)})}};
+        analysis::QueryFacts facts;
+        facts.value = [&](NodeId node) {
+            const auto found = values.find(m_graph->node(node).name);
+            return found == values.end() ? nullptr : &found->second;
+        };
+        QueryProblem problem;
+        const std::optional<Query> parsed = Query::parse(query.toStdString(), &problem);
+        QVERIFY2(parsed, problem.what.c_str());
+        QStringList found;
+        for (const NodeId node : parsed->run(*m_graph, facts))
+            found << QString::fromStdString(m_graph->node(node).name);
+        QCOMPARE(found.join(' '), nodes);
+    }
+
     /// Letters of all scripts are alike in upper and lower case; '?' is one character, however many bytes it has.
     void ignoresCaseOfAllScripts() {
         GraphMaker m;
@@ -168,6 +222,13 @@ class TestQuery : public QObject {
         row("near:", 5, "a node or a condition");
         row("\"abc", 0, "quote");
         row("#x", 0, "number");
+        row("value:", 0, "needs a value");
+        row("value>3", 0, "has no order");
+        row("op:Conv value:(max(x) >", 23, "is expected");
+        row("value:(größe > $)", 17, "'$' is not expected");
+        row("value:(max(y) > 0)", 11, "unknown name 'y'");
+        row("value:relu(x)", 6, "'relu' is not defined");
+        row("value:\"x", 6, "unmatched quote");
     }
     void problemsPointAtThePlace() {
         QFETCH(QString, query);
@@ -177,7 +238,7 @@ class TestQuery : public QObject {
         QVERIFY(!Query::parse(query.toStdString(), &problem));
         QVERIFY2(QString::fromStdString(problem.what).contains(says), problem.what.c_str());
         QCOMPARE(static_cast<int>(problem.at), at);
-        QVERIFY(problem.at + problem.length <= static_cast<std::size_t>(query.size()));
+        QVERIFY(problem.at + problem.length <= query.toStdString().size());
     }
 
     void hostileTextsEnd() {
