@@ -44,6 +44,7 @@ QStringList citingFiles() {
           << ".ci/long"
           << ".ci/format"
           << ".ci/tidy"
+          << ".ci/capture"
           << "CMakeLists.txt";
     files.removeAll("tests/tst_tree.cpp");
     files.removeAll("tests/support/reference_sets.h");
