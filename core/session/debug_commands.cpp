@@ -298,7 +298,9 @@ struct DebugCommands::Call {
             return refuse(base::usageError("'" + session.document()->graph->node(*asked).name + "' is " +
                                            value->typeText() + ", not a tensor"),
                           column);
-        answer["value"] = debug::statsJson(value->tensor());
+        const ordered_json stats = debug::statsJson(value->tensor());
+        answer["value"] = stats;
+        answer.update(stats);
     }
     void problems() {
         if (!isComplete()) return;

@@ -35,6 +35,8 @@ void Debugger::forget() {
     m_executor.abandon(Activity::Debug);
     m_stop.stop();
     m_waiting = {};
+    // A run that is let go of may end later, on another thread: its runner goes with it.
+    if (m_run) m_executor.discard(std::exchange(m_runner, {}));
     m_executor.discard(std::exchange(m_run, {}));
     m_place = {};
     m_error.reset();
@@ -167,6 +169,9 @@ base::Result<void> Debugger::runTo(NodeId node, Direction direction) {
     if (expr.kind == graph::ExprKind::Input || graph.node(node).constant)
         return base::usageError("'" + name + "' is there before the run begins: no operation computes it");
     const Target target{Target::Kind::Node, expr.id};
+    // What has ended is looked at from its start.
+    const bool hasEnded = m_state == DebugState::Finished || m_state == DebugState::Failed;
+    if (m_run && hasEnded && direction == Direction::Forward) m_place = {};
     if (m_run && m_run->trace().size() > 0) {
         const auto last = static_cast<ItemId>(m_run->trace().size() - 1);
         const ItemId here = m_place.isEnd ? last + 1 : m_place.item == kNoItem ? 0 : m_place.item;

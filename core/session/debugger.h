@@ -62,7 +62,8 @@ class Debugger {
     /// As far as the next breakpoint.
     void resume(Direction direction = Direction::Forward);
     void step(debug::Target::Kind kind, Direction direction = Direction::Forward);
-    /// As far as a node. Usage error: no operation computes it, or it was passed and does not come again.
+    /// As far as a node; of a run that has ended, from its start. Usage error: no operation computes it, or it was
+    /// passed and does not come again.
     base::Result<void> runTo(graph::NodeId node, Direction direction = Direction::Forward);
     /// Stops before the next node.
     void pause() { m_stop.stop(); }

@@ -114,6 +114,7 @@ class TestDebugCommands : public QObject {
         const QJsonObject stats = prompt.answer("stats z/1").value("value").toObject();
         QCOMPARE(stats.value("nan").toInt(), 1);
         QCOMPARE(stats.value("inf").toInt(), 0);
+        QCOMPARE(prompt.answer("stats z/1").value("nan").toInt(), 1);
         QVERIFY(std::abs(stats.value("min").toDouble() - 0.6931472) < 1e-5);
         QVERIFY(std::abs(stats.value("mean").toDouble() - 1.0397208) < 1e-5);
         const QJsonArray problems = prompt.answer("problems").value("problems").toArray();

@@ -209,6 +209,10 @@ void TestDebugger::aRunGoesToANode() {
     QCOMPARE(at(session), QStringLiteral("y"));
     QVERIFY(debugger.runTo(node(session, "w")));
     QCOMPARE(at(session), QStringLiteral("w"));
+    debugger.resume();
+    QCOMPARE(debugger.state(), DebugState::Finished);
+    QVERIFY(debugger.runTo(node(session, "y")));  // from the start again
+    QCOMPARE(at(session), QStringLiteral("y"));
 }
 
 void TestDebugger::valuesAreThoseOfThePlace() {
