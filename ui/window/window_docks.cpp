@@ -245,24 +245,28 @@ std::vector<QString> WindowDocks::seenIn(Qt::DockWidgetArea area) const {
     return seen;
 }
 
-/// Panels below each other share their column as the table says, or as the user left them.
+/// Panels below each other share their column as the user left them, else as the settings or the table say.
 void WindowDocks::giveSizes(Qt::DockWidgetArea area, bool isNew) {
     QList<QDockWidget*> docks, rows;
     QList<int> heights;
     int depth = 0;
+    bool isLeft = false;
     for (const panels::PanelInfo& info : panelTable()) {
         QDockWidget* dock = m_docks[info.id];
         if (dockArea(info.area) == area && depth == 0) depth = isColumn(area) ? info.size.width() : info.size.height();
         if (dock->isHidden() || dock->isFloating() || m_window.dockWidgetArea(dock) != area) continue;
         docks << dock;
-        if (info.size.height() > 0)
-            rows << dock, heights << (m_heights.contains(info.id) ? m_heights[info.id] : info.size.height());
+        if (info.size.height() <= 0) continue;
+        const auto left = m_heights.find(info.id);
+        isLeft = isLeft || left != m_heights.end();
+        rows << dock, heights << (left != m_heights.end() ? left->second : info.size.height());
     }
     if (docks.isEmpty()) return;
     if (m_depths.contains(area)) depth = m_depths[area];
+    else if (m_isRestored) depth = 0;
     if (isNew && depth > 0)
         m_window.resizeDocks({docks.front()}, {depth}, isColumn(area) ? Qt::Horizontal : Qt::Vertical);
-    if (isColumn(area)) m_window.resizeDocks(rows, heights, Qt::Vertical);
+    if (isColumn(area) && (isLeft || !m_isRestored)) m_window.resizeDocks(rows, heights, Qt::Vertical);
 }
 
 QDockWidget* WindowDocks::dock(const QString& panel) const {
@@ -301,7 +305,8 @@ void WindowDocks::arrange() {
     for (const panels::PanelInfo& info : panelTable()) m_wishes[info.id] = wishAtFirst(info);
     m_depths.clear();
     m_heights.clear();
-    m_isArranged = true;
+    m_isRestored = false;
+    m_isSized = m_isShown && m_window.isVisible();
     place();
     for (const panels::PanelInfo& info : panelTable()) m_docks[info.id]->setVisible(isDue(info.id));
     giveAllSizes();
@@ -346,7 +351,7 @@ void WindowDocks::setShown(bool shown) {
         QDockWidget& dock = *m_docks[info.id];
         if (const bool due = isDue(info.id); due == dock.isHidden()) due ? come(info.id) : dock.hide();
     }
-    if (std::exchange(m_isArranged, false)) giveAllSizes();
+    if (!std::exchange(m_isSized, true)) giveAllSizes();
     QTimer::singleShot(0, this, &WindowDocks::leaveRoomForGraph);
 }
 
@@ -355,7 +360,7 @@ QByteArray WindowDocks::state() const { return m_isShown ? m_window.saveState(kS
 void WindowDocks::restore(const QByteArray& state, const QStringList& wishes) {
     // What is open of that has no content yet; it is sorted out when a model comes.
     if (m_window.restoreState(state, kStateVersion)) {
-        m_isArranged = false;
+        m_isRestored = m_isSized = true;
         for (const panels::PanelInfo& info : panelTable()) m_wishes[info.id] = wishFrom(info, wishes);
     }
     for (const auto& [id, dock] : m_docks)

@@ -95,7 +95,8 @@ class WindowDocks : public QObject {
     /// As the user left them: how far an area of the window comes in, and the heights of panels below each other.
     std::map<Qt::DockWidgetArea, int> m_depths;
     std::map<QString, int> m_heights;
-    bool m_isArranged = false;    ///< they have the sizes of the table, not those of the settings
+    bool m_isRestored = false;    ///< their other sizes are those of the settings, else those of the table
+    bool m_isSized = true;        ///< the sizes of the table were given to a window that was seen
     std::set<QString> m_changed;  ///< panels that filled or emptied
     QString m_front;              ///< the panel that is to be in front once all have come
     QTimer m_follow;              ///< runs while there are such

@@ -32,6 +32,7 @@ class TestRoom : public test::WindowFixture {
     void whatIsExpandedStaysInPlace();
     void whatTheUserClosedStaysClosed();
     void whatTheUserOpenedStaysOpen();
+    void panelsComeBackAsLarge();
     void aPanelThatComesTakesNeitherFocusNorFront();
     void theKeyOfAPanelLeadsThereAndBack();
     void openLevelsCanBeRead_data();
@@ -247,6 +248,33 @@ void TestRoom::whatTheUserOpenedStaysOpen() {
     clickItem(operation(1));
     key(Qt::Key_F9);
     QVERIFY(isOpen("watches"));  // it was empty when it was closed: that said nothing of the full one
+}
+
+/// As the user made them, in the same session and in the next.
+void TestRoom::panelsComeBackAsLarge() {
+    openWindow({1600, 1000});
+    open(QStringLiteral("zoo:resnet18"));
+    clickItem(operation(1));
+    run();
+    QVERIFY(isSeen("details") && isSeen("tensor_viewer"));
+    QVERIFY(dock("tensor_viewer")->height() > dock("details")->height());  // as the table of panels has it
+    m_window->resizeDocks({dock("details")}, {440}, Qt::Horizontal);
+    m_window->resizeDocks({dock("details"), dock("tensor_viewer")}, {500, 300}, Qt::Vertical);
+    QTRY_COMPARE(dock("details")->width(), 440);
+    settle();
+    const int height = dock("details")->height();
+    QVERIFY(height > dock("tensor_viewer")->height());
+    key(Qt::Key_Escape);
+    QVERIFY(!isOpen("details"));
+    clickItem(operation(2));
+    QCOMPARE(dock("details")->width(), 440);
+    QVERIFY(std::abs(dock("details")->height() - height) <= 2);
+    key(Qt::Key_Escape);
+    closeWindow();
+    openWindow({1600, 1000});
+    open(QStringLiteral("zoo:resnet18"));
+    clickItem(operation(1));
+    QVERIFY2(std::abs(dock("details")->width() - 440) <= 2, qPrintable(QString::number(dock("details")->width())));
 }
 
 void TestRoom::aPanelThatComesTakesNeitherFocusNorFront() {
