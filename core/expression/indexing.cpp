@@ -72,21 +72,22 @@ bool isArrayIndex(const IndexItem& item) {
     return isBoolIndex(item) || item.value.isListLike() || (item.value.isTensor() && item.value.tensor().rank() > 0);
 }
 
-/// Where a mask is set: the positions in its own order.
-std::vector<std::int64_t> setPositions(const Tensor& mask) {
-    std::vector<std::int64_t> positions;
-    const bool* bits = mask.data<bool>();
-    for (std::int64_t i = 0; i < mask.numel(); ++i)
-        if (bits[i]) positions.push_back(i);
+/// Where a mask is set, in its own order: int64.
+Tensor setPositions(Workspace& workspace, const Tensor& mask) {
+    const std::span<const bool> bits = mask.span<bool>();
+    Tensor positions = workspace.allocate(DType::Int64, Shape{std::ranges::count(bits, true)});
+    std::int64_t* next = positions.mutableData<std::int64_t>();
+    for (std::size_t i = 0; i < bits.size(); ++i)
+        if (bits[i]) *next++ = static_cast<std::int64_t>(i);
     return positions;
 }
 
-/// Slices of `axis` of x at the positions, in their place; `shape` is that of the positions.
-Tensor taken(Workspace& workspace, const Tensor& x, std::size_t axis, const std::vector<std::int64_t>& positions,
-             const Shape& shape) {
+/// Slices of `axis` of x at the positions (int64), whose axes are in the place
+/// of that one.
+Tensor taken(Workspace& workspace, const Tensor& x, std::size_t axis, const Tensor& positions) {
     Shape all;
     for (std::size_t i = 0; i < axis; ++i) all.push_back(x.dim(i));
-    for (const std::int64_t dimSize : shape) all.push_back(dimSize);
+    for (const std::int64_t dimSize : positions.shape()) all.push_back(dimSize);
     for (std::size_t i = axis + 1; i < x.rank(); ++i) all.push_back(x.dim(i));
     if (all.rank() > kMaxRank) throw Problem{"an array of rank " + std::to_string(all.rank()) + " is too large"};
     Tensor result = workspace.allocate(x.dtype(), all);
@@ -99,7 +100,7 @@ Tensor taken(Workspace& workspace, const Tensor& x, std::size_t axis, const std:
     std::byte* into = result.mutableBytes();
     for (std::int64_t i = 0; i < outer; ++i) {
         const std::byte* rows = source.bytes() + static_cast<std::size_t>(i * x.dim(axis)) * inner;
-        for (const std::int64_t position : positions) {
+        for (const std::int64_t position : positions.span<std::int64_t>()) {
             std::memcpy(into, rows + static_cast<std::size_t>(position) * inner, inner);
             into += inner;
         }
@@ -124,15 +125,13 @@ Tensor indexedByArray(Workspace& workspace, const Tensor& x, std::size_t axis, c
             else flat.push_back(x.dim(i));
         }
         if (axis + index.rank() == x.rank()) flat.push_back(covered);
-        const std::vector<std::int64_t> positions = setPositions(index);
-        return taken(workspace, workspace.reshape(x, flat), axis, positions,
-                     Shape{static_cast<std::int64_t>(positions.size())});
+        return taken(workspace, workspace.reshape(x, flat), axis, setPositions(workspace, index));
     }
     if (!tensor::isInteger(index.dtype()) && index.numel() > 0) throw Problem{"an index must be an integer or a bool"};
-    std::vector<std::int64_t> positions;
+    Tensor positions = workspace.allocate(DType::Int64, index.shape());
     for (std::int64_t i = 0; i < index.numel(); ++i)
-        positions.push_back(positionIn(Value::ofInt(index.toInt64(i)), x.dim(axis), "an axis"));
-    return taken(workspace, x, axis, positions, index.shape());
+        positions.mutableData<std::int64_t>()[i] = positionIn(Value::ofInt(index.toInt64(i)), x.dim(axis), "an axis");
+    return taken(workspace, x, axis, positions);
 }
 
 /// How many axes of the array an item takes.
