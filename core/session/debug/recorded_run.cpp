@@ -41,8 +41,8 @@ class RecordedRun::Listener : public exec::RunObserver {
         m_run.m_trace.started(expr);
         m_run.begun();
     }
-    void exprFinished(ExprId expr, std::span<const Value> outputs, std::int64_t) override {
-        const ItemId item = m_run.m_trace.finished(expr);
+    void exprFinished(ExprId expr, std::span<const Value> outputs, std::int64_t elapsedNs) override {
+        const ItemId item = m_run.m_trace.finished(expr, elapsedNs);
         if (item != kNoItem) m_run.keepResults(item, outputs);
     }
     void bodyStarted(graph::BodyId body, std::span<const Value> inputs, std::int64_t iteration) override {

@@ -131,7 +131,7 @@ ItemId Trace::started(ExprId id) {
     return made;
 }
 
-ItemId Trace::finished(ExprId id) {
+ItemId Trace::finished(ExprId id, std::int64_t elapsedNs) {
     const graph::Expr& expr = m_graph.expr(id);
     if (!isShown(expr) || m_ofExpr[id.index()].empty()) return kNoItem;
     if (!expr.bodies.empty()) {
@@ -143,6 +143,7 @@ ItemId Trace::finished(ExprId id) {
         closeBody(m_frames.back());
         m_frames.pop_back();
     }
+    if (expr.bodies.empty()) m_items[item].elapsedNs = elapsedNs;
     m_items[item].end = static_cast<ItemId>(m_items.size());
     return item;
 }
@@ -199,6 +200,13 @@ ItemId Trace::previousBeside(ItemId item) const {
 ItemId Trace::around(ItemId item) const {
     const ItemId parent = m_items[item].parent;
     return parent != kNoItem && m_items[parent].kind == Item::Kind::Body ? m_items[parent].parent : parent;
+}
+
+std::int64_t Trace::elapsedNs(ItemId item) const {
+    std::int64_t sum = m_items[item].elapsedNs;
+    for (ItemId inside = item + 1; inside < size() && isInside(inside, item); ++inside)
+        sum += m_items[inside].elapsedNs;
+    return sum;
 }
 
 std::vector<std::int64_t> Trace::passOf(ItemId item) const {

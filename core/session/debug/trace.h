@@ -27,6 +27,7 @@ struct Item {
     ItemId parent = kNoItem;      ///< what it is inside of; none: of the main program itself
     ItemId end = kNoItem;         ///< what comes after all that is inside of it; none: it is not done yet
     std::int64_t iteration = -1;  ///< of a loop's Body
+    std::int64_t elapsedNs = 0;   ///< of an operation that has nothing inside; see Trace::elapsedNs
 };
 
 /// What a run has done so far, in order: a tree, as a row in which everything comes directly before what is inside of
@@ -45,8 +46,9 @@ class Trace {
 
     /// An operation begins. Its item; none if it has no results and nothing inside.
     ItemId started(graph::ExprId expr);
-    /// The item; none likewise.
-    ItemId finished(graph::ExprId expr);
+    /// The item; none likewise. `elapsedNs`: the time that it took, which counts if there is nothing inside: else the
+    /// run may have waited there.
+    ItemId finished(graph::ExprId expr, std::int64_t elapsedNs = 0);
     /// A body of the operation that began last and is not done. The item that values of the body's inputs belong to.
     ItemId bodyStarted(graph::BodyId body, bool hasInputs, std::int64_t iteration);
     void addEvents(ItemId item, std::uint8_t events) { m_items[item].events |= events; }
@@ -65,6 +67,8 @@ class Trace {
     ItemId previousBeside(ItemId item) const;
     /// What is left by stepping out: what it is inside of; of a body, the operation. None for the main program.
     ItemId around(ItemId item) const;
+    /// The time of an item so far, with all that is inside. Linear in that.
+    std::int64_t elapsedNs(ItemId item) const;
     /// Iterations of the loops around it, outermost first.
     std::vector<std::int64_t> passOf(ItemId item) const;
 

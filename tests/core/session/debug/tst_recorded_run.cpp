@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include <chrono>
 #include <random>
 
 #include "core/document/document.h"
@@ -176,6 +177,28 @@ class TestRecordedRun : public QObject {
         QVERIFY(steps > 10);
         const std::string wrong = both.wrongAnywhere();
         QVERIFY2(wrong.empty(), wrong.c_str());
+    }
+
+    /// Of what is around others it is their sum, however long the run waited in between.
+    void timesAreThoseOfTheOperations() {
+        const Both both = ofModel("nested_containers.trace.pt");
+        const double start = static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count());
+        std::int64_t waited = 0;
+        while (!both.run->hasEnded()) {
+            both.run->advance({[](ItemId) { return true; }, 0, kNoItem});
+            QTest::qWait(1);
+            waited += 1'000'000;
+        }
+        const double all = static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count()) - start;
+        const Trace& trace = both.run->trace();
+        std::int64_t outermost = 0, innermost = 0;
+        for (ItemId item = 0; item < trace.size(); ++item) {
+            if (trace[item].depth == 0) outermost += trace.elapsedNs(item);
+            innermost += trace[item].elapsedNs;
+        }
+        QVERIFY(outermost > 0);
+        QCOMPARE(outermost, innermost);
+        QVERIFY(static_cast<double>(outermost) <= all - static_cast<double>(waited));
     }
 
     void aRunThatIsLeftEndsAtOnce() {
