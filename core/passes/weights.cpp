@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/graph/replace_constant.h"
+
 namespace sonde::passes {
 
 std::vector<double> numbersOf(const Tensor& tensor) {
@@ -50,7 +52,7 @@ void setKnownArgument(Rewrite& rewrite, ExprId id, std::size_t index, std::strin
     const tensor::TypeInfo type = tensor::TypeInfo::tensor(value.dtype(), value.shape());
     if (isNode && rewrite.hasOneUse(argument->node)) {
         const NodeId node = argument->node;
-        graph.setConstant(node, Value(std::move(value)));
+        graph::replaceConstant(graph, node, Value(std::move(value)));
         graph.setType(node, type);
         // It is no longer what the model's attribute holds.
         graph.mutableExpr(graph.node(node).producer).kind = ExprKind::Constant;

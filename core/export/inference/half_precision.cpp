@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/export/inference/export_passes.h"
+#include "core/graph/replace_constant.h"
 #include "core/graph/traits.h"
 #include "core/ops/registry/registry.h"
 
@@ -168,7 +169,7 @@ class Halver {
         if (!value || !value->isTensor() || value->tensor().dtype() != DType::Float32) return {};
         m_constants.emplace(node, *value);
         SONDE_ASSIGN(tensor::Tensor half, value->tensor().cast(DType::Float16));
-        m_graph.setConstant(node, Value(std::move(half)));
+        graph::replaceConstant(m_graph, node, Value(std::move(half)));
         setDtype(node, DType::Float16);
         ++m_count;
         return {};

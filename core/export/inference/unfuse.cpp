@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "core/export/inference/export_passes.h"
+#include "core/graph/replace_constant.h"
 #include "core/ops/registry/registry.h"
 #include "core/ops/support/packing.h"
 #include "core/passes/vocabulary.h"
@@ -236,7 +237,7 @@ base::Result<std::size_t> toSingle(Rewrite& rewrite) {
                 constant && constant->isTensor() && constant->tensor().dtype() == DType::Float16;
             if (isHalfConstant) {
                 SONDE_ASSIGN(Tensor wide, constant->tensor().cast(DType::Float32));
-                graph.setConstant(node, Value(std::move(wide)));
+                graph::replaceConstant(graph, node, Value(std::move(wide)));
             }
             if (graph.node(node).type.dtype != DType::Float16) continue;
             ++count;
