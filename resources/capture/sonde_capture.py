@@ -471,6 +471,7 @@ class _Recorder:
         """What the second run needs of the state before the first one; None if torch.fx cannot trace the model."""
         if not self._operations or isinstance(self.model, torch.jit.ScriptModule):
             return None
+        before = _random_state()
         try:
             signature = inspect.signature(self.model.forward)
             bound = signature.bind(*args, **kwargs)
@@ -488,10 +489,12 @@ class _Recorder:
             for name, value in bound.arguments.items():
                 is_rest = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
                 arguments += value if is_rest else [value]
-            return self._graphs[key], _replica(self.model), _cloned(arguments), _random_state()
+            return self._graphs[key], _replica(self.model), _cloned(arguments), before
         except Exception as error:  # whatever the code of the model does with a proxy, or a copy of it with itself
             self._note("torch.fx cannot trace the model (%s): values of modules only" % _first_line(error))
             return None
+        finally:
+            _set_random_state(before)  # tracing draws the numbers that no proxy stands for
 
     def _operation_values(self, replay, result):
         (graph, tracer), replica, arguments, before = replay

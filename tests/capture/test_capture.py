@@ -16,6 +16,7 @@ import threading
 import types
 import unittest
 import warnings
+import zipfile
 from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -85,9 +86,10 @@ class TestValues(CaptureTest):
         model = models.InPlace().eval()
         x = torch.randn(2, 4)
         before = x.numpy().copy()
-        with torch.no_grad(), sonde_capture.record(model, self.file):
+        with torch.no_grad(), sonde_capture.record(model, self.file) as recorder:
             model(x)
         self.assertFalse(x.any())
+        self.assertEqual(recorder.notes, [])
         values = self.read()
         np.testing.assert_array_equal(values["in.x"], before)
         self.assertLess(values["node.norm"].min(), 0)
@@ -121,6 +123,18 @@ class TestValues(CaptureTest):
                          {"in.x", "case1.in.x", "case1.in.mask", "case1.in.scale"})
         self.assertEqual({key for key in values if key.startswith("out.")}, {"out.mean", "out.peak"})
         np.testing.assert_allclose(values["case1.node.mul_1"], values["case1.node.fc"] * 2 * mask.numpy(), rtol=1e-6)
+
+    def test_masks_and_infinities_agree_with_themselves(self):
+        class Masked(nn.Module):
+            def forward(self, x, flag):
+                mask = x > 0
+                return {"mask": mask, "scores": x.masked_fill(mask, float("-inf")), "count": mask.sum()}
+
+        values = self.record(Masked(), (torch.tensor([[1.0, -2.0]]), True))
+        self.assertEqual(self.recorder.notes, [])
+        np.testing.assert_array_equal(values["out.mask"], [[True, False]])
+        np.testing.assert_array_equal(values["node.masked_fill"], [[-np.inf, -2]])
+        self.assertEqual((values["out.count"].dtype, bool(values["in.flag"])), (np.int64, True))
 
     def test_large_values_are_summarised(self):
         model = nn.Sequential(nn.Flatten())
@@ -193,8 +207,9 @@ class TestModelIsLeftAlone(CaptureTest):
         model.count.zero_()
         model.seen.clear()
         torch.manual_seed(3)
-        with sonde_capture.record(model, self.file):
+        with sonde_capture.record(model, self.file) as recorder:
             recorded = [model(x), model(x)]
+        self.assertIn("gives other outputs", recorder.notes[0])
         recorded.append(torch.rand(2))
         for one, other in zip(plain, recorded):
             self.assertTrue(torch.equal(one, other))
@@ -218,6 +233,18 @@ class TestModelIsLeftAlone(CaptureTest):
         values = self.record(nn.Sequential(nn.Dropout(0.5), nn.Identity()).train(), (torch.ones(50),))
         self.assertEqual(self.recorder.notes, [])
         np.testing.assert_array_equal(values["node._0"], values["out.out"])
+
+    def test_random_numbers_that_fx_does_not_draw(self):
+        class Noisy(nn.Module):
+            def forward(self, x):
+                return x + torch.rand(2)
+
+        torch.manual_seed(5)
+        expected = [torch.rand(2), torch.rand(2)]
+        torch.manual_seed(5)
+        values = self.record(Noisy(), (torch.zeros(2),))
+        np.testing.assert_array_equal(values["out.out"], expected[0])
+        self.assertTrue(torch.equal(torch.rand(2), expected[1]))
 
     def test_weight_norm(self):
         model = nn.Sequential(nn.utils.weight_norm(nn.Linear(3, 3)))
@@ -262,6 +289,8 @@ class TestModelIsLeftAlone(CaptureTest):
             with open(self.file, "rb") as file:
                 contents.append(file.read())
         self.assertEqual(*contents)
+        with zipfile.ZipFile(self.file) as archive:
+            self.assertEqual({info.date_time for info in archive.infolist()}, {(1980, 1, 1, 0, 0, 0)})
 
     def test_tracing_inside_is_no_case(self):
         model, x = models.Shared(), torch.randn(3, 6)
@@ -445,6 +474,17 @@ class TestCheck(CaptureTest):
         for _, file in self.archives(model, calls[0], ["script"]):
             done = subprocess.run([SONDE, "check", file, self.file], capture_output=True, text=True)
             self.assertIn("in 3 cases compared, 0 failed", done.stdout)
+
+    def test_onnx_exports_have_the_outputs(self):
+        model, x, file = models.Tagger().eval(), torch.randint(0, 20, (2, 7)), self.path("m.onnx")
+        names = dict(input_names=["ids"], output_names=["logits", "h", "c"])
+        self.record(model, (x,), **names)
+        torch.onnx.export(model, (x,), file, **names)
+        self.assertEqual(self.check(file), (0, None))
+        with torch.no_grad():
+            model.head.weight.mul_(1.5)
+        torch.onnx.export(model, (x,), file, **names)
+        self.assertEqual(self.check(file)[0], 1)
 
     def test_torchvision(self):
         try:
