@@ -180,7 +180,8 @@ class Bench {
     }
 
     void printTable() const {
-        fmt::print("{} on {} threads, {} runs{}\n", m_document->title, m_threads, m_options.repeat,
+        fmt::print("{} on {} thread{}, {} run{}{}\n", m_document->title, m_threads, m_threads == 1 ? "" : "s",
+                   m_options.repeat, m_options.repeat == 1 ? "" : "s",
                    m_options.watchAll ? ", every node watched" : "");
         fmt::print("median {:.3f} ms, min {:.3f}, max {:.3f}; peak memory {:.0f} MB\n", milliseconds(median(m_totals)),
                    milliseconds(*std::min_element(m_totals.begin(), m_totals.end())),

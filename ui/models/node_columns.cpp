@@ -75,15 +75,21 @@ bool isCountedElsewhere(const graph::InternalGraph& graph, const graph::Node& no
     return producer.kind == graph::ExprKind::CallModule && !producer.bodies.empty();
 }
 
+/// Ids are in settings and scripts and stay; scripts may use the words of the titles, which the help lists.
+const QHash<QString, QString>& idsOfWords() {
+    static const QHash<QString, QString> ids{{QStringLiteral("std"), QStringLiteral("deviation")},
+                                             {QStringLiteral("min"), QStringLiteral("minimum")},
+                                             {QStringLiteral("max"), QStringLiteral("maximum")},
+                                             {QStringLiteral("consumers"), QStringLiteral("readers")}};
+    return ids;
+}
+
 }  // namespace
 
+QString nodeColumnWord(const QString& id) { return idsOfWords().key(id, id); }
+
 int nodeColumnIndex(const QString& word) {
-    // Ids are in settings and scripts and stay; the words of the titles are taken as well.
-    static const QHash<QString, QString> titles{{QStringLiteral("std"), QStringLiteral("deviation")},
-                                                {QStringLiteral("min"), QStringLiteral("minimum")},
-                                                {QStringLiteral("max"), QStringLiteral("maximum")},
-                                                {QStringLiteral("consumers"), QStringLiteral("readers")}};
-    const QString id = titles.value(word, word);
+    const QString id = idsOfWords().value(word, word);
     const auto& columns = nodeColumns();
     const auto found =
         std::find_if(columns.begin(), columns.end(), [&](const NodeColumn& column) { return column.id == id; });

@@ -38,6 +38,8 @@ enum NodeColumnIndex {
 /// In the order of NodeColumnIndex.
 const std::vector<NodeColumn>& nodeColumns();
 int nodeColumnIndex(const QString& id);  ///< also by the title's word ("std"); -1 if there is none
+/// What scripts call the column with this id: "std" for "deviation", else the id.
+QString nodeColumnWord(const QString& id);
 /// A number of a column as people read it: "1.20 ms", "4.0 MiB", "2,359,296".
 QString nodeColumnText(int column, double number);
 

@@ -29,7 +29,7 @@ std::string panelIds() {
 
 std::string colorIds() {
     std::vector<QString> ids;
-    for (const models::NodeColumn& column : models::nodeColumns()) ids.push_back(column.id);
+    for (const models::NodeColumn& column : models::nodeColumns()) ids.push_back(models::nodeColumnWord(column.id));
     return listed(ids);
 }
 

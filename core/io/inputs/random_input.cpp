@@ -146,6 +146,10 @@ Result<Tensor> rounded(const Tensor& draws, const Numbers& numbers, DType dtype)
 
 /// input-data.md, "Grammar": no blank after the bracket, numbers without exponent, integers as dim sizes.
 Result<RandSpec> parseRand(std::string_view item) {
+    if (!item.starts_with("#rand")) {
+        return usageError("unknown specification", std::string(item),
+                          "#rand(min,max), #rand(min,max,1,3,...) or #zeros; else the name of a file");
+    }
     if (!item.starts_with("#rand(") || !item.ends_with(')')) return badSpec(item);
     std::string_view rest = item.substr(6, item.size() - 7);
     std::vector<std::string_view> parts;

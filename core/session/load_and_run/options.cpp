@@ -104,7 +104,7 @@ Result<void> ignore(Options&, std::string_view value) {
 }
 
 constexpr LoadAndRunOption layout(std::string_view name, Result<void> (*set)(Options&, std::string_view)) {
-    return {name, "", "Layout of activations and weights: channels in blocks (dump.md, \"Layouts\")", "", set};
+    return {name, "", "Layout of activations and weights that the name says: channels in blocks", "", set};
 }
 constexpr LoadAndRunOption without(std::string_view name, std::string_view help, std::string_view reason) {
     return {name, "", help, reason, ignore};

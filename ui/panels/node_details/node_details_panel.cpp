@@ -119,8 +119,8 @@ void NodeDetailsPanel::rebuild() {
     setHasContent(m_opened.isOpen() && !selection.isNone());
     m_header->setVisible(hasContent());
     if (!hasContent()) {
-        m_area->setWidget(new widgets::EmptyState(QStringLiteral("details"), tr("Nothing is selected"),
-                                                  tr("Click a node or a module in the graph to see its details.")));
+        m_area->setWidget(new widgets::EmptyState(QStringLiteral("details"), tr("Nothing selected"),
+                                                  tr("Click a node or a module in the graph to see its details")));
         return;
     }
     m_title->setFont(theme::Theme::instance().titleFont());
