@@ -344,10 +344,12 @@ void NodeDetailsPanel::addInputs(const graph::Expr& expr) {
         if (expr.arguments[i].kind == graph::Argument::Kind::Constant)
             grid->addRow(key, shown(expr.arguments[i].constant.text(80)), true);
     }
-    for (const auto& [key, argument] : expr.keywords)
+    for (const auto& [name, argument] : expr.keywords) {
+        const QString key = shown(name);
         argument.forEachNode([&](NodeId node) {
-            if (linked++ < kMaxLinks) addNodeLink(grid, shown(key), node);
+            if (linked++ < kMaxLinks) addNodeLink(grid, key, node);
         });
+    }
     if (expr.inputs.size() > kMaxLinks)
         grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.inputs.size() - kMaxLinks)));
 }
