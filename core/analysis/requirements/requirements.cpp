@@ -14,7 +14,6 @@ using graph::Argument;
 using graph::Body;
 using graph::Expr;
 using graph::NodeId;
-using tensor::DType;
 using tensor::Value;
 
 namespace {

@@ -9,7 +9,6 @@
 #include "core/document/document.h"
 #include "core/document/model_passes.h"
 #include "core/io/npz/npz.h"
-#include "core/io/onnx/onnx_writer.h"
 #include "core/nn/activation.h"
 #include "core/nn/containers.h"
 #include "core/nn/conv.h"
@@ -310,30 +309,6 @@ class TestFusionPasses : public QObject {
             std::find_if(report.went.begin(), report.went.end(), [](const auto& each) { return each.name == "bn"; });
         QVERIFY(went != report.went.end());
         QCOMPARE(went->replacedByName, std::string("conv"));
-    }
-
-    /// Weights that Constant operators of ONNX produce: their attribute still has the former value.
-    void foldedWeightsOfConstantOperatorsAreSaved() {
-        Program p(true);
-        const NodeId x = p.floats("x", {1, 1, 2, 2});
-        p.end(arg(p.norm("bn", p.conv("conv", x, 3, 1))));
-        for (const ExprId id : std::vector<ExprId>(p.graph.main().order)) {
-            Expr& expr = p.graph.mutableExpr(id);
-            if (expr.kind != ExprKind::Constant) continue;
-            expr.op = {"", "Constant", 13};
-            expr.attributes = {{"value", p.graph.node(expr.outputs.front()).constant->tensor()}};
-            expr.isParameter = false;
-        }
-        const auto result = pass(p.graph, {"fuse-conv-bn"}, image());
-        QCOMPARE(result.reports[0].count, std::size_t(1));
-        const QTemporaryDir folder;
-        const std::string path = folder.filePath("fused.onnx").toStdString();
-        const auto written = io::writeOnnx(path, *result.graph);
-        QVERIFY2(written.has_value(), written ? "" : written.error().text().c_str());
-        const auto opened = document::open(path);
-        QVERIFY2(opened.has_value(), opened ? "" : opened.error().text().c_str());
-        // (3 x + 1 - 1) / 2 * 2 + 0.5
-        QVERIFY(allClose(run(*(*opened)->graph, {image()}).at(0), {-2.5, 0.5, 3.5, 9.5}));
     }
 
     void case25_aConvolutionThatIsAResultIsNotFused_data() { vocabularies(); }

@@ -3,11 +3,14 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <cmath>
+
 #include "core/analysis/compare.h"
 #include "core/document/document.h"
 #include "core/io/npz/npz.h"
 #include "core/io/onnx/onnx_writer.h"
 #include "core/passes/pass.h"
+#include "tests/core/passes/graph_maker.h"
 
 namespace tst_model_passes {
 
@@ -59,6 +62,40 @@ class TestModelPasses : public QObject {
     static QString onlyName(const QString& file) { return file.left(file.indexOf('.')) + ".npz"; }
 
   private Q_SLOTS:
+    /// Weights that Constant operators of ONNX produce: their attribute still has the former value.
+    void foldedWeightsOfConstantOperatorsAreSaved() {
+        test::Maker m;
+        const auto constant = [&m](const char* name, std::vector<std::int64_t> shape, float value) {
+            const graph::NodeId node = m.constant(name, tensor::Tensor::of<float>(tensor::Shape(shape), {value}));
+            graph::Expr& expr = m.graph.mutableExpr(m.graph.node(node).producer);
+            expr.op = {"", "Constant", 13};
+            expr.attributes = {{"value", m.graph.node(node).constant->tensor()}};
+            expr.isParameter = false;
+            return node;
+        };
+        const graph::NodeId x = m.floats("x", {1, 1, 2, 2});
+        const graph::NodeId weight = constant("w", {1, 1, 1, 1}, 3), bias = constant("b", {1}, 1);
+        const graph::NodeId gamma = constant("gamma", {1}, 2), beta = constant("beta", {1}, 0.5F);
+        const graph::NodeId mean = constant("mean", {1}, 1), variance = constant("variance", {1}, 4);
+        const graph::NodeId conv = m.onnx("conv", "Conv", x, weight, bias);
+        m.result(m.onnx("bn", "BatchNormalization", conv, gamma, beta, mean, variance));
+        const auto fused = passes::runPasses(m.graph, std::vector<std::string>{"fuse-conv-bn"});
+        QVERIFY2(fused.has_value(), fused ? "" : fused.error().text().c_str());
+        QCOMPARE(fused->reports[0].count, std::size_t(1));
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("fused.onnx").toStdString();
+        const auto written = io::writeOnnx(path, *fused->graph);
+        QVERIFY2(written.has_value(), written ? "" : written.error().text().c_str());
+        const auto opened = document::open(path);
+        QVERIFY2(opened.has_value(), opened ? "" : opened.error().text().c_str());
+        const tensor::Value input(tensor::Tensor::of<float>({1, 1, 2, 2}, {-1, 0, 1, 3}));
+        // (3 x + 1 - 1) / 2 * 2 + 0.5
+        const std::vector<double> expected{-2.5, 0.5, 3.5, 9.5};
+        const std::vector<double> actual = test::numbers(test::run(*(*opened)->graph, {input}).at(0));
+        QCOMPARE(actual.size(), expected.size());
+        for (std::size_t i = 0; i < expected.size(); ++i) QVERIFY(std::abs(actual[i] - expected[i]) < 1e-4);
+    }
+
     void onnxModelsGiveTheSameAndAreSaved_data() {
         models();
         for (const char* file : {"mlp_functional.onnx", "nested_containers.onnx", "shared_twice.onnx",
