@@ -68,7 +68,7 @@ class TestModelPasses : public QObject {
         const auto constant = [&m](const char* name, std::vector<std::int64_t> shape, float value) {
             const graph::NodeId node = m.constant(name, tensor::Tensor::of<float>(tensor::Shape(shape), {value}));
             graph::Expr& expr = m.graph.mutableExpr(m.graph.node(node).producer);
-            expr.op = {"", "Constant", 13};
+            expr.op = {"", "Constant", 17};
             expr.attributes = {{"value", m.graph.node(node).constant->tensor()}};
             expr.isParameter = false;
             return node;
