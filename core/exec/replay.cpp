@@ -56,7 +56,7 @@ std::vector<NodeId> readsOf(const Plan& plan, ExprId expr) {
     });
     for (NodeId& node : reads) node = impl.source[node.index()];
     std::ranges::sort(reads);
-    reads.erase(std::ranges::unique(reads).begin(), reads.end());
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
     std::erase_if(reads, [&](NodeId node) { return graph.node(node).constant || made.contains(node); });
     return reads;
 }

@@ -67,7 +67,7 @@ T medianOf(const T* row, std::int64_t count) {
 template <typename T>
 void reduceFloats(Reduction reduction, const Rows<T>& rows, Column<double> out) {
     const auto count = static_cast<double>(rows.cols());
-    const auto wide = rows.template cast<double>();
+    const auto& wide = rows.template cast<double>();
     switch (reduction) {
         case Reduction::Sum: out = wide.rowwise().sum(); return;
         case Reduction::Prod: out = wide.rowwise().prod(); return;

@@ -7,7 +7,6 @@
 
 namespace sonde::session {
 
-using debug::Direction;
 using debug::Item;
 using debug::ItemId;
 using debug::kNoItem;

@@ -1,7 +1,6 @@
 #include "core/trace/traced_module.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace sonde::trace {
 
@@ -117,9 +116,9 @@ std::vector<Var> TracedModule::bound(std::vector<Var> args, const Keywords& keyw
     std::vector<Var> values = Module::bound(std::move(args), all);
     if (missing.empty()) return values;
     std::vector<ForwardParameter> recorded = m_parameters;
-    for (const std::size_t i : missing | std::views::reverse) {
-        recorded.erase(recorded.begin() + static_cast<std::ptrdiff_t>(i));
-        values.erase(values.begin() + static_cast<std::ptrdiff_t>(i));
+    for (auto i = missing.rbegin(); i != missing.rend(); ++i) {
+        recorded.erase(recorded.begin() + static_cast<std::ptrdiff_t>(*i));
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(*i));
     }
     throw noSuchForm(givenStructure(recorded, values));
 }

@@ -10,7 +10,6 @@ namespace sonde::session::debug {
 
 using graph::ExprId;
 using graph::NodeId;
-using tensor::Storage;
 using tensor::Tensor;
 using tensor::Value;
 
