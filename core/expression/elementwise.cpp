@@ -72,8 +72,8 @@ T integerRemainder(T a, T b) {
 /// Modulo 2^64, of which T takes its bits; the exponent is not negative.
 template <typename T>
 T integerPower(T a, T b) {
-    std::uint64_t result = 1, base = static_cast<std::uint64_t>(a);
-    for (auto left = static_cast<std::uint64_t>(b); left > 0; left >>= 1, base *= base)
+    std::uint64_t result = 1, base = static_cast<std::uint64_t>(static_cast<std::int64_t>(a));
+    for (auto left = static_cast<std::uint64_t>(static_cast<std::int64_t>(b)); left > 0; left >>= 1, base *= base)
         if ((left & 1) != 0) result *= base;
     return static_cast<T>(result);
 }
