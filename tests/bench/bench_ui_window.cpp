@@ -128,11 +128,17 @@ class Bench {
     canvas::GraphCanvas* canvas() { return m_window.canvases().active(); }
     void report(const char* what, double value) { std::printf("%s\t%.3f\n", what, value), std::fflush(stdout); }
 
-    /// Until nothing is being loaded, laid out or painted.
+    /// Something is being loaded, laid out or painted. Panels that wait for the end of a double click before they come
+    /// hold up no picture, so MainWindow::isIdle() would say too much.
+    bool isBusy() {
+        if (context().isBusy()) return true;
+        return context().model().isOpen() && (!m_window.canvases().isIdle() || !canvas()->view().scene());
+    }
+
     void settle() {
         QElapsedTimer timer;
         timer.start();
-        while (!m_window.isIdle() || (context().model().isOpen() && !canvas()->view().scene())) {
+        while (isBusy()) {
             QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
             if (timer.elapsed() > 120'000) std::exit(3);
         }
