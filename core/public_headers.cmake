@@ -43,7 +43,8 @@ set(SONDE_PUBLIC_HEADERS
   passes/gradient.h passes/pass.h passes/report.h passes/rewrite.h
   session/comparison.h
   session/debug/breakpoints.h session/debug/kept_values.h
-  session/debug/place.h session/debug/recorded_run.h session/debug/spill_file.h session/debug/trace.h
+  session/debug/place.h session/debug/recorded_run.h session/debug/spill_file.h session/debug/snapshot.h session/debug/trace.h
+  session/debug/view.h
   session/debug_commands.h session/debugger.h session/executor.h session/export_preview.h session/expressions.h
   session/input_spec.h session/inputs.h
   session/load_and_run/load_and_run.h session/load_and_run/options.h session/load_and_run/task.h

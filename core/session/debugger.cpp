@@ -32,6 +32,7 @@ void Debugger::bind(std::shared_ptr<const document::Document> document) {
 
 void Debugger::forget() {
     m_executor.abandon(Activity::Debug);
+    dropLooks();
     m_stop.stop();
     m_waiting = {};
     // A run that is let go of may end later, on another thread: its runner goes with it.
@@ -39,6 +40,7 @@ void Debugger::forget() {
     m_executor.discard(std::exchange(m_run, {}));
     m_place = {};
     m_error.reset();
+    m_hasOtherInputs = false;
     m_state = DebugState::Stopped;
 }
 
@@ -71,14 +73,22 @@ base::Result<void> Debugger::begin(std::function<void()> then) {
         return {};
     }
     m_inputs.forgetOutdated();
-    if (m_inputs.areRead()) start();
-    else m_inputs.read(m_stop.token());
+    if (m_inputs.areRead()) {
+        start();
+        return {};
+    }
+    m_observer.debuggerChanged();
+    m_inputs.read(m_stop.token());
     return {};
 }
 
 void Debugger::inputsWereRead() {
     if (m_waiting && !m_run) start();
 }
+
+void Debugger::inputsWereChanged() { m_hasOtherInputs = m_run != nullptr; }
+
+std::string Debugger::staleReason() const { return m_hasOtherInputs ? "the inputs were changed" : std::string(); }
 
 void Debugger::start() {
     const auto then = std::exchange(m_waiting, {});
@@ -111,15 +121,17 @@ struct Moved {
 }  // namespace
 
 void Debugger::go(const Target& target, Direction direction) {
+    dropLooks();
     m_stop.renew();
     m_state = DebugState::Running;
     m_observer.debuggerChanged();
     if (!m_run) return;
     session::start(
         m_executor, Activity::Debug, m_stop.token(),
-        [document = m_document, run = m_run, from = m_place, target, direction,
+        [document = m_document, run = m_run, from = m_place, target, direction, doesCurrent = m_doesCurrent,
          points = m_breakpoints](const base::WorkContext& work) mutable {
             debug::Place place = debug::move(*document, *run, from, target, direction, points, work);
+            if (doesCurrent) debug::View(document, run, place).doCurrent(work);
             return Moved{std::move(place), std::move(points)};
         },
         [this, run = m_run](Moved moved) {
@@ -232,70 +244,38 @@ RunProblems Debugger::problems() const {
     return RunProblems::of(m_run->graph(), m_run->partialRecording(), {});
 }
 
-namespace {
-
-/// The items of the last call of a module: from the first to the one after the last.
-std::pair<ItemId, ItemId> lastCallOf(const debug::RecordedRun& run, std::string_view qualname) {
-    const graph::InternalGraph& graph = run.graph();
-    const auto isIn = [&](ItemId item) {
-        for (graph::ScopeId scope = run.trace()[item].scope; scope.valid(); scope = graph.scope(scope).parent)
-            if (graph.scope(scope).qualname == qualname) return scope;
-        return graph::ScopeId();
-    };
-    auto end = static_cast<ItemId>(run.trace().size());
-    while (end > 0 && (!isIn(end - 1).valid() || !run.trace().isDone(end - 1))) --end;
-    if (end == 0) return {0, 0};
-    const graph::ScopeId call = isIn(end - 1);
-    ItemId first = end - 1;
-    for (ItemId item = end; item-- > 0;)
-        if (isIn(item) == call) first = item;
-    return {first, end};
-}
-
-}  // namespace
-
 base::Result<ModuleRun> Debugger::runModule(std::string_view qualname, const base::WorkContext& work) {
     if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
     if (!m_run) return base::usageError("the run has not begun", {}, "run or step first");
-    const auto [first, end] = lastCallOf(*m_run, qualname);
-    if (first == end)
-        return base::usageError("module '" + std::string(qualname) + "' was not run", {}, "run the model first");
-    const debug::Trace& trace = m_run->trace();
-    const std::vector<bool> can = exec::replayable(m_run->plan());
-    ModuleRun result;
-    std::unordered_map<NodeId, Value> made;
-    const auto addInput = [&](NodeId node) {
-        const NodeId source = m_run->sourceOf(node);
-        const bool isKnown =
-            std::ranges::any_of(result.inputs, [&](NodeId input) { return m_run->sourceOf(input) == source; });
-        if (!isKnown && !made.contains(source) && !m_run->graph().node(source).constant) result.inputs.push_back(node);
-    };
-    for (ItemId item = first; item < end;) {
-        if (trace[item].kind != Item::Kind::Operation) {
-            ++item;
-            continue;
-        }
-        const graph::Expr& expr = m_run->graph().expr(trace[item].expr);
-        std::ranges::for_each(expr.inputs, addInput);
-        if (exec::isCall(expr)) {
-            ++item;
-            continue;
-        }
-        if (!can[expr.id.index()])
-            return base::usageError("module '" + std::string(qualname) + "' cannot be run alone: '" + expr.target +
-                                    "' has an effect, or is code of the model's own");
-        std::ranges::for_each(exec::readsOf(m_run->plan(), expr.id), addInput);
-        SONDE_ASSIGN(const auto outputs, m_run->doAgain(item, made, work));
-        for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i) {
-            SONDE_ASSIGN(const Value before, m_run->value(expr.outputs[i], item, true, work));
-            result.isSame = result.isSame && tensor::identical(before, outputs[i]);
-            result.nodes.push_back(expr.outputs[i]);
-            result.values.push_back(outputs[i]);
-            made[expr.outputs[i]] = outputs[i];
-        }
-        item = trace[item].end;  // what is inside was done with it
-    }
-    return result;
+    return debug::runAlone(*m_run, qualname, work);
+}
+
+// --- looking beside the session -------------------------------------------------------------------------------------
+
+void Debugger::addLook(Look look) {
+    if (isRunning() || !m_run) return;
+    m_looks.push_back(std::move(look));
+    if (!m_isLooking) startLooks();
+}
+
+void Debugger::startLooks() {
+    m_isLooking = true;
+    m_stop.renew();
+    session::start(
+        m_executor, Activity::Debug, m_stop.token(),
+        [looks = std::exchange(m_looks, {}),
+         view = debug::View(m_document, m_run, m_place)](const base::WorkContext& work) mutable {
+            std::vector<std::function<void()>> results;
+            for (Look& look : looks) results.push_back(look(view, work));
+            return results;
+        },
+        [this, run = m_run](const std::vector<std::function<void()>>& results) {
+            if (run != m_run) return;
+            m_isLooking = false;
+            if (!m_runs.checkFiles()) return;
+            for (const auto& deliver : results) deliver();
+            if (!m_looks.empty() && !m_isLooking && !isRunning() && m_run) startLooks();
+        });
 }
 
 // --- breakpoints ----------------------------------------------------------------------------------------------------

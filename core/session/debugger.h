@@ -9,6 +9,7 @@
 
 #include "core/session/debug/breakpoints.h"
 #include "core/session/debug/place.h"
+#include "core/session/debug/view.h"
 #include "core/session/runs.h"
 
 namespace sonde::session {
@@ -20,13 +21,7 @@ enum class DebugState : std::uint8_t {
     Failed
 };
 
-/// What a module gave when it was run alone.
-struct ModuleRun {
-    std::vector<graph::NodeId> nodes;   ///< its operations' results, in order
-    std::vector<tensor::Value> values;  ///< of those
-    std::vector<graph::NodeId> inputs;  ///< what it read from outside
-    bool isSame = true;                 ///< bit for bit as in the run
-};
+using debug::ModuleRun;
 
 /// A run that is gone through step by step, in both directions. It stops *before* the node that is current; the values
 /// that can be had are those of that moment, and the current node's own, which is computed to show it. Going back does
@@ -49,12 +44,19 @@ class Debugger {
     graph::NodeId current() const;
     /// Why the last run did not begin, or failed.
     const std::optional<base::Error>& error() const { return m_error; }
-    /// The run with its steps; null without one. Must not be touched while it runs.
+    /// The run with its steps; null without one. Must not be touched while it runs. While inspect() works only its
+    /// trace and plan may be read.
     const debug::RecordedRun* run() const { return m_run.get(); }
+    /// Why its values are not those of the present inputs: "the inputs were changed". Empty if they are.
+    std::string staleReason() const;
 
     /// What counts from the next run on.
     void setLimits(const debug::KeptLimits& limits) { m_limits = limits; }
     const debug::KeptLimits& limits() const { return m_limits; }
+
+    /// Whether the operation that a run stops at is done at once, if nothing is inside of it: who looks at a run sees
+    /// its value.
+    void setDoesCurrent(bool does) { m_doesCurrent = does; }
 
     // Each is work for the executor, and begins a run if there is none. Nothing happens while it runs.
     /// From the start, as far as the first breakpoint.
@@ -84,6 +86,19 @@ class Debugger {
     /// there is no such module, or it was not run, or runs code of the model's own.
     base::Result<ModuleRun> runModule(std::string_view qualname, const base::WorkContext& work = {});
 
+    /// Looks at the run from the current place: `work(view, context)` is done by the executor, after what was asked for
+    /// before, and `done(result)` called on the session's thread. Neither happens if the run is moved or gone before,
+    /// or runs, or there is none.
+    template <typename Work, typename Done>
+    void inspect(Work work, Done done) {
+        using R = std::invoke_result_t<Work&, const debug::View&, const base::WorkContext&>;
+        addLook([work = std::move(work), done = std::move(done)](
+                    const debug::View& view, const base::WorkContext& context) mutable -> std::function<void()> {
+            auto result = std::make_shared<R>(work(view, context));
+            return [result, done = std::move(done)]() mutable { done(std::move(*result)); };
+        });
+    }
+
     const debug::Breakpoints& breakpoints() const { return m_breakpoints; }
     /// See debug::Breakpoints::add.
     base::Result<int> addBreakpoint(std::string_view where, std::string_view condition = {});
@@ -95,9 +110,14 @@ class Debugger {
     /// By the session.
     void bind(std::shared_ptr<const document::Document> document);
     void inputsWereRead();
+    void inputsWereChanged();
     void forget();
 
   private:
+    using Look = std::function<std::function<void()>(const debug::View&, const base::WorkContext&)>;
+    void addLook(Look look);
+    void startLooks();
+    void dropLooks() { m_looks.clear(), m_isLooking = false; }
     base::Result<void> begin(std::function<void()> then);
     void start();
     void go(const debug::Target& target, Direction direction);
@@ -119,6 +139,10 @@ class Debugger {
     std::shared_ptr<debug::RecordedRun> m_run;
     debug::Place m_place;
     std::optional<base::Error> m_error;
+    bool m_doesCurrent = false;
+    bool m_hasOtherInputs = false;  ///< than the run began with
+    std::vector<Look> m_looks;      ///< that wait
+    bool m_isLooking = false;
     std::function<void()> m_waiting;  ///< what to do once the inputs are read
 };
 

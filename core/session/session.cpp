@@ -145,6 +145,7 @@ void Session::fileChanged(const base::Error& error, bool isNew) {
 void Session::inputsChanged() {
     m_runs.inputsWereChanged();
     m_comparison.inputsChanged();
+    m_debugger.inputsWereChanged();
     m_observer->inputsChanged();
 }
 

@@ -10,7 +10,10 @@ class InspectorContext::Events : public session::Observer {
   public:
     explicit Events(InspectorContext& context) : m_context(context) {}
 
-    void documentLeft() override { Q_EMIT m_context.m_model.documentLeft(); }
+    void documentLeft() override {
+        m_context.m_debugger.reset();
+        Q_EMIT m_context.m_model.documentLeft();
+    }
     void fileChanged(const base::Error& error, bool isNew) override {
         if (isNew)
             m_context.m_messages.report(Message{base::Severity::Warning,
@@ -18,6 +21,7 @@ class InspectorContext::Events : public session::Observer {
                                                 windowPlace(error.where),
                                                 tr("Reload the model to see values again"),
                                                 {}});
+        m_context.m_debugger.reset();
         Q_EMIT m_context.m_model.fileChanged();
     }
     void watchChanged() override { Q_EMIT m_context.m_points.watchChanged(); }
@@ -28,7 +32,10 @@ class InspectorContext::Events : public session::Observer {
         Q_EMIT m_context.m_inputs.inputsChanged();
     }
     void inputsRead() override { m_context.m_inputs.watchFiles(); }
-    void runStarted() override { m_context.m_runs.begin(); }
+    void runStarted() override {
+        m_context.m_debugger.end();
+        m_context.m_runs.begin();
+    }
     void typesChanged() override { Q_EMIT m_context.m_model.typesChanged(); }
     void runFinished() override { m_context.m_runs.end(); }
     void valueArrived(NodeId node) override { Q_EMIT m_context.m_runs.valueArrived(node); }
@@ -37,6 +44,8 @@ class InspectorContext::Events : public session::Observer {
     void comparisonChanged() override { m_context.m_comparison.follow(); }
     void testCasesChanged() override { Q_EMIT m_context.m_testCases.changed(); }
     void statisticsChanged() override { Q_EMIT m_context.m_valueMeasures.changed(); }
+    void debuggerChanged() override { m_context.m_debugger.follow(); }
+    void breakpointsChanged() override { Q_EMIT m_context.m_debugger.breakpointsChanged(); }
     void told(const session::Notice& notice) override {
         Message message{notice.severity, QString::fromStdString(notice.what), windowPlace(notice.where),
                         windowHint(notice.hint), notice.node};
@@ -52,14 +61,17 @@ class InspectorContext::Events : public session::Observer {
 InspectorContext::InspectorContext(QObject* parent)
     : QObject(parent), m_events(std::make_unique<Events>(*this)), m_session(m_executor, m_events.get()),
       m_messages(m_session), m_model(m_session), m_navigation(m_session, m_model), m_points(m_session),
-      m_inputs(m_session, m_messages), m_problems(m_session), m_runs(m_session, m_problems, m_messages),
-      m_canvases(m_model, m_navigation, m_messages), m_comparison(m_session.comparison()),
-      m_testCases(m_session.testCases(), m_session.comparison()), m_valueMeasures(m_session.statistics()),
+      m_inputs(m_session, m_messages), m_problems(m_session), m_debugger(m_session, m_messages),
+      m_runs(m_session, m_problems, m_messages), m_canvases(m_model, m_navigation, m_messages),
+      m_comparison(m_session.comparison()), m_testCases(m_session.testCases(), m_session.comparison()),
+      m_valueMeasures(m_session.statistics()),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_loader(m_session, m_model, m_navigation, m_memory, m_messages) {
     qRegisterMetaType<Selection>();
     wireMemory();
     connect(&m_navigation, &Navigation::selectionChanged, &m_comparison, &Comparison::checkFiles);
+    connect(&m_navigation, &Navigation::selectionChanged, &m_debugger,
+            [this] { m_debugger.setLookedAt(m_navigation.selectedNodes()); });
     connect(&m_comparison, &Comparison::nothingToRepeat, this, [this] {
         m_messages.report(Message{
             base::Severity::Info, tr("Nothing was compared yet"), {}, tr("Run \u203a Compare says with what"), {}});
@@ -84,10 +96,12 @@ void InspectorContext::wireMemory() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_messages, &m_model,    &m_navigation, &m_points,    &m_inputs,        &m_problems, &m_runs,
-            &m_canvases, &m_settings, &m_comparison, &m_testCases, &m_valueMeasures, &m_loader};
+    return {&m_messages, &m_model,    &m_navigation, &m_points,     &m_inputs,    &m_problems,      &m_debugger,
+            &m_runs,     &m_canvases, &m_settings,   &m_comparison, &m_testCases, &m_valueMeasures, &m_loader};
 }
 
-bool InspectorContext::isBusy() const { return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive(); }
+bool InspectorContext::isBusy() const {
+    return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy();
+}
 
 }  // namespace sonde::context

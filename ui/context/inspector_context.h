@@ -7,6 +7,7 @@
 
 #include "ui/context/canvases.h"
 #include "ui/context/comparison.h"
+#include "ui/context/debugger.h"
 #include "ui/context/inputs.h"
 #include "ui/context/job_executor.h"
 #include "ui/context/loader.h"
@@ -49,6 +50,9 @@ class InspectorContext : public QObject {
     const Inputs& inputs() const { return m_inputs; }
     Runs& runs() { return m_runs; }
     const Runs& runs() const { return m_runs; }
+    /// A run that is gone through step by step, both ways; while there is one, runs() are about it.
+    Debugger& debugger() { return m_debugger; }
+    const Debugger& debugger() const { return m_debugger; }
     Canvases& canvases() { return m_canvases; }
     const Canvases& canvases() const { return m_canvases; }
     Settings& settings() { return m_settings; }
@@ -88,6 +92,7 @@ class InspectorContext : public QObject {
     Points m_points;
     Inputs m_inputs;
     Problems m_problems;
+    Debugger m_debugger;
     Runs m_runs;
     Canvases m_canvases;
     Settings m_settings;

@@ -70,6 +70,8 @@ class RecordedRun {
     base::Result<std::vector<tensor::Value>> doAgain(
         ItemId item, const std::unordered_map<graph::NodeId, tensor::Value>& instead = {},
         const base::WorkContext& work = {});
+    /// NaN and infinity so far.
+    const std::unordered_map<graph::NodeId, exec::BadValues>& badValues() const { return m_bad; }
     /// NaN, infinity and failures so far, as a recording has them.
     exec::Recording partialRecording() const;
     graph::NodeId sourceOf(graph::NodeId node) const { return m_sources[node.index()]; }
