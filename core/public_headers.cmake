@@ -45,12 +45,14 @@ set(SONDE_PUBLIC_HEADERS
   session/debug/breakpoints.h session/debug/kept_values.h
   session/debug/place.h session/debug/recorded_run.h session/debug/spill_file.h session/debug/snapshot.h session/debug/trace.h
   session/debug/view.h
-  session/debug_commands.h session/debugger.h session/executor.h session/export_preview.h session/expressions.h
+  session/debug_commands.h session/debugger.h session/executor.h session/export_preview.h
+  session/expression_watches.h session/expressions.h
   session/input_spec.h session/inputs.h
   session/load_and_run/load_and_run.h session/load_and_run/options.h session/load_and_run/task.h
-  session/load_and_run/unoptimised.h session/node_ref.h session/node_statistics.h
+  session/load_and_run/unoptimised.h session/node_names.h session/node_ref.h session/node_statistics.h
   session/observer.h session/points.h session/problems.h session/read_inputs.h session/run.h session/runs.h
   session/session.h session/test_cases.h session/values.h
+  session/watch/history.h session/watch/node_identity.h session/watch/watch_groups.h session/watch/watch_policy.h
   tensor/attribute.h tensor/dtype.h tensor/ellipsis_value.h tensor/dim_size_hint.h tensor/float_types.h
   tensor/picture/picture.h
   tensor/shape.h tensor/slice_value.h tensor/storage.h tensor/symbolic.h tensor/tensor.h tensor/type_info.h

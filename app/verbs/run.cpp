@@ -27,7 +27,10 @@ namespace {
 struct RunVerbOptions {
     ModelOptions model;
     InputChoice inputs;
-    std::vector<std::string> watch, end;
+    std::vector<std::string> watch, end, queries, expressions;
+    std::string keep = "full";
+    std::size_t budgetMib = 0;
+    std::int64_t sample = session::WatchPolicy::kDefaultSample;
     bool watchAll = false;
     bool exact = false;
     std::string out, profile;
@@ -41,20 +44,22 @@ struct Row {
     std::string qualname;
     tensor::Value value;
     bool computed = true;
-    std::string missing = {};  ///< why it was not computed, where that is known
+    std::string missing = {};                        ///< why it was not computed, where that is known
+    const session::WatchSummary* summary = nullptr;  ///< of a value that was not kept
 };
 
 std::string valueText(const Row& row) {
     if (!row.computed) return "not computed" + (row.missing.empty() ? "" : ": " + row.missing);
-    if (!row.value.isTensor()) return row.value.text();
-    const analysis::TensorStats stats = analysis::tensorStats(row.value.tensor());
+    if (row.summary && !row.summary->stats) return row.summary->type;
+    if (!row.summary && !row.value.isTensor()) return row.value.text();
+    const analysis::TensorStats stats = row.summary ? *row.summary->stats : analysis::tensorStats(row.value.tensor());
     // Of no finite element there is no minimum and no mean.
     const std::string finite = stats.finiteCount() == 0
                                    ? std::string()
                                    : fmt::format("  min {:<11.5g} max {:<11.5g} mean {:<11.5g} std {:<11.5g}",
                                                  stats.minimum, stats.maximum, stats.mean, stats.deviation);
-    return fmt::format("{:24}{} nan {} inf {} zero {}", row.value.typeText(), finite.empty() ? " " : finite,
-                       stats.nanCount, stats.infCount, stats.zeroCount);
+    return fmt::format("{:24}{} nan {} inf {} zero {}", row.summary ? row.summary->type : row.value.typeText(),
+                       finite.empty() ? " " : finite, stats.nanCount, stats.infCount, stats.zeroCount);
 }
 
 /// The table of values. Made whole before it is printed: what is read for it may turn out to have changed.
@@ -87,6 +92,8 @@ class RunVerb {
         // Runs that are observed do each step by itself, so that each has its own time.
         settings.isObserved = !m_options.profile.empty();
         m_session.runs().setSettings(settings);
+        SONDE_TRY(setPolicy());
+        SONDE_TRY(addExpressions());
         std::optional<base::Error> error;
         for (std::size_t i = 0; i < cases.size() && !error; ++i) {
             m_title = cases.size() == 1       ? ""
@@ -107,8 +114,31 @@ class RunVerb {
   private:
     base::Result<void> setPoints() {
         SONDE_TRY(setWatches());
+        for (const std::string& query : m_options.queries)
+            SONDE_TRY(m_session.addWatchGroup({session::WatchGroup::Kind::Query, query}));
         SONDE_ASSIGN(const auto ends, nodesFor(*m_document, m_options.end));
         for (const graph::NodeId node : ends) m_session.setEnd(node, true);
+        return {};
+    }
+
+    base::Result<void> setPolicy() {
+        const auto keep = session::watchKeep(m_options.keep);
+        if (!keep) return base::usageError("'" + m_options.keep + "' is not full, sample or statistics", "--keep");
+        // Without a budget all that was asked for is kept.
+        const std::size_t budget = m_options.budgetMib == 0
+                                       ? session::WatchPolicy::kNoBudget
+                                       : std::min(m_options.budgetMib, session::WatchPolicy::kNoBudget >> 20) << 20;
+        m_session.runs().setPolicy({*keep, budget, m_options.sample});
+        return {};
+    }
+
+    /// What is no expression is told before anything runs.
+    base::Result<void> addExpressions() {
+        for (const std::string& text : m_options.expressions) {
+            SONDE_ASSIGN(const auto parsed, expression::parse(text));
+            for (const std::string& name : parsed.names()) SONDE_TRY(m_document->findNode(name));
+            SONDE_TRY(m_session.expressionWatches().add(text));
+        }
         return {};
     }
 
@@ -160,6 +190,8 @@ class RunVerb {
         const std::string table = tableOf(rows);
         if (auto changed = exec::FileCheck(m_document->graph, run.inputs).changed()) return std::move(*changed);
         fmt::print("{}", table);
+        SONDE_TRY(reportExpressions());
+        if (const std::string kept = m_session.runs().watchedValues().text(); !kept.empty()) printWarning(kept);
         printBranches(recording);
         tellProblems();
         printCounts(run);
@@ -190,12 +222,13 @@ class RunVerb {
 
     bool isReported(graph::NodeId node) const {
         const exec::PlanOptions& options = m_session.runs().last().plan->options();
+        // The plan has nodes of expressions, too.
         const auto holds = [node](const std::vector<graph::NodeId>& nodes) {
             return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
         };
         const graph::Expr& producer = m_document->graph->expr(m_document->graph->node(node).producer);
         const bool isWeight = producer.kind == graph::ExprKind::Constant && producer.isParameter;
-        return holds(options.watch) || holds(options.end) || (options.watchAll && !isWeight);
+        return m_session.points().keeps(node) || holds(options.end) || (options.watchAll && !isWeight);
     }
 
     void addNode(graph::NodeId node, const exec::Recording& recording, std::vector<Row>& rows) {
@@ -207,6 +240,11 @@ class RunVerb {
             addPasses(node, recording, rows);
             return;
         }
+        if (const session::WatchSummary* const summary = m_session.runs().summary(node); summary && !value) {
+            rows.push_back({name, qualnameText(graph, node), {}, true, {}, summary});
+            addSummary(*summary, name);
+            return;
+        }
         const auto end = std::find(options.end.begin(), options.end.end(), node);
         const auto position = static_cast<std::size_t>(end - options.end.begin());
         if (!value && end != options.end.end() && position < recording.outputs.size())
@@ -215,6 +253,18 @@ class RunVerb {
                         value ? std::string() : missingText(node, recording)});
         if (!value) return;
         analysis::addValue(*value, key("node", name), m_arrays);
+    }
+
+    /// By the keys of a reference file for `check`; the sample's is its own.
+    void addSummary(const session::WatchSummary& summary, const std::string& name) {
+        if (!summary.stats) return;
+        const auto rank = static_cast<std::int64_t>(summary.shape.size());
+        const analysis::TensorStats& stats = *summary.stats;
+        m_arrays.emplace_back(key("node", name) + ".shape", tensor::Tensor::of<std::int64_t>({rank}, summary.shape));
+        m_arrays.emplace_back(
+            key("node", name) + ".stats",
+            tensor::Tensor::of<double>({4}, {stats.mean, stats.deviation, stats.minimum, stats.maximum}));
+        if (summary.sample.defined()) m_arrays.emplace_back(key("sample", name), summary.sample);
     }
 
     std::string missingText(graph::NodeId node, const exec::Recording& recording) const {
@@ -245,6 +295,22 @@ class RunVerb {
             rows.push_back({name + "@" + pass, qualname, *recording.value(node, i), true});
         }
         analysis::addKept(*m_document->graph, recording, node, key("node", name), m_arrays);
+    }
+
+    /// "EXPRESSION = VALUE", a line each; the array of expression N is expr.N of --out, from 0.
+    base::Result<void> reportExpressions() {
+        std::size_t number = 0;
+        for (const auto& entry : m_session.expressionWatches().entries()) {
+            const std::string name = key("expr", std::to_string(number++));
+            if (!entry.result) continue;
+            if (entry.result->error) {
+                printWarning(entry.result->error->what, entry.result->error->where);
+                continue;
+            }
+            fmt::print("{} = {}\n", base::visibleText(entry.text), base::visibleText(entry.result->text()));
+            if (!entry.result->value.isNone()) analysis::addValue(entry.result->value, name, m_arrays);
+        }
+        return {};
     }
 
     /// Which branch an If took, each time that it ran.
@@ -313,6 +379,20 @@ Verb runVerb() {
                     "Node whose value is kept: name, #number or MODULE:, in loops with @ITERATION for one iteration (again for more)")
                 ->allow_extra_args(false);
             command.add_option("--end", options->end, "Node to stop at (again for more)")->allow_extra_args(false);
+            command
+                .add_option("--watch-query", options->queries,
+                            "Query whose nodes are kept, as in the search of the window: \"op:Conv\" (again for more)")
+                ->allow_extra_args(false);
+            command
+                .add_option("--expression", options->expressions,
+                            "Expression that is computed after the run: \"max(abs(fc))\" (again for more)")
+                ->allow_extra_args(false);
+            command.add_option("--keep", options->keep,
+                               "What is kept of watched values: full, sample or statistics (default: full)");
+            command.add_option("--budget", options->budgetMib,
+                               "MiB for watched values; those that do not fit are kept as a sample or statistics");
+            command.add_option("--sample", options->sample, "Number of elements of a sample (default: 1000)")
+                ->check(aboveZero());
             command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
             command.add_option("--out", options->out, "Write inputs, watched values and outputs to this .npz");
             addThreads(command, options->threads);

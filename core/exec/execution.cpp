@@ -109,7 +109,10 @@ Execution::Outcome Execution::publish(NodeId node, Value value, Value kept, cons
     else if (source == node) m_keptAs.erase(node);
     else if (const auto found = m_keptAs.find(source); found != m_keptAs.end()) kept = found->second;
     m_recording.computedNodes[index] = true;
-    if (keeps(node)) {
+    if (keeps(node) && m_options.mayKeep && !m_options.mayKeep(node, kept.isNone() ? value : kept)) {
+        m_recording.kept.erase(node);
+        m_recording.keptPasses.erase(node);
+    } else if (keeps(node)) {
         m_recording.kept[node].push_back(kept.isNone() ? value : std::move(kept));
         if (!m_passes.empty()) m_recording.keptPasses[node].push_back(m_passes);
     }

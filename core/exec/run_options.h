@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "core/exec/plan_options.h"
@@ -30,6 +31,9 @@ struct RunOptions {
     RunObserver* observer = nullptr;
     bool countsBad = true;     ///< fill Recording::bad; false only to measure what that costs
     bool keepsWatched = true;  ///< false: the observer takes what it wants of watched values, Recording::kept is empty
+    /// Asked for each watched value that is computed, on the running thread. False: the recording does not keep it, nor
+    /// what it has of the node by then. Of constants nobody is asked: they are there anyway.
+    std::function<bool(NodeId, const Value&)> mayKeep = {};
 };
 
 }  // namespace sonde::exec

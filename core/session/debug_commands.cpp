@@ -163,13 +163,13 @@ struct DebugCommands::Call {
         refuse(std::move(error), column + (inside ? *inside - 1 : 0));
     }
 
-    std::optional<int> number() {
+    std::optional<int> number(std::string_view of = "a breakpoint") {
         const std::size_t column = words.column();
         const std::string_view word = words.next();
         int number = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
         if (!word.empty() && error == std::errc() && end == word.data() + word.size()) return number;
-        refuse(base::usageError("the number of a breakpoint is missing"), column);
+        refuse(base::usageError("the number of " + std::string(of) + " is missing"), column);
         return std::nullopt;
     }
 
@@ -268,6 +268,22 @@ struct DebugCommands::Call {
         session.setWatched(*watched, isOn);
         answer["watches"] = names(session.points().watched.nodes());
     }
+    void addExpression() {
+        const std::size_t column = words.column();
+        if (words.atEnd()) return refuse(base::usageError("the expression is missing"), column);
+        const auto parsed = expression();
+        if (!parsed) return;
+        const auto id = session.expressionWatches().add(parsed->text());
+        if (!id) return refuse(id.error(), column);
+        answer["expression"] = *id;
+    }
+    void removeExpression() {
+        const std::size_t column = words.column();
+        const auto id = number("an expression");
+        if (!id || !isComplete()) return;
+        if (!session.expressionWatches().remove(*id))
+            refuse(base::usageError("there is no expression " + std::to_string(*id)), column);
+    }
     void end() {
         const auto node = this->node();
         if (!node || !isComplete()) return;
@@ -342,6 +358,7 @@ struct DebugCommands::Call {
             if (!at.error()->hint.empty()) head["hint"] = at.error()->hint;
         }
         addWatched(head);
+        addExpressions(head);
         head.update(answer);
         answer = std::move(head);
     }
@@ -354,6 +371,27 @@ struct DebugCommands::Call {
             ordered_json& shown = head["watched"][session.document()->graph->node(watched[i]).name];
             if (value->isTensor() && value->tensor().numel() > kMaxWatched) shown = debug::statsJson(value->tensor());
             else debug::addValue(shown, *value);
+        }
+    }
+    /// What watched expressions come to by now; left out where a node is not computed yet.
+    void addExpressions(ordered_json& head) {
+        for (const ExpressionWatches::Entry& entry : session.expressionWatches().entries()) {
+            if (!entry.isEnabled || entry.parsed.empty()) continue;
+            bool isKnown = debugger().hasBegun();
+            const auto names = [&](std::string_view name) -> base::Result<tensor::Value> {
+                SONDE_ASSIGN(const NodeId node, session.document()->findNode(name));
+                auto value = debugger().valueSoFar(node, work);
+                isKnown = isKnown && value.has_value();
+                return value;
+            };
+            const ExpressionResult result = evaluateWatch(entry.parsed, names, work);
+            if (!isKnown) continue;
+            ordered_json shown{{"id", entry.id}};
+            if (result.error) shown["error"] = result.error->what;
+            if (result.column) shown["column"] = *result.column;
+            if (!result.value.isNone()) debug::addValue(shown, result.value);
+            else if (result.stats) shown["value"] = result.type;
+            head["expressions"][entry.text] = std::move(shown);
         }
     }
     void addPlace(ordered_json& head) const {
@@ -415,6 +453,12 @@ const std::vector<DebugCommands::Command>& DebugCommands::commands() {
          [](Call& call) { call.change([&](int id) { return call.debugger().removeBreakpoint(id); }); }},
         {"watch", {"watch NODE", "Show the node's value in each answer"}, [](Call& call) { call.watch(true); }},
         {"unwatch", {"unwatch NODE", "Show it no longer"}, [](Call& call) { call.watch(false); }},
+        {"expression",
+         {"expression EXPRESSION", "Show what the expression comes to in each answer"},
+         [](Call& call) { call.addExpression(); }},
+        {"unexpression",
+         {"unexpression N", "Show expression N no longer"},
+         [](Call& call) { call.removeExpression(); }},
         {"end",
          {"end NODE", "Set or remove an end point: the next run ends as soon as all are computed"},
          [](Call& call) { call.end(); }},

@@ -15,8 +15,18 @@
 namespace sonde::session {
 
 /// The kinds of work that a session does. They go on beside each other; of each kind only the newest piece counts.
-enum class Activity : std::uint8_t { Read, Run, Recompute, FindProblems, Compare, TestCases, Statistics, Debug };
-inline constexpr std::size_t kActivityCount = 8;
+enum class Activity : std::uint8_t {
+    Read,
+    Run,
+    Recompute,
+    FindProblems,
+    Compare,
+    TestCases,
+    Statistics,
+    Debug,
+    Watches
+};
+inline constexpr std::size_t kActivityCount = 9;
 
 /// Where the work of a session is done: on the thread that asks for it (InlineExecutor), or on workers of the caller.
 ///

@@ -33,6 +33,7 @@ class Observer {
     /// false if this was told before, and a run that was asked for cannot begin for that reason.
     virtual void fileChanged(const base::Error& error, bool isNew) { (void)error, (void)isNew; }
 
+    /// Watch points, groups of them, or what groups have in the model.
     virtual void watchChanged() {}
     virtual void endChanged() {}
 
@@ -61,6 +62,9 @@ class Observer {
 
     /// Statistics of all nodes are there, or gone, or computing them has ended without any.
     virtual void statisticsChanged() {}
+
+    /// Expression watches are others, have other results, or the history has another run.
+    virtual void expressionsChanged() {}
 
     /// The debugger has moved, begins to move, or its run is gone.
     virtual void debuggerChanged() {}

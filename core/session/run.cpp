@@ -1,6 +1,7 @@
 #include "core/session/run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/analysis/infer.h"
 #include "core/session/own_code_check.h"
@@ -72,15 +73,20 @@ RunTypes typesOf(const RunTask& task) {
     return types;
 }
 
-exec::Recording record(const RunTask& task, const exec::Plan& plan, const base::WorkContext& work) {
+exec::Recording record(const RunTask& task, const exec::Plan& plan, const base::WorkContext& work,
+                       WatchedValues& watched) {
+    WatchKeeper keeper(task.policy, task.keeps, work.stop);
     exec::RunOptions options;
     options.seed = task.settings.seed;
     options.observer = task.live.get();
+    options.mayKeep = [&keeper](NodeId node, const tensor::Value& value) { return keeper.keep(node, value); };
     exec::Recording recording;
     for (std::size_t i = 0; i < std::max<std::size_t>(task.settings.repeat, 1); ++i) {
+        keeper.begin();
         recording = task.runner->run(plan, task.inputs, work, options);
         if (recording.error) break;
     }
+    watched = keeper.take();
     return recording;
 }
 
@@ -100,7 +106,8 @@ RunResult doRun(const RunTask& task, const base::WorkContext& work) {
         result.run.plan = std::move(*plan);
     }
     if (task.live) task.live->setTotal(result.run.plan->steps().size());
-    auto recording = std::make_shared<const exec::Recording>(record(task, *result.run.plan, work));
+    auto recording = std::make_shared<const exec::Recording>(record(task, *result.run.plan, work, result.watched));
+    result.run.summaries = std::exchange(result.watched.summaries, {});
     result.run.error = recording->error;
     if (task.ownCode && !result.run.error && result.run.plan->options().end.empty()) {
         OwnCodeCheck check = checkWithOwnCode(task.ownCode, task.inputs, recording->outputs, work);

@@ -6,12 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/analysis/seen_types.h"
 #include "core/document/own_code.h"
 #include "core/exec/runner.h"
 #include "core/session/problems.h"
+#include "core/session/watch/watch_policy.h"
 
 namespace sonde::session {
 
@@ -75,6 +77,8 @@ struct Run {
     /// Why the outputs could not be compared with those of the model's own code, though they should have been. Empty
     /// otherwise.
     std::string doubt;
+    /// Of watched nodes whose values the recording has not: what was kept instead.
+    std::unordered_map<graph::NodeId, WatchSummary> summaries = {};
 
     /// The nodes that the recording's outputs are of: the end points, or the graph's outputs.
     const std::vector<graph::NodeId>& outputNodes() const;
@@ -94,12 +98,15 @@ struct RunTask {
     RunTypes known;                 ///< types that were found before
     std::vector<graph::NodeId> accepted;
     document::OwnCode ownCode;  ///< that the outputs are to be compared with; may be empty
+    WatchPolicy policy;
+    WatchKeeper::Nodes keeps;  ///< what is kept besides what the policy says
 };
 
 struct RunResult {
     Run run;
     RunTypes types;
     RunProblems problems;
+    WatchedValues watched;  ///< without summaries: those are the run's
 };
 
 /// Runs, on any thread; one at a time with one runner.

@@ -1,6 +1,8 @@
 #include "core/session/runs.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 #include "core/analysis/reach.h"
 #include "core/document/input_infos.h"
@@ -31,6 +33,8 @@ void Runs::bind(std::shared_ptr<const document::Document> document) {
     m_isWaiting = false;
     m_wanted = {};
     m_lookedAt.clear();
+    m_operands.clear();
+    m_watched = {};
     m_live.reset();
     m_last = {};
     m_types = {};
@@ -41,17 +45,19 @@ void Runs::bind(std::shared_ptr<const document::Document> document) {
 
 // --- running --------------------------------------------------------------------------------------------------------
 
-void Runs::run() { begin({m_points.watched.nodes(), m_points.ends.nodes(), m_settings.watchAll, m_settings.exact}); }
+void Runs::run() { begin({m_points.kept(), m_points.ends.nodes(), m_settings.watchAll, m_settings.exact}); }
 
 void Runs::runTo(NodeId node) {
-    if (node.valid()) begin({m_points.watched.nodes(), {node}, m_settings.watchAll, m_settings.exact});
+    if (node.valid()) begin({m_points.kept(), {node}, m_settings.watchAll, m_settings.exact});
 }
 
 void Runs::begin(exec::PlanOptions points) {
     if (!m_document) return;
     m_wanted = std::move(points);
-    for (const NodeId node : m_lookedAt)
-        if (!m_points.watched.contains(node)) m_wanted.watch.push_back(node);
+    std::unordered_set<NodeId> watched(m_wanted.watch.begin(), m_wanted.watch.end());
+    for (const auto* more : {&m_lookedAt, &m_operands})
+        for (const NodeId node : *more)
+            if (watched.insert(node).second) m_wanted.watch.push_back(node);
     m_executor.abandon(Activity::Run);  // superseded; reading inputs first would else let it deliver in between
     m_stop.renew();
     m_state = RunState::Running;
@@ -153,7 +159,9 @@ void Runs::startRun() {
                  m_live,
                  m_types,
                  m_problems.accepted(),
-                 isProven() ? document::OwnCode() : m_document->ownCode};
+                 isProven() ? document::OwnCode() : m_document->ownCode,
+                 m_policy,
+                 keptNodes()};
     start(
         m_executor, Activity::Run, m_stop.token(),
         [task = std::move(task)](const base::WorkContext& work) { return doRun(task, work); },
@@ -175,10 +183,13 @@ void Runs::finish(RunResult result) {
     m_live.reset();
     // Somebody may point into the former graph until he is told.
     const RunTypes before = std::exchange(m_types, std::move(result.types));
+    m_watched = std::move(result.watched);
     m_problems.adopt(std::move(result.problems));
     if (number == m_number && before.graph != m_types.graph) m_observer.typesChanged();
     if (number == m_number && !m_last.doubt.empty())
         m_observer.told({base::Severity::Warning, doubtText(m_last.doubt), {}, {}, {}});
+    if (const std::string text = m_watched.text(); number == m_number && !text.empty())
+        m_observer.told({base::Severity::Info, text, {}, "raise the budget, or watch fewer nodes", {}});
     if (number == m_number) m_observer.runFinished();
 }
 
@@ -186,6 +197,8 @@ void Runs::finish(RunResult result) {
 void Runs::fail(base::Error error) {
     m_live.reset();
     m_last.recording.reset();
+    m_last.summaries.clear();
+    m_watched = {};
     m_last.error = std::move(error);
     // Shapes of an earlier run would look like those of this one. Somebody may point into them until he is told.
     const RunTypes before = std::exchange(m_types, {});
@@ -206,6 +219,26 @@ void Runs::cancel() {
     }
     m_stop.stop();
 }
+
+/// What a user looks at is kept whole: there is little of it.
+WatchKeeper::Nodes Runs::keptNodes() const {
+    WatchKeeper::Nodes nodes{{m_lookedAt.begin(), m_lookedAt.end()}, {m_operands.begin(), m_operands.end()}, {}};
+    for (const NodeId node : m_operands)
+        if (!m_points.keeps(node) && !m_settings.watchAll) nodes.unwatched.insert(node);
+    return nodes;
+}
+
+void Runs::setPolicy(const WatchPolicy& policy) {
+    m_policy = policy;
+    m_policy.sampleElements = std::clamp<std::int64_t>(policy.sampleElements, 1, WatchPolicy::kMaxSample);
+}
+
+const WatchSummary* Runs::summary(NodeId node) const {
+    const auto found = m_last.summaries.find(node);
+    return found == m_last.summaries.end() ? nullptr : &found->second;
+}
+
+std::unordered_map<NodeId, tensor::Value> Runs::takeOperands() { return std::exchange(m_watched.operands, {}); }
 
 void Runs::setSettings(const RunSettings& settings) {
     if (settings.threads != m_settings.threads) m_runner.reset();
@@ -267,6 +300,8 @@ bool Runs::checkFiles() {
     if (files) return true;
     m_fileError = files.error();
     m_last.recording.reset();
+    m_last.summaries.clear();
+    m_watched = {};
     m_last.inputs.clear();
     if (m_state != RunState::NotRun && !isRunning()) m_state = RunState::Failed;
     const std::uint64_t number = m_number;

@@ -49,6 +49,19 @@ class Runs {
     void setSettings(const RunSettings& settings);
     /// Nodes whose values come with each run although they are no watch points: what a user looks at.
     void setLookedAt(std::vector<graph::NodeId> nodes) { m_lookedAt = std::move(nodes); }
+    const WatchPolicy& policy() const { return m_policy; }
+    /// What is kept of watched values, from the next run on. Limits are kept within those of WatchPolicy.
+    void setPolicy(const WatchPolicy& policy);
+    /// What was kept of the last run's watched values besides the recording: how many did not fit. Operands are gone
+    /// once they were used.
+    const WatchedValues& watchedValues() const { return m_watched; }
+    /// Null if the last run has no summary of the node: it is not watched, or kept whole, or was not computed.
+    const WatchSummary* summary(graph::NodeId node) const;
+    /// Nodes whose values expression watches need, after each run, without being watched.
+    void setOperands(std::vector<graph::NodeId> nodes) { m_operands = std::move(nodes); }
+    /// Of the last run, once.
+    std::unordered_map<graph::NodeId, tensor::Value> takeOperands();
+
     /// Live: whenever inputs change, the model is run.
     bool isLive() const { return m_isLive; }
     void setLive(bool live);
@@ -91,6 +104,7 @@ class Runs {
     void finish(RunResult result);
     void fail(base::Error error);
     base::Error changedFile() const;
+    WatchKeeper::Nodes keptNodes() const;
     std::shared_ptr<const exec::Plan> planFor(const exec::PlanOptions& points) const;
     bool isProven() const;
 
@@ -102,7 +116,9 @@ class Runs {
     std::shared_ptr<const document::Document> m_document;
     std::shared_ptr<exec::Runner> m_runner;  ///< used by runs alone
     RunSettings m_settings;
-    std::vector<graph::NodeId> m_lookedAt;
+    std::vector<graph::NodeId> m_lookedAt, m_operands;
+    WatchPolicy m_policy;
+    WatchedValues m_watched;  ///< of the last run
     bool m_isLive = false;
 
     StopSwitch m_stop;  ///< of the run that goes on, and of reading its inputs

@@ -1,5 +1,7 @@
 #include "core/session/session.h"
 
+#include <array>
+
 namespace sonde::session {
 
 using graph::NodeId;
@@ -9,14 +11,16 @@ Session::Session(base::WorkContext work)
       m_observer(&m_nobody), m_inputs(m_executor, *this), m_problems(m_executor, *this),
       m_runs(m_executor, *this, m_inputs, m_points, m_problems), m_values(m_executor, *this, m_inputs, m_runs),
       m_comparison(m_executor, *this, m_inputs, m_runs), m_testCases(m_executor, *this, m_runs, m_comparison),
-      m_statistics(m_executor, *this, m_runs), m_debugger(m_executor, *this, m_inputs, m_runs, m_points) {}
+      m_statistics(m_executor, *this, m_runs), m_debugger(m_executor, *this, m_inputs, m_runs, m_points),
+      m_expressions(m_executor, *this, m_runs, m_values, m_points) {}
 
 Session::Session(Executor& executor, Observer* observer)
     : m_executor(executor), m_observer(observer ? observer : &m_nobody), m_inputs(m_executor, *this),
       m_problems(m_executor, *this), m_runs(m_executor, *this, m_inputs, m_points, m_problems),
       m_values(m_executor, *this, m_inputs, m_runs), m_comparison(m_executor, *this, m_inputs, m_runs),
       m_testCases(m_executor, *this, m_runs, m_comparison), m_statistics(m_executor, *this, m_runs),
-      m_debugger(m_executor, *this, m_inputs, m_runs, m_points) {}
+      m_debugger(m_executor, *this, m_inputs, m_runs, m_points),
+      m_expressions(m_executor, *this, m_runs, m_values, m_points) {}
 
 /// Nobody is there any more for what still goes on.
 Session::~Session() {
@@ -35,18 +39,24 @@ base::Result<void> Session::open(const std::string& model, const document::OpenO
 
 void Session::show(std::shared_ptr<const document::Document> document,
                    std::shared_ptr<const document::Document> whole) {
+    const std::shared_ptr<const document::Document> before = m_document;
     leave();
     m_document = std::move(document);
     m_executor.discard(std::exchange(m_whole, whole ? std::move(whole) : m_document));
-    m_points.watched.bind(*m_document->graph);
-    m_points.ends.bind(*m_document->graph);
+    m_points.watched.bind(*m_document->graph, before ? before->graph.get() : nullptr);
+    m_points.ends.bind(*m_document->graph, before ? before->graph.get() : nullptr);
     m_inputs.bind(m_document);
     m_runs.bind(m_document);
     m_comparison.bind(m_document, m_whole);
     m_testCases.bind(m_document);
     m_statistics.bind(m_document);
     m_debugger.bind(m_document);
+    m_points.groups.bind(*m_document, facts());
+    m_expressions.bind(m_document, before);
+    m_executor.discard(before);
     documentOpened();
+    tellFound(m_points.watched, "watch points");
+    tellFound(m_points.ends, "end points");
 }
 
 void Session::close() {
@@ -58,6 +68,7 @@ void Session::close() {
     m_testCases.bind(nullptr);
     m_statistics.bind(nullptr);
     m_debugger.bind(nullptr);
+    m_expressions.bind(nullptr, nullptr);
     m_executor.discard(std::exchange(m_whole, {}));
 }
 
@@ -81,7 +92,8 @@ void Session::setEnd(NodeId node, bool end) {
 }
 
 void Session::clearWatched() {
-    if (m_points.watched.clear()) watchChanged();
+    const bool hadPoints = m_points.watched.clear();
+    if (m_points.groups.clear() || hadPoints) watchChanged();
 }
 
 void Session::clearEnds() {
@@ -92,6 +104,68 @@ void Session::restorePoints(const std::vector<NodeId>& watched, const std::vecto
     if (!m_document) return;
     m_points.watched.assign(*m_document->graph, watched);
     m_points.ends.assign(*m_document->graph, ends);
+}
+
+void Session::restorePoints(const std::vector<NodeIdentity>& watched, const std::vector<NodeIdentity>& ends) {
+    if (!m_document) return;
+    m_points.watched.assign(*m_document->graph, watched);
+    m_points.ends.assign(*m_document->graph, ends);
+}
+
+/// What queries of watched groups may ask about.
+WatchGroups::Facts Session::facts() {
+    return [this] {
+        analysis::QueryFacts facts;
+        facts.recording = m_runs.last().recording.get();
+        facts.value = [this](NodeId node) { return m_values.of(node); };
+        facts.watched = [this](NodeId node) { return m_points.watched.contains(node); };
+        return facts;
+    };
+}
+
+base::Result<void> Session::addWatchGroup(WatchGroup group) {
+    if (!m_document) return base::usageError("no model is open");
+    SONDE_TRY(m_points.groups.add(*m_document, std::move(group), facts()));
+    watchChanged();
+    return {};
+}
+
+base::Result<void> Session::changeWatchGroup(std::size_t index, WatchGroup group) {
+    if (!m_document) return base::usageError("no model is open");
+    if (index >= m_points.groups.entries().size())
+        return base::usageError("there is no watched group " + std::to_string(index));
+    SONDE_TRY(m_points.groups.change(*m_document, index, std::move(group), facts()));
+    watchChanged();
+    return {};
+}
+
+void Session::removeWatchGroup(std::size_t index) {
+    if (m_points.groups.remove(index)) watchChanged();
+}
+
+void Session::restoreWatchGroups(std::vector<WatchGroup> groups) {
+    m_points.groups.restore(std::move(groups));
+    if (m_document) m_points.groups.bind(*m_document, facts());
+}
+
+/// "3 of 5 watch points were found by module, 1 by structure; 1 is missing": nothing if all have their names.
+void Session::tellFound(const PointSet& points, const std::string& what) {
+    std::array<std::size_t, 4> counts{};
+    for (const PointSet::Entry& entry : points.entries()) ++counts[static_cast<std::size_t>(entry.by)];
+    const auto count = [&](FoundBy by) { return counts[static_cast<std::size_t>(by)]; };
+    std::string text;
+    for (const FoundBy by : {FoundBy::Module, FoundBy::Structure})
+        if (count(by) > 0)
+            text += (text.empty() ? "" : ", ") + std::to_string(count(by)) + " found by " + std::string(name(by));
+    if (count(FoundBy::Missing) > 0)
+        text += (text.empty() ? "" : ", ") + std::to_string(count(FoundBy::Missing)) + " missing";
+    if (text.empty()) return;
+    const bool isMissing = count(FoundBy::Missing) > 0;
+    told({isMissing ? base::Severity::Warning : base::Severity::Info,
+          "of " + std::to_string(points.entries().size()) + " " + what + " in the model before: " + text,
+          {},
+          isMissing ? "those that are missing are kept, and come back with a model that has them" : "",
+          {}});
 }
 
 // --- problems, scripts ----------------------------------------------------------------------------------------------
@@ -118,6 +192,7 @@ void Session::stop() {
     m_testCases.stop();
     m_statistics.stop();
     m_debugger.stop();
+    m_expressions.stop();
 }
 
 // --- events ---------------------------------------------------------------------------------------------------------
@@ -126,6 +201,7 @@ void Session::documentLeft() {
     m_testCases.forget();
     m_statistics.documentLeft();
     m_debugger.forget();
+    m_expressions.documentLeft();
     m_comparison.documentLeft();
     m_problems.forget();
     m_observer->documentLeft();
@@ -168,17 +244,27 @@ void Session::runFinished() {
     m_observer->runFinished();
     m_comparison.runFinished();
     m_statistics.runFinished();
+    m_expressions.runFinished();
+}
+
+/// Shapes that a run has shown may be what a query asks for.
+void Session::typesChanged() {
+    m_observer->typesChanged();
+    if (m_document && m_points.groups.bind(*m_document, facts())) watchChanged();
 }
 
 void Session::documentOpened() { m_observer->documentOpened(); }
 void Session::watchChanged() { m_observer->watchChanged(); }
 void Session::endChanged() { m_observer->endChanged(); }
-void Session::typesChanged() { m_observer->typesChanged(); }
-void Session::valueArrived(NodeId node) { m_observer->valueArrived(node); }
+void Session::valueArrived(NodeId node) {
+    m_observer->valueArrived(node);
+    m_expressions.valueArrived(node);
+}
 void Session::problemsChanged() { m_observer->problemsChanged(); }
 void Session::comparisonStarted() { m_observer->comparisonStarted(); }
 void Session::testCasesChanged() { m_observer->testCasesChanged(); }
 void Session::statisticsChanged() { m_observer->statisticsChanged(); }
+void Session::expressionsChanged() { m_observer->expressionsChanged(); }
 void Session::debuggerChanged() { m_observer->debuggerChanged(); }
 void Session::breakpointsChanged() { m_observer->breakpointsChanged(); }
 void Session::comparisonChanged() { m_observer->comparisonChanged(); }

@@ -9,6 +9,7 @@
 #include "core/document/reference.h"
 #include "core/session/comparison.h"
 #include "core/session/debugger.h"
+#include "core/session/expression_watches.h"
 #include "core/session/node_statistics.h"
 #include "core/session/test_cases.h"
 #include "core/session/values.h"
@@ -45,8 +46,9 @@ class Session : private Observer {
     void setObserver(Observer* observer);
 
     // --- the document ------------------------------------------------------------------------------------------------
-    /// Opens a model (document::open) and shows it. The points of the document before stay with nodes of the same
-    /// names: so do those of a model that was traced again or exported again. Blocks. Errors leave what was open.
+    /// Opens a model (document::open) and shows it. The points of the document before are found again by name, module
+    /// or structure (see IdentityIndex::find), and the observer is told how, if not all were by name. Blocks. Errors
+    /// leave what was open.
     base::Result<void> open(const std::string& model, const document::OpenOptions& options = {});
     /// A document that was opened elsewhere. `whole`: the one of the file, where `document` is a part of it.
     void show(std::shared_ptr<const document::Document> document,
@@ -62,8 +64,16 @@ class Session : private Observer {
     void setEnd(graph::NodeId node, bool end);
     void clearWatched();
     void clearEnds();
-    /// In place of those there are; tells nobody.
+    /// Watches many nodes at once: a module, a call, a query, everything. Errors: see WatchGroups::add().
+    base::Result<void> addWatchGroup(WatchGroup group);
+    /// In place of the group at `index`. Errors: as addWatchGroup(); there is no such group.
+    base::Result<void> changeWatchGroup(std::size_t index, WatchGroup group);
+    void removeWatchGroup(std::size_t index);
+    /// In place of those there are; tells nobody. So are all that follow.
     void restorePoints(const std::vector<graph::NodeId>& watched, const std::vector<graph::NodeId>& ends);
+    /// The same by what PointSet::identities() gave, perhaps of another export of the model.
+    void restorePoints(const std::vector<NodeIdentity>& watched, const std::vector<NodeIdentity>& ends);
+    void restoreWatchGroups(std::vector<WatchGroup> groups);
 
     // --- its parts ---------------------------------------------------------------------------------------------------
     Inputs& inputs() { return m_inputs; }
@@ -82,6 +92,11 @@ class Session : private Observer {
     /// Mean, range, zeros … of every node's value in the last run; computed when asked for.
     NodeStatistics& statistics() { return m_statistics; }
     const NodeStatistics& statistics() const { return m_statistics; }
+
+    /// Expressions that are computed after each run, and the history of watched nodes and expressions.
+    ExpressionWatches& expressionWatches() { return m_expressions; }
+    const ExpressionWatches& expressionWatches() const { return m_expressions; }
+    const History& history() const { return m_expressions.history(); }
 
     /// A run that is gone through step by step, both ways.
     Debugger& debugger() { return m_debugger; }
@@ -105,6 +120,8 @@ class Session : private Observer {
 
   private:
     void leave();
+    WatchGroups::Facts facts();
+    void tellFound(const PointSet& points, const std::string& what);
 
     // The parts tell the session, which tells the other parts and then the observer.
     void documentLeft() override;
@@ -123,6 +140,7 @@ class Session : private Observer {
     void comparisonChanged() override;
     void testCasesChanged() override;
     void statisticsChanged() override;
+    void expressionsChanged() override;
     void debuggerChanged() override;
     void breakpointsChanged() override;
     void told(const Notice& notice) override;
@@ -143,6 +161,7 @@ class Session : private Observer {
     TestCases m_testCases;
     NodeStatistics m_statistics;
     Debugger m_debugger;
+    ExpressionWatches m_expressions;
 };
 
 }  // namespace sonde::session
