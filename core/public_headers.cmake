@@ -7,7 +7,7 @@ set(SONDE_PUBLIC_HEADERS
   analysis/bad_values.h analysis/compare.h analysis/compared_values.h analysis/conformance.h analysis/difference.h
   analysis/infer.h analysis/mask_values.h analysis/match.h analysis/measured_runs.h analysis/node_measures.h analysis/operator_cost.h
   analysis/parameters.h
-  analysis/problems.h analysis/profile.h
+  analysis/problem.h analysis/problems.h analysis/problems/contradictions.h analysis/profile.h
   analysis/query/query.h
   analysis/reach.h analysis/seen_types.h analysis/tensor_stats.h
   base/diagnostics.h base/error.h base/id.h base/mapped_file.h base/mapping_guard.h base/progress.h base/result.h

@@ -8,6 +8,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "app/verbs/tolerances.h"
 #include "app/verbs/validators.h"
 #include "core/analysis/compare.h"
 #include "core/base/visible_text.h"
@@ -20,7 +21,7 @@ namespace {
 struct CheckOptions {
     ModelOptions model;
     std::string reference;
-    std::optional<double> relative, absolute;  ///< --rtol and --atol, where they are given
+    ToleranceChoice tolerances;
     InputChoice inputs;
     std::size_t threads = 0;
 };
@@ -62,18 +63,6 @@ void print(const graph::InternalGraph& graph, const analysis::ComparedCase& resu
         fmt::print("{:8} first diverging node: {} ({})\n", label, base::visibleText(nodeNameOf(graph, *first)),
                    first->qualname.empty() ? "root" : base::visibleText(first->qualname));
     }
-}
-
-/// Without --rtol and --atol each dtype has its own. With one of them floats have what it says; integers are equal up
-/// to what --atol allows them.
-analysis::Tolerances tolerancesOf(const CheckOptions& options) {
-    analysis::Tolerances tolerances;
-    if (!options.relative && !options.absolute) return tolerances;
-    tolerances.fixed = analysis::Tolerance{};
-    if (options.relative) tolerances.fixed->relative = *options.relative;
-    if (options.absolute) tolerances.fixed->absolute = *options.absolute;
-    tolerances.integers = analysis::Tolerance{0, options.absolute.value_or(0)};
-    return tolerances;
 }
 
 /// What was allowed to every dtype that was judged: "float16: 0.01, float32: 0.0001 of the largest magnitude, int64:
@@ -122,7 +111,7 @@ base::Result<int> check(CheckOptions& options) {
     session::Session session(commandLineWork());
     session.show(document);
     session.runs().setSettings({options.threads});
-    session.comparison().setTolerances(tolerancesOf(options));
+    session.comparison().setTolerances(options.tolerances.tolerances());
     const analysis::Tolerances& tolerances = session.comparison().tolerances();
     SONDE_ASSIGN(const auto found, session.check(options.reference, given));
     printNotes(found.notes);
@@ -150,27 +139,19 @@ base::Result<int> check(CheckOptions& options) {
 }  // namespace
 
 Verb checkVerb() {
-    return {
-        "check", "Run on the inputs of a reference file and compare all of its values",
-        "sonde check model.onnx reference.npz --rtol 1e-3 --atol 1e-4", [](CLI::App& command) {
-            auto options = std::make_shared<CheckOptions>();
-            options->model.addTo(command);
-            command
-                .add_option("REFERENCE", options->reference,
-                            "Reference values: an .npz with keys in.NAME, out.NAME, node.NAME")
-                ->required();
-            options->inputs.addTo(command);
-            command.add_option(
-                "--rtol", options->relative,
-                "Allow ATOL + RTOL * |reference| in every element of a float (not given: 0.001); integers and bools are "
-                "equal. Without --rtol and --atol each dtype has its tolerance: of the largest magnitude of a value "
-                "float32 1e-4, float16 1e-2, bfloat16 8e-2, float64 1e-10; equal mask values (beyond 1/16 of the dtype's "
-                "maximum) do not count as largest");
-            command.add_option("--atol", options->absolute,
-                               "See --rtol (not given: 0.0001). Integers may also differ by this (not given: 0)");
-            addThreads(command, options->threads);
-            return std::function<base::Result<int>()>([options] { return check(*options); });
-        }};
+    return {"check", "Run on the inputs of a reference file and compare all of its values",
+            "sonde check model.onnx reference.npz --rtol 1e-3 --atol 1e-4", [](CLI::App& command) {
+                auto options = std::make_shared<CheckOptions>();
+                options->model.addTo(command);
+                command
+                    .add_option("REFERENCE", options->reference,
+                                "Reference values: an .npz with keys in.NAME, out.NAME, node.NAME")
+                    ->required();
+                options->inputs.addTo(command);
+                options->tolerances.addTo(command);
+                addThreads(command, options->threads);
+                return std::function<base::Result<int>()>([options] { return check(*options); });
+            }};
 }
 
 }  // namespace sonde::app

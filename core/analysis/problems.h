@@ -1,38 +1,15 @@
 #pragma once
 
-#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "core/base/diagnostics.h"
+#include "core/analysis/problem.h"
 #include "core/exec/recording.h"
+#include "core/tensor/type_info.h"
 
 namespace sonde::analysis {
-
-enum class ProblemKind : std::uint8_t { Nan, Inf, Overflow, Failure, Guard };
-std::string_view name(ProblemKind kind);  ///< "nan", "inf", …
-
-enum class ProblemRole : std::uint8_t {
-    Origin,  ///< it came up here
-    Carrier  ///< it came from an input
-};
-std::string_view name(ProblemRole role);  ///< "origin", "carrier"
-
-/// One node with something wrong in a run.
-struct Problem {
-    ProblemKind kind = ProblemKind::Nan;
-    ProblemRole role = ProblemRole::Origin;
-    /// Error: NaN or an overflow was made here, or the run ended here. Warning: infinity (it may be meant), or a
-    /// failure that the run went on after. Info: carriers.
-    base::Severity severity = base::Severity::Error;
-    graph::NodeId node;
-    std::string qualname;
-    std::string operatorName;
-    std::string message;  ///< "3 elements are NaN, 1 is infinite"
-    std::string advice;   ///< what to look at; empty for carriers
-};
 
 /// What a run says about its values, besides that it finished.
 struct BadSummary {
@@ -44,19 +21,19 @@ struct BadSummary {
     std::string text(const graph::InternalGraph& graph) const;
 };
 
-/// Everything wrong in a run: origins first, in execution order, then carriers. A node is an origin of NaN if nothing
-/// that it was computed from held NaN, infinite as it may have been; of infinity if everything that it was computed
-/// from was finite.
+/// By node: types that values of a run had against what the graph tells of them; see Contradictions.
+using ContradictingTypes = std::map<graph::NodeId, tensor::TypeInfo>;
+
+/// Everything wrong in a run, as all of problemCheckers() find it: origins first, in execution order, then carriers. A
+/// node is an origin of NaN if nothing that it was computed from held NaN, infinite as it may have been; of infinity if
+/// everything that it was computed from was finite.
 ///
 /// `accepted`: nodes whose bad values are meant (masks of −Inf). They are no problem, nor is what only carries them;
-/// NaN that is made from their infinity is one, with an origin of its own.
+/// NaN that is made from their infinity is one, with an origin of its own. `types`: what an observed run showed; the
+/// values that the recording kept are looked at in any case.
 std::vector<Problem> findProblems(const graph::InternalGraph& graph, const exec::Recording& recording,
-                                  std::span<const graph::NodeId> accepted = {});
+                                  std::span<const graph::NodeId> accepted = {}, const ContradictingTypes& types = {});
 BadSummary summarizeBad(const graph::InternalGraph& graph, const exec::Recording& recording,
                         std::span<const graph::NodeId> accepted = {});
-
-/// "features.3.1.bn (BatchNormalization)": the module and the operator of a node; of a node outside of modules, its
-/// name.
-std::string placeText(const graph::InternalGraph& graph, graph::NodeId node);
 
 }  // namespace sonde::analysis

@@ -52,6 +52,7 @@ class ReferenceReader {
     base::Result<Reference> read() {
         m_keys = m_file->keys();
         SONDE_TRY(readCases());
+        readReplaced();
         for (const auto& [key, tensor] : m_given) {
             if (std::ranges::find(m_keys, key) == m_keys.end()) m_keys.push_back(key);
             m_values.insert_or_assign(key, tensor);
@@ -59,6 +60,7 @@ class ReferenceReader {
         Reference reference;
         reference.notes = std::move(m_notes);
         reference.unfit = std::move(m_unfit);
+        reference.replaced = std::move(m_replaced);
         reference.values = {std::move(m_keys), [file = m_file, values = std::move(m_values)](const std::string& key) {
                                 const auto own = values.find(key);
                                 return own == values.end() ? file->read(key) : base::Result<Tensor>(own->second);
@@ -69,6 +71,21 @@ class ReferenceReader {
   private:
     bool isGiven(const std::string& prefix, const std::string& name) const {
         return (prefix.empty() && m_given.contains("in." + name)) || m_file->has("seq.in." + name);
+    }
+
+    /// What cannot be read, or does not fit, is nothing that a given value can be compared with.
+    void readReplaced() {
+        for (const io::InputInfo& input : m_inputs) {
+            if (!m_given.contains("in." + input.name)) continue;
+            for (const std::string& key : {"in." + input.name, input.name}) {
+                if (!m_file->has(key)) continue;
+                auto array = m_file->read(key);
+                if (!array) continue;
+                auto fitting = arrayFor(input, *array, m_path);
+                m_replaced.emplace(input.name, fitting ? std::move(*fitting) : std::move(*array));
+                break;
+            }
+        }
     }
 
     /// A case that does not fit the model is left out, as long as there is another one.
@@ -130,6 +147,7 @@ class ReferenceReader {
     std::shared_ptr<const io::NpzFile> m_file;
     std::vector<std::string> m_keys, m_notes;
     std::vector<analysis::ComparedCase> m_unfit;
+    std::map<std::string, Tensor> m_replaced;
     std::map<std::string, Tensor> m_values;  ///< by the keys of the model's own names
 };
 
@@ -208,7 +226,8 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     SONDE_TRY(checkCompared(cases, path));
     // Behind the others: what they gave is told first.
     std::ranges::move(reference.unfit, std::back_inserter(cases));
-    return ReferenceComparison{std::move(cases), std::move(reference.notes), std::move(reference.files)};
+    return ReferenceComparison{std::move(cases), std::move(reference.notes), std::move(reference.files),
+                               std::move(reference.values), std::move(reference.replaced)};
 }
 
 }  // namespace sonde::document

@@ -92,21 +92,22 @@ void Census::made(NodeId node, const Value& value, const std::optional<BadCount>
     const NodeId source = sourceOf(node);
     if (source != node) {
         // The same value under another name: calls hand values on.
-        if (m_isBad[source.index()]) note(node, m_now[source], false);
+        if (m_isBad[source.index()]) note(node, m_now[source], false, value);
         return;
     }
     const BadCount count = counted ? *counted : countIn(value, node);
     m_isBad[node.index()] = count.any();
     if (!count.any()) return;
     m_now[node] = count;
-    note(node, count, isOrigin(node));
+    note(node, count, isOrigin(node), value);
 }
 
-void Census::note(NodeId node, const BadCount& count, bool isOrigin) {
+void Census::note(NodeId node, const BadCount& count, bool isOrigin, const Value& value) {
     BadValues& found = m_found[node];
     found.nan += count.nan;
     found.inf += count.inf;
     found.isOrigin = found.isOrigin || isOrigin;
+    if (value.isTensor()) found.dtype = value.tensor().dtype();
 }
 
 BadCount Census::countIn(const Value& value, NodeId node, std::size_t position) {

@@ -46,7 +46,7 @@ class Census {
     std::unordered_map<NodeId, BadValues> take() { return std::move(m_found); }
 
   private:
-    void note(NodeId node, const ops::kernels::BadCount& count, bool isOrigin);
+    void note(NodeId node, const ops::kernels::BadCount& count, bool isOrigin, const Value& value);
     ops::kernels::BadCount countIn(const Value& value, NodeId node, std::size_t position = 0);
     bool sharesFinite(const tensor::Tensor& tensor, NodeId node, std::size_t position);
     bool isOrigin(NodeId node) const;

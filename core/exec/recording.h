@@ -26,6 +26,7 @@ struct BadValues {
     std::int64_t inf = 0;
     bool isOrigin = false;  ///< at least once everything that it was computed from was finite (weights aside), or an
                             ///< input of the model
+    tensor::DType dtype = tensor::DType::Undefined;  ///< of the last such value, if it is a tensor
 };
 
 /// An operation that could not be done.

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
+#include "core/analysis/divergence.h"
+#include "core/analysis/relation.h"
 #include "core/document/reference.h"
 #include "core/graph/source_files.h"
 #include "core/session/comparison.h"
@@ -123,6 +126,31 @@ ComparisonOutcome outcomeOf(document::ReferenceComparison compared, const docume
     return outcome;
 }
 
+/// Inputs that are not those of any case. The model is run on the reference's: what is wrong with these would not be
+/// seen in its values. Another input may be meant; one that only is normalised in another way is not.
+std::vector<analysis::Problem> divergenceOfGiven(const graph::InternalGraph& graph,
+                                                 const std::vector<std::pair<graph::NodeId, tensor::Tensor>>& given,
+                                                 const std::vector<analysis::ComparedCase>& cases,
+                                                 const analysis::Tolerances& tolerances) {
+    std::vector<analysis::Problem> problems;
+    for (const auto& [node, value] : given) {
+        const auto at = static_cast<std::size_t>(std::ranges::find(graph.inputs(), node) - graph.inputs().begin());
+        std::optional<analysis::Problem> found;
+        bool isSame = false;
+        for (const analysis::ComparedCase& one : cases) {
+            if (at >= one.inputs.size() || !one.inputs[at].isTensor()) continue;
+            const tensor::Tensor& reference = one.inputs[at].tensor();
+            auto problem = analysis::inputDivergence(graph, node, value, reference, tolerances);
+            isSame = isSame || !problem;
+            if (!problem) break;
+            if (!analysis::relationOf(value, reference)) problem->severity = base::Severity::Warning;
+            if (!found || found->severity < problem->severity) found = std::move(problem);
+        }
+        if (!isSame && found) problems.push_back(std::move(*found));
+    }
+    return problems;
+}
+
 /// A baseline is computed again to be compared with: on the model and the input files that it was of.
 base::Result<void> checkBaseline(const MeasuredRun& baseline) {
     const auto refused = [](const std::string& what, const std::string& where) {
@@ -202,14 +230,32 @@ void Comparison::withModel(const std::string& path) {
     compareWith(fileNameOf(path), opened, true);
 }
 
+/// Values that the user chose for inputs: neither random nor the reference's own.
+std::vector<std::pair<graph::NodeId, tensor::Tensor>> Comparison::givenInputs(const std::string& path) const {
+    std::vector<std::pair<graph::NodeId, tensor::Tensor>> given;
+    for (const Input& input : m_inputSource.all()) {
+        const std::string& source = input.spec.source;
+        const bool isChosen = !input.isDefault && !source.empty() && !source.starts_with("#");
+        if (!isChosen || source.starts_with(path) || !input.value || !input.value->isTensor()) continue;
+        given.emplace_back(input.node, input.value->tensor());
+    }
+    return given;
+}
+
 void Comparison::withReference(const std::string& path) {
     m_followsRuns = false;
-    begin(fileNameOf(path), [document = m_document, path, tolerances = m_tolerances,
+    begin(fileNameOf(path), [document = m_document, path, tolerances = m_tolerances, given = givenInputs(path),
                              threads = m_runs.settings().threads](const base::WorkContext& work) {
         exec::Runner runner(threads);
         auto compared = document::compareWithReference(*document, path, tolerances, runner, {}, work);
         if (!compared) return failed(std::move(compared).error());
-        return outcomeOf(std::move(*compared), *document, path);
+        auto divergence = document::findDivergence(*document, *compared, tolerances, runner, work);
+        if (!divergence) return failed(std::move(divergence).error());
+        const std::vector<analysis::ComparedCase> cases = compared->cases;
+        ComparisonOutcome outcome = outcomeOf(std::move(*compared), *document, path);
+        outcome.divergence = divergenceOfGiven(*document->graph, given, cases, tolerances);
+        std::ranges::move(*divergence, std::back_inserter(outcome.divergence));
+        return outcome;
     });
 }
 
@@ -287,6 +333,7 @@ void Comparison::adoptInputs(ComparisonOutcome outcome) {
 
 void Comparison::publish(ComparisonOutcome outcome) {
     m_known = std::move(outcome.differences);
+    m_divergence = std::move(outcome.divergence);
     m_inputs = std::move(outcome.inputValues);
     m_specs = specs();
     m_runReason.clear();

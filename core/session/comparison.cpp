@@ -94,6 +94,11 @@ const std::vector<NodeId>& Comparison::diverging() const {
     return m_known ? m_known->diverging : none;
 }
 
+const std::vector<analysis::Problem>& Comparison::divergence() const {
+    static const std::vector<analysis::Problem> none;
+    return isKnown() && !isStale() ? m_divergence : none;
+}
+
 const std::vector<NodeId>& Comparison::differingInputs() const {
     static const std::vector<NodeId> none;
     return m_known ? m_known->differingInputs : none;
@@ -149,6 +154,7 @@ void Comparison::documentLeft() {
     m_lastingReason.clear();
     m_inputs.clear();
     m_specs.clear();
+    m_divergence.clear();
     m_files.clear();
     if (!m_known) return;
     m_known.reset();

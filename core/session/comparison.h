@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/analysis/measured_runs.h"
+#include "core/analysis/problem.h"
 #include "core/session/load_and_run/unoptimised.h"
 #include "core/session/runs.h"
 
@@ -15,15 +16,16 @@ namespace sonde::session {
 /// What a comparison found, and what it was made of.
 struct ComparisonOutcome {
     std::shared_ptr<const analysis::RunDifferences> differences;
-    std::optional<base::Error> error;  ///< why there are none
-    std::size_t caseCount = 1;         ///< of a reference file
-    std::size_t comparedInAll = 0;     ///< of a reference file: values that were compared, of all cases
-    std::size_t differingInAll = 0;    ///< of them: those that differ
-    std::string shownCase = {};        ///< where one of several differs: "case1"
-    std::string otherCases = {};       ///< what came of the others: "case 0 agrees, seq differs (out.y: frame 62)"
-    std::string differingCases = {};   ///< of the others, for the summary: "seq differs", "2 of 3 other cases differ"
-    base::MappedFiles files;           ///< of the reference
-    std::optional<InputSpec> inputs;   ///< where the run's inputs come from, if they are not the session's
+    std::optional<base::Error> error;                ///< why there are none
+    std::vector<analysis::Problem> divergence = {};  ///< of all cases
+    std::size_t caseCount = 1;                       ///< of a reference file
+    std::size_t comparedInAll = 0;                   ///< of a reference file: values that were compared, of all cases
+    std::size_t differingInAll = 0;                  ///< of them: those that differ
+    std::string shownCase = {};                      ///< where one of several differs: "case1"
+    std::string otherCases = {};      ///< what came of the others: "case 0 agrees, seq differs (out.y: frame 62)"
+    std::string differingCases = {};  ///< of the others, for the summary: "seq differs", "2 of 3 other cases differ"
+    base::MappedFiles files;          ///< of the reference
+    std::optional<InputSpec> inputs;  ///< where the run's inputs come from, if they are not the session's
     std::vector<tensor::Value> inputValues;
 };
 
@@ -71,6 +73,10 @@ class Comparison {
     std::vector<graph::NodeId> worstFirst() const;
     /// Inputs of the model whose values are not those of the other run: differences may come from there.
     const std::vector<graph::NodeId>& differingInputs() const;
+    /// Everything that differs from a reference file as problems, of all its cases: origins first. Before them, inputs
+    /// that were given when the comparison began and that are not those of the reference. Empty if it is stale, and of
+    /// comparisons with other runs, whose differences may be meant.
+    const std::vector<analysis::Problem>& divergence() const;
     /// What the reference was read from: to be watched, with checkFiles() after any change.
     const base::MappedFiles& files() const { return m_files; }
 
@@ -135,6 +141,7 @@ class Comparison {
     void adoptInputs(ComparisonOutcome outcome);
     void publish(ComparisonOutcome outcome);
     std::vector<InputSpec> specs() const;
+    std::vector<std::pair<graph::NodeId, tensor::Tensor>> givenInputs(const std::string& path) const;
     void makeStale(const std::string& reason);
     void makeStaleForGood(const std::string& reason);
 
@@ -154,6 +161,7 @@ class Comparison {
     base::MappedFiles m_files;    ///< of the reference
     std::string m_leftModel;      ///< of what m_again was, when it was closed or reloaded
     std::shared_ptr<const analysis::RunDifferences> m_known;
+    std::vector<analysis::Problem> m_divergence;
     std::vector<tensor::Value> m_inputs;  ///< that it was made on
     std::vector<InputSpec> m_specs;       ///< what the session's inputs were then
     analysis::MeasuredRun m_baseline;

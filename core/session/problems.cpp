@@ -1,12 +1,16 @@
 #include "core/session/problems.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace sonde::session {
 
+using analysis::Problem;
+
 RunProblems RunProblems::of(const graph::InternalGraph& graph, const exec::Recording& recording,
-                            const std::vector<graph::NodeId>& accepted) {
-    return {analysis::findProblems(graph, recording, accepted), analysis::summarizeBad(graph, recording, accepted)};
+                            const std::vector<graph::NodeId>& accepted, const analysis::ContradictingTypes& types) {
+    return {analysis::findProblems(graph, recording, accepted, types),
+            analysis::summarizeBad(graph, recording, accepted), types};
 }
 
 const analysis::Problem* Problems::of(graph::NodeId node) const {
@@ -28,15 +32,15 @@ void Problems::findAgain(std::shared_ptr<const graph::InternalGraph> graph,
     if (!recording) return m_observer.problemsChanged();
     start(
         m_executor, Activity::FindProblems, {},
-        [graph = std::move(graph), recording = std::move(recording), accepted = m_accepted](const base::WorkContext&) {
-            return RunProblems::of(*graph, *recording, accepted);
-        },
+        [graph = std::move(graph), recording = std::move(recording), accepted = m_accepted, types = m_found.types](
+            const base::WorkContext&) { return RunProblems::of(*graph, *recording, accepted, types); },
         [this](RunProblems found) { adopt(std::move(found)); });
 }
 
 void Problems::adopt(RunProblems found) {
     m_found = std::move(found);
     m_bad = std::set(m_found.summary.nodes.begin(), m_found.summary.nodes.end());
+    join();
     m_observer.problemsChanged();
 }
 
@@ -44,6 +48,39 @@ void Problems::forget() {
     m_executor.abandon(Activity::FindProblems);
     if (m_found.all.empty() && m_found.summary.accepted == 0) return;
     adopt({});
+}
+
+void Problems::bind(std::shared_ptr<const graph::InternalGraph> graph) {
+    m_graph = std::move(graph);
+    m_divergence.clear();
+    join();
+}
+
+void Problems::setDivergence(const std::vector<Problem>& divergence) {
+    const auto key = [](const Problem& one) { return std::tie(one.node, one.role, one.message); };
+    const bool isSame = std::ranges::equal(divergence, m_divergence,
+                                           [&](const Problem& a, const Problem& b) { return key(a) == key(b); });
+    if (isSame) return;
+    m_divergence = divergence;
+    join();
+    m_observer.problemsChanged();
+}
+
+void Problems::join() {
+    m_withDivergence = m_found.all;
+    m_withDivergence.insert(m_withDivergence.end(), m_divergence.begin(), m_divergence.end());
+    if (m_graph) analysis::sortProblems(*m_graph, m_withDivergence);
+}
+
+std::string Problems::countText() const {
+    const auto origins =
+        static_cast<std::size_t>(std::ranges::count(m_withDivergence, analysis::ProblemRole::Origin, &Problem::role));
+    const std::size_t carriers = m_withDivergence.size() - origins;
+    const auto count = [](std::size_t number, const char* what) {
+        return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+    };
+    if (m_withDivergence.empty()) return {};
+    return count(origins, "origin") + (carriers > 0 ? ", " + count(carriers, "carrier") : "");
 }
 
 }  // namespace sonde::session

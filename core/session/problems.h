@@ -14,17 +14,25 @@ namespace sonde::session {
 struct RunProblems {
     std::vector<analysis::Problem> all;  ///< see analysis::findProblems
     analysis::BadSummary summary;
+    analysis::ContradictingTypes types = {};  ///< what the run showed of them
 
+    /// `types`: see analysis::findProblems.
     static RunProblems of(const graph::InternalGraph& graph, const exec::Recording& recording,
-                          const std::vector<graph::NodeId>& accepted);
+                          const std::vector<graph::NodeId>& accepted, const analysis::ContradictingTypes& types = {});
 };
 
-/// The problems of the last run, and which bad values the user accepted as intended. See Session for threads.
+/// The problems of the last run, where it departs from a reference, and which bad values the user accepted as intended.
+/// See Session for threads.
 class Problems {
   public:
     Problems(Executor& executor, Observer& observer) : m_executor(executor), m_observer(observer) {}
 
+    /// Of the last run alone.
     const std::vector<analysis::Problem>& all() const { return m_found.all; }
+    /// Those, and where values depart from the reference of the last comparison: origins first, in execution order.
+    const std::vector<analysis::Problem>& withDivergence() const { return m_withDivergence; }
+    /// "2 origins, 14 carriers"; empty if there is no problem.
+    std::string countText() const;
     const analysis::BadSummary& summary() const { return m_found.summary; }
     /// Null if the node is no problem.
     const analysis::Problem* of(graph::NodeId node) const;
@@ -45,10 +53,19 @@ class Problems {
     void adopt(RunProblems found);
     void forget();
 
+    /// By the session.
+    void bind(std::shared_ptr<const graph::InternalGraph> graph);
+    /// Where the last comparison found differences; tells if they are others.
+    void setDivergence(const std::vector<analysis::Problem>& divergence);
+
   private:
     Executor& m_executor;
     Observer& m_observer;
+    void join();
+
+    std::shared_ptr<const graph::InternalGraph> m_graph;
     RunProblems m_found;
+    std::vector<analysis::Problem> m_divergence, m_withDivergence;
     std::set<graph::NodeId> m_bad;
     std::vector<graph::NodeId> m_accepted;
 };

@@ -27,6 +27,7 @@ exec::ExprState LiveRun::state(ExprId expr) const {
 
 void LiveRun::exprFinished(ExprId expr, std::span<const tensor::Value> outputs, std::int64_t) {
     m_seen.add(expr, outputs);
+    m_contradictions.add(expr, outputs);
     m_states[expr.index()].store(static_cast<std::uint8_t>(exec::ExprState::Done), std::memory_order_relaxed);
     m_done.fetch_add(1, std::memory_order_relaxed);
 }
@@ -105,7 +106,10 @@ RunResult doRun(const RunTask& task, const base::WorkContext& work) {
         }
         result.run.plan = std::move(*plan);
     }
-    if (task.live) task.live->setTotal(result.run.plan->steps().size());
+    if (task.live) {
+        task.live->setTotal(result.run.plan->steps().size());
+        task.live->contradictions().bindInputs(task.inputs);
+    }
     auto recording = std::make_shared<const exec::Recording>(record(task, *result.run.plan, work, result.watched));
     result.run.summaries = std::exchange(result.watched.summaries, {});
     result.run.error = recording->error;
@@ -116,7 +120,8 @@ RunResult doRun(const RunTask& task, const base::WorkContext& work) {
         if (result.run.error) return result;  // values of a wrong graph are not shown
     }
     if (task.live) result.types = typesOf(task);
-    result.problems = RunProblems::of(*task.graph, *recording, task.accepted);
+    result.problems = RunProblems::of(*task.graph, *recording, task.accepted,
+                                      task.live ? task.live->contradictions().types() : analysis::ContradictingTypes());
     result.run.recording = std::move(recording);
     return result;
 }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/analysis/problems/contradictions.h"
 #include "core/analysis/seen_types.h"
 #include "core/document/own_code.h"
 #include "core/exec/runner.h"
@@ -41,7 +42,7 @@ struct RunProgress {
 class LiveRun : public exec::RunObserver {
   public:
     explicit LiveRun(const std::shared_ptr<const graph::InternalGraph>& graph)
-        : m_states(graph->exprCount()), m_seen(graph) {}
+        : m_states(graph->exprCount()), m_seen(graph), m_contradictions(graph) {}
 
     /// On any thread.
     RunProgress progress() const;
@@ -50,6 +51,8 @@ class LiveRun : public exec::RunObserver {
 
     /// On the running thread, as what follows.
     const analysis::SeenTypes& seen() const { return m_seen; }
+    /// Types that the graph tells otherwise.
+    analysis::Contradictions& contradictions() { return m_contradictions; }
     void exprStarted(graph::ExprId expr) override { m_current.store(expr.value, std::memory_order_relaxed); }
     void exprFinished(graph::ExprId expr, std::span<const tensor::Value> outputs, std::int64_t elapsedNs) override;
 
@@ -59,6 +62,7 @@ class LiveRun : public exec::RunObserver {
     std::atomic<std::size_t> m_done{0};
     std::atomic<std::size_t> m_total{0};
     analysis::SeenTypes m_seen;
+    analysis::Contradictions m_contradictions;
 };
 
 /// The types of a graph's values for certain inputs.

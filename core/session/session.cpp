@@ -46,6 +46,7 @@ void Session::show(std::shared_ptr<const document::Document> document,
     m_points.watched.bind(*m_document->graph, before ? before->graph.get() : nullptr);
     m_points.ends.bind(*m_document->graph, before ? before->graph.get() : nullptr);
     m_inputs.bind(m_document);
+    m_problems.bind(m_document->graph);
     m_runs.bind(m_document);
     m_comparison.bind(m_document, m_whole);
     m_testCases.bind(m_document);
@@ -63,6 +64,7 @@ void Session::close() {
     leave();
     m_points = {};
     m_inputs.bind(nullptr);
+    m_problems.bind(nullptr);
     m_runs.bind(nullptr);
     m_comparison.bind(nullptr, nullptr);
     m_testCases.bind(nullptr);
@@ -185,6 +187,12 @@ base::Result<document::ReferenceComparison> Session::check(const std::string& re
     return document::compareWithReference(*m_document, reference, m_comparison.tolerances(), runner, given, m_work);
 }
 
+base::Result<std::vector<analysis::Problem>> Session::findDivergence(
+    const document::ReferenceComparison& compared) const {
+    exec::Runner runner(m_runs.settings().threads);
+    return document::findDivergence(*m_document, compared, m_comparison.tolerances(), runner, m_work);
+}
+
 void Session::stop() {
     m_runs.stop();
     m_values.stop();
@@ -267,7 +275,10 @@ void Session::statisticsChanged() { m_observer->statisticsChanged(); }
 void Session::expressionsChanged() { m_observer->expressionsChanged(); }
 void Session::debuggerChanged() { m_observer->debuggerChanged(); }
 void Session::breakpointsChanged() { m_observer->breakpointsChanged(); }
-void Session::comparisonChanged() { m_observer->comparisonChanged(); }
+void Session::comparisonChanged() {
+    m_problems.setDivergence(m_comparison.divergence());
+    m_observer->comparisonChanged();
+}
 void Session::told(const Notice& notice) { m_observer->told(notice); }
 void Session::failed(const base::Error& error) { m_observer->failed(error); }
 

@@ -113,6 +113,8 @@ class Session : private Observer {
     /// the session's own run and inputs stay. Only with a document. See document::compareWithReference().
     base::Result<document::ReferenceComparison> check(const std::string& reference,
                                                       const std::map<std::string, tensor::Tensor>& given = {}) const;
+    /// Where its cases depart from the reference; see document::findDivergence(). Blocks.
+    base::Result<std::vector<analysis::Problem>> findDivergence(const document::ReferenceComparison& compared) const;
 
     /// From any thread: what goes on (a run, reading, computing again, a comparison) ends as soon as possible, as
     /// cancelled. What begins later goes on.

@@ -236,6 +236,8 @@ std::vector<ActionInfo> goActions() {
         {"go.accept_bad", "&Accept NaN and Inf Here", "Go",
          "Treat NaN and infinity in the selected node as intended, as in masks, and do not report nodes that only propagate them",
          "warning", "Ctrl+F8", Scope::Window, Need::Model | Need::Selection, true},
+        {"go.save_problems", "Save Prob&lems…", "Go", "Save the list of problems as JSON, JUnit XML or text", "save",
+         "Ctrl+Shift+F8", Scope::Window, Need::Model},
         {"go.bookmark", "Boo&kmark", "Go-", "Set or clear a bookmark on the selection", "bookmark", "Ctrl+B",
          Scope::Window, Need::Model | Need::Selection},
         {"go.next_bookmark", "&Next Bookmark", "Go", "Go to the next bookmark", "bookmark", "F2", Scope::Window,

@@ -1,5 +1,6 @@
 #include "ui/context/problems.h"
 
+#include "core/session/problem_report.h"
 #include "core/session/session.h"
 
 namespace sonde::context {
@@ -7,6 +8,19 @@ namespace sonde::context {
 Problems::Problems(session::Session& session) : m_session(session) {}
 
 const std::vector<analysis::Problem>& Problems::all() const { return m_session.problems().all(); }
+
+const std::vector<analysis::Problem>& Problems::rows() const { return m_session.problems().withDivergence(); }
+
+QString Problems::countText() const { return QString::fromStdString(m_session.problems().countText()); }
+
+graph::NodeId Problems::firstBad() const {
+    using analysis::ProblemKind;
+    for (const analysis::Problem& problem : all())
+        if (problem.kind == ProblemKind::Nan || problem.kind == ProblemKind::Inf ||
+            problem.kind == ProblemKind::Overflow)
+            return problem.node;
+    return {};
+}
 
 QString Problems::summary() const {
     const auto& graph = m_session.runs().graph();
@@ -38,6 +52,12 @@ std::vector<graph::NodeId> Problems::nodes() const {
             nodes.push_back(expr.outputs.front());
     }
     return nodes;
+}
+
+base::Result<void> Problems::save(const QString& path) const {
+    if (!m_session.document()) return base::usageError("no model is open");
+    const document::Document& document = *m_session.document();
+    return session::ProblemReport{document.title, document.graph, rows()}.write(path.toStdString());
 }
 
 const std::vector<graph::NodeId>& Problems::accepted() const { return m_session.problems().accepted(); }

@@ -20,7 +20,14 @@ class Problems : public QObject {
   public:
     explicit Problems(session::Session& session);
 
+    /// Of the last run alone.
     const std::vector<analysis::Problem>& all() const;
+    /// Those, and where values depart from the reference of the last comparison: origins first, in execution order.
+    const std::vector<analysis::Problem>& rows() const;
+    /// "2 origins, 14 carriers"; empty if there are no rows.
+    QString countText() const;
+    /// What summary() names first: the first origin of NaN or infinity; none if nothing is bad.
+    graph::NodeId firstBad() const;
     /// "NaN in 214 nodes, first made by features.3.1.bn (BatchNormalization)"; empty if there is nothing to say.
     QString summary() const;
     /// Whether the node's value is bad and neither accepted nor only carries what was accepted.
@@ -32,6 +39,9 @@ class Problems : public QObject {
     const analysis::Problem* of(graph::NodeId node) const;
     /// The nodes to go to one after the other: origins, failures, carriers, then modules that could not be traced.
     std::vector<graph::NodeId> nodes() const;
+
+    /// Writes rows() as `sonde problems` prints them: see session::ProblemReport::write().
+    base::Result<void> save(const QString& path) const;
 
     /// In the order in which they were accepted; remembered with the model.
     const std::vector<graph::NodeId>& accepted() const;

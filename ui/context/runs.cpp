@@ -116,7 +116,7 @@ void Runs::reportProblems() {
         m_messages.report(message);
     };
     if (const QString bad = m_problems.summary(); !bad.isEmpty())
-        tell(bad, tr("Press F8 to go to the node that produced it first"), m_problems.all().front().node);
+        tell(bad, tr("Press F8 to go to the node that produced it first"), m_problems.firstBad());
     for (const analysis::Problem& problem : m_problems.all()) {
         if (problem.kind != analysis::ProblemKind::Failure || problem.severity == base::Severity::Error) continue;
         tell(tr("%1 could not be computed: %2")

@@ -9,6 +9,7 @@
 #include "ui/panels/node_table/node_table_panel.h"
 #include "ui/panels/operators/operators_panel.h"
 #include "ui/panels/passes/passes_panel.h"
+#include "ui/panels/problems/problems_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/test_cases/test_cases_panel.h"
 #include "ui/panels/tracing/tracing_panel.h"
@@ -18,10 +19,10 @@ namespace sonde::window {
 
 const std::vector<panels::PanelInfo>& panelTable() {
     static const std::vector<panels::PanelInfo> table{
-        panels::moduleTreePanel(), panels::inputsPanel(),    panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
-        panels::watchListPanel(),  panels::nodeTablePanel(), panels::operatorsPanel(),   panels::instancesPanel(),
-        panels::comparisonPanel(), panels::testCasesPanel(), panels::logPanel(),         panels::tracingPanel(),
-        panels::passesPanel(),
+        panels::moduleTreePanel(), panels::inputsPanel(),     panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
+        panels::watchListPanel(),  panels::nodeTablePanel(),  panels::operatorsPanel(),   panels::instancesPanel(),
+        panels::problemsPanel(),   panels::comparisonPanel(), panels::testCasesPanel(),   panels::logPanel(),
+        panels::tracingPanel(),    panels::passesPanel(),
     };
     return table;
 }

@@ -2,6 +2,8 @@
 
 #include <QAction>
 #include <QFileDialog>
+#include <QGridLayout>
+#include <QLabel>
 #include <QSettings>
 
 #include "ui/canvas/card_labels.h"
@@ -78,8 +80,21 @@ void WindowDialogs::askForBuiltIn() {
     open(dialog);
 }
 
+/// The desktop's own dialog would have no room for the two lines that say how a reference is made.
 void WindowDialogs::compareWithFile() {
-    auto* dialog = new QFileDialog(&m_window, tr("Compare With"), lastFolder());
+    auto* dialog = new QFileDialog(&m_window, tr("Compare with Reference"), lastFolder());
+    dialog->setOption(QFileDialog::DontUseNativeDialog);
+    auto* how = new QLabel(
+        tr("In PyTorch, with sonde_capture.py (in share/sonde/capture): "
+           "<code>with sonde_capture.record(model, \"ref.npz\"): model(x)</code><br>"
+           "With ONNX Runtime in Python: <code>sonde_capture.record_onnx(\"model.onnx\", {\"input\": x}, \"ref.npz\")</code>"),
+        dialog);
+    how->setObjectName(QStringLiteral("howToRecord"));
+    how->setTextFormat(Qt::RichText);
+    how->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    how->setWordWrap(true);
+    if (auto* grid = qobject_cast<QGridLayout*>(dialog->layout()))
+        grid->addWidget(how, grid->rowCount(), 0, 1, grid->columnCount());
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters({tr("Reference values and models (*.npz *.onnx *.pt)"), tr("All files (*)")});
     connect(dialog, &QFileDialog::fileSelected, &m_context.comparison(), &context::Comparison::withFile);

@@ -102,7 +102,7 @@ class TestProblems : public QObject {
         QCOMPARE(problems[0].severity, base::Severity::Warning);  // it may be a mask
         QCOMPARE(problems[1].severity, base::Severity::Error);
         QCOMPARE(problems[1].message, std::string("1 element is NaN"));
-        QCOMPARE(problems[1].advice, std::string("its input has negative elements"));
+        QVERIFY(problems[1].advice.starts_with("its input has negative elements; clamp it"));
         QCOMPARE(problems[2].severity, base::Severity::Info);
     }
 
@@ -197,8 +197,8 @@ class TestProblems : public QObject {
         QTest::newRow("zero") << 0.0 << 0.0 << 1.0
                               << "its running variance has elements that are zero, and its epsilon is 0";
         QTest::newRow("large scale") << 1.0 << 1e-5 << 3e38
-                                     << "its inputs are finite, but its result exceeds the range of float32: check its "
-                                        "scale, its running variance and the magnitude of its input";
+                                     << "its inputs are finite, but its result exceeds the range of float32 (3.4e38): "
+                                        "check its scale, its running variance and the magnitude of its input";
     }
     /// (x − 0) · scale / √(variance + ε) + 0 at x = 100.
     void adviceIsAboutWhatHappened() {
@@ -228,7 +228,7 @@ class TestProblems : public QObject {
                                                      std::vector<Value>{Value(Tensor::of<float>({1, 1}, {100}))});
         const auto problems = analysis::findProblems(*graph, recording);
         QCOMPARE(problems.size(), std::size_t{1});
-        QCOMPARE(QString::fromStdString(problems[0].advice), advice);
+        QVERIFY2(QString::fromStdString(problems[0].advice).startsWith(advice), problems[0].advice.c_str());
     }
 
     /// Finite inputs, and more than float32 holds: not the inputs are wrong, their magnitude is.
@@ -244,7 +244,7 @@ class TestProblems : public QObject {
                                                      std::vector<Value>{Value(Tensor::of<float>({1}, {1e30F}))});
         const auto problems = analysis::findProblems(*graph, recording);
         QCOMPARE(problems.size(), std::size_t{1});
-        QCOMPARE(problems[0].advice, std::string("its inputs are finite, but its result exceeds the range of float32: "
+        QCOMPARE(problems[0].advice, std::string("its inputs are finite, but its result exceeds the range of float32 (3.4e38): "
                                                  "check the magnitude of its inputs and weights"));
     }
 };

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "core/analysis/problems/suspects.h"
+
+namespace sonde::analysis {
+
+/// Why an operation made NaN or infinity, as far as its kind, its weights and its attributes tell, and what to try.
+/// `hasBadWeight`: one of its weights holds NaN or infinity itself.
+std::string adviceFor(const graph::InternalGraph& graph, const Suspect& suspect, bool hasBadWeight);
+
+/// The value of an argument that is known before a run, by its position or its keyword; null if there is none.
+const tensor::Value* knownArgument(const graph::InternalGraph& graph, const graph::Expr& expr, std::size_t index,
+                                   std::string_view keyword);
+
+}  // namespace sonde::analysis
