@@ -1,19 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/diagnostics.h"
 #include "core/graph/internal_graph.h"
+#include "core/tensor/type_info.h"
 
 namespace sonde::analysis {
 
 enum class ProblemKind : std::uint8_t {
     Nan,
-    Inf,         ///< infinite where the dtype could hold more: a division by 0, a mask
-    Overflow,    ///< infinite in float16 or float8, made of finite inputs
+    Inf,         ///< a division by 0, a mask
+    Overflow,    ///< finite inputs, and a result that is too large for its dtype
     Divergence,  ///< another value than in a reference
     Failure,
     Guard,
@@ -41,6 +43,9 @@ struct Problem {
     std::string message;  ///< "3 elements are NaN, 1 is infinite"
     std::string advice;   ///< why that happens and what to try; empty for carriers
 };
+
+/// By node: types that values of a run had against what the graph tells of them; see Contradictions.
+using ContradictingTypes = std::map<graph::NodeId, tensor::TypeInfo>;
 
 /// A problem of a node, with its module and operator.
 Problem problemAt(const graph::InternalGraph& graph, graph::NodeId node, ProblemKind kind, ProblemRole role);

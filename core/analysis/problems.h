@@ -1,13 +1,11 @@
 #pragma once
 
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/analysis/problem.h"
 #include "core/exec/recording.h"
-#include "core/tensor/type_info.h"
 
 namespace sonde::analysis {
 
@@ -20,9 +18,6 @@ struct BadSummary {
     /// "NaN in 214 nodes, first made by features.3.1.bn (BatchNormalization)"; empty if there is nothing to say.
     std::string text(const graph::InternalGraph& graph) const;
 };
-
-/// By node: types that values of a run had against what the graph tells of them; see Contradictions.
-using ContradictingTypes = std::map<graph::NodeId, tensor::TypeInfo>;
 
 /// Everything wrong in a run, as all of problemCheckers() find it: origins first, in execution order, then carriers. A
 /// node is an origin of NaN if nothing that it was computed from held NaN, infinite as it may have been; of infinity if

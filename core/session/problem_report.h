@@ -18,7 +18,7 @@ struct ProblemReport {
     std::size_t errorCount() const;
     /// A line for each problem and one with their number; control characters are made visible.
     std::string text() const;
-    /// {"format":"sonde-problems","version":1,"problems":[…]}, see command-line.md, "Problems as JSON".
+    /// {"format":"sonde-problems","version":1,"problems":[…]}, see the help page on problems.
     std::string json() const;
     /// A test suite with one test case for each problem, failed if it is an error; one that passed if there is none.
     std::string junit() const;

@@ -63,7 +63,7 @@ QVariant ProblemTableModel::headerData(int section, Qt::Orientation orientation,
                                                     QT_TR_NOOP("Module"), QT_TR_NOOP("Message")};
     static const char* const tips[ColumnCount] = {
         QT_TR_NOOP("NaN, infinity, overflow, divergence from a reference, failure, guard or shape"),
-        QT_TR_NOOP("origin: it came up in this node; carrier: it came from an input"), nullptr, nullptr, nullptr};
+        QT_TR_NOOP("origin: it begins in this node; carrier: inherited from an input"), nullptr, nullptr, nullptr};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     if (role == Qt::ToolTipRole && tips[section]) return tr(tips[section]);
     return role == Qt::DisplayRole ? tr(titles[section]) : QVariant();

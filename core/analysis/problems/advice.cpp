@@ -163,7 +163,7 @@ std::string adviceFor(const InternalGraph& graph, const Suspect& suspect, bool h
                "overflowed, or memory that was never initialised";
     if (!suspect.bad.isOrigin)
         return "its inputs contain infinity: \u221e \u2212 \u221e, 0 \u00b7 \u221e, \u221e / \u221e and a softmax of \u2212\u221e alone are NaN; the infinity is the "
-               "one to avoid or to replace, as by the lowest finite number in masks";
+               "one to avoid or to replace, as by the lowest number of the dtype in masks";
     const DType dtype = dtypeOf(graph, suspect);
     const std::string overflow = "its inputs are finite, but its result exceeds " + rangeText(dtype);
     if (const auto rule = std::ranges::find(kRules, opClass, &Rule::opClass); rule != kRules.end())

@@ -1,15 +1,17 @@
-#include <iterator>
-#include <utility>
+#include <algorithm>
+#include <array>
 
 #include "core/analysis/problems/advice.h"
 #include "core/analysis/problems/checker.h"
 #include "core/analysis/problems/suspects.h"
+#include "core/graph/traits.h"
 #include "core/ops/kernels/finite.h"
 
 namespace sonde::analysis {
 
 using exec::BadValues;
 using graph::InternalGraph;
+using operators::OpClass;
 using tensor::DType;
 
 namespace {
@@ -42,21 +44,45 @@ bool isNarrow(DType dtype) {
     return dtype == DType::Float16 || (tensor::isFloating(dtype) && tensor::itemSize(dtype) == 1);
 }
 
+/// Never infinite for being too large: poles, and masks.
+constexpr std::array kNeverOverflow{OpClass::Log, OpClass::Where, OpClass::MaskedFill, OpClass::Fill, OpClass::Create};
+/// Of finite numbers infinite only if they are too large. (A division may have a divisor of 0.)
+constexpr std::array kOnlyOverflow{OpClass::Exp,
+                                   OpClass::Add,
+                                   OpClass::Sub,
+                                   OpClass::Mul,
+                                   OpClass::Conv,
+                                   OpClass::ConvTranspose,
+                                   OpClass::Linear,
+                                   OpClass::MatMul,
+                                   OpClass::MatrixProduct,
+                                   OpClass::Cast,
+                                   OpClass::AddMatrixProduct,
+                                   OpClass::BatchMatrixProduct,
+                                   OpClass::Sum};
+
+bool isOverflow(const graph::Expr& expr, DType dtype) {
+    const OpClass opClass = graph::traitsOf(expr).opClass;
+    const auto isOneOf = [opClass](const auto& classes) {
+        return std::ranges::find(classes, opClass) != classes.end();
+    };
+    if (expr.kind == graph::ExprKind::Input || isOneOf(kNeverOverflow)) return false;
+    return isNarrow(dtype) || isOneOf(kOnlyOverflow);
+}
+
 Problem problemOfSuspect(const InternalGraph& graph, const Suspect& suspect) {
     const graph::Node& node = graph.node(suspect.node);
     const DType dtype = suspect.bad.dtype != DType::Undefined ? suspect.bad.dtype : node.type.dtype;
     const graph::Expr& expr = graph.expr(node.producer);
-    const bool isOverflow = isNarrow(dtype) && suspect.isOrigin() && expr.kind != graph::ExprKind::Input;
-    const ProblemKind kind = suspect.bad.nan > 0 ? ProblemKind::Nan
-                             : isOverflow        ? ProblemKind::Overflow
-                                                 : ProblemKind::Inf;
+    const std::string weights = suspect.isOrigin() ? badWeights(graph, expr) : std::string();
+    const ProblemKind kind = suspect.bad.nan > 0                                                ? ProblemKind::Nan
+                             : suspect.isOrigin() && weights.empty() && isOverflow(expr, dtype) ? ProblemKind::Overflow
+                                                                                                : ProblemKind::Inf;
     Problem problem =
         problemAt(graph, suspect.node, kind, suspect.isOrigin() ? ProblemRole::Origin : ProblemRole::Carrier);
-    problem.message = badCountText(suspect.bad);
+    problem.message = badCountText(suspect.bad) + weights;
     if (!suspect.isOrigin()) return problem;
     if (kind == ProblemKind::Inf) problem.severity = base::Severity::Warning;
-    const std::string weights = badWeights(graph, expr);
-    problem.message += weights;
     problem.advice = adviceFor(graph, suspect, !weights.empty());
     return problem;
 }

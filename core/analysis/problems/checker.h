@@ -4,7 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analysis/problems.h"
+#include "core/analysis/problem.h"
+#include "core/exec/recording.h"
 
 namespace sonde::analysis {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/analysis/problems.h"
+#include "core/analysis/problem.h"
 
 namespace sonde::analysis {
 

@@ -244,8 +244,11 @@ class TestProblems : public QObject {
                                                      std::vector<Value>{Value(Tensor::of<float>({1}, {1e30F}))});
         const auto problems = analysis::findProblems(*graph, recording);
         QCOMPARE(problems.size(), std::size_t{1});
-        QCOMPARE(problems[0].advice, std::string("its inputs are finite, but its result exceeds the range of float32 (3.4e38): "
-                                                 "check the magnitude of its inputs and weights"));
+        QCOMPARE(problems[0].kind, ProblemKind::Overflow);
+        QCOMPARE(problems[0].severity, base::Severity::Error);
+        QCOMPARE(problems[0].advice,
+                 std::string("its inputs are finite, but its result exceeds the range of float32 (3.4e38): "
+                             "check the magnitude of its inputs and weights"));
     }
 };
 

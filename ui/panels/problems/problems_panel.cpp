@@ -139,7 +139,7 @@ void ProblemsPanel::showDetails() {
     if (!problem) return m_details->setText(tr("Select a row to see why it happens and what to try."));
     const std::string place = problem->node.valid() ? analysis::placeText(m_opened.graph(), problem->node) : "";
     const QString advice = problem->advice.empty() && problem->role == analysis::ProblemRole::Carrier
-                               ? tr("It came from an input: the origin is the one to look at.")
+                               ? tr("Inherited from an input: look at the origin.")
                                : models::shown(problem->advice);
     m_details->setText((place.empty() ? QString() : models::shown(place) + QStringLiteral("\n\n")) +
                        models::shown(problem->message) + QStringLiteral("\n\n") + advice);
