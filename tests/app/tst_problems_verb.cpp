@@ -103,7 +103,6 @@ void TestProblemsVerb::errorsAreOneLine_data() {
     const QString model = QStringLiteral(SONDE_TEST_DATA "/capture/shared.pt");
     const QString reference = QStringLiteral(SONDE_TEST_DATA "/capture/shared.npz");
     QTest::newRow("no such reference") << QStringList{model, "/no/such.npz"} << 3;
-    << 2;
     QTest::newRow("over the reference") << QStringList{model, reference, "--junit", reference} << 2;
     QTest::newRow("no folder") << QStringList{model, reference, "--junit", "/no/such/folder/report.xml"} << 4;
 }

@@ -13,7 +13,7 @@ inline QStringList checkedHelpPages() {
     return {QStringLiteral("from-torch-fx.md"),      QStringLiteral("from-megengine.md"),
             QStringLiteral("tracer-module-path.md"), QStringLiteral("tracer-robust.md"),
             QStringLiteral("tracer-custom.md"),      QStringLiteral("tracer-traced-module.md"),
-            QStringLiteral("record-and-dump.md"),    QStringLiteral("problems.md")};
+            QStringLiteral("record-and-dump.md")};
 }
 
 /// A command line of a page, "sonde trace model.pt  # exit status 3", and the lines of its output below it.
