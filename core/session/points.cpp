@@ -48,6 +48,11 @@ bool PointSet::clear() {
     return had;
 }
 
+bool PointSet::forget(const NodeIdentity& missing) {
+    return std::erase_if(m_entries,
+                         [&](const Entry& entry) { return !entry.node.valid() && entry.identity == missing; }) > 0;
+}
+
 void PointSet::assign(const graph::InternalGraph& graph, std::span<const NodeId> nodes) {
     m_entries.clear();
     for (const NodeId node : nodes) m_entries.push_back({nameOf(graph, node), node});

@@ -34,6 +34,8 @@ class PointSet {
     bool set(const graph::InternalGraph& graph, graph::NodeId node, bool member);
     /// Removes all, also those that are missing; whether there were any.
     bool clear();
+    /// Drops one that is missing; whether there was one.
+    bool forget(const NodeIdentity& missing);
     /// In place of what was there.
     void assign(const graph::InternalGraph& graph, std::span<const graph::NodeId> nodes);
     /// The same of a session that was kept: by identity.

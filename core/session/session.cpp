@@ -114,6 +114,16 @@ void Session::restorePoints(const std::vector<NodeIdentity>& watched, const std:
     m_points.ends.assign(*m_document->graph, ends);
 }
 
+void Session::restorePoints(PointSet watched, PointSet ends) {
+    m_points.watched = std::move(watched);
+    m_points.ends = std::move(ends);
+}
+
+void Session::forgetMissing(const NodeIdentity& missing) {
+    if (m_points.watched.forget(missing)) watchChanged();
+    if (m_points.ends.forget(missing)) endChanged();
+}
+
 /// What queries of watched groups may ask about.
 WatchGroups::Facts Session::facts() {
     return [this] {

@@ -69,10 +69,13 @@ class Session : private Observer {
     /// In place of the group at `index`. Errors: as addWatchGroup(); there is no such group.
     base::Result<void> changeWatchGroup(std::size_t index, WatchGroup group);
     void removeWatchGroup(std::size_t index);
+    /// A watch or end point that the model has no node for is not kept any longer.
+    void forgetMissing(const NodeIdentity& missing);
     /// In place of those there are; tells nobody. So are all that follow.
     void restorePoints(const std::vector<graph::NodeId>& watched, const std::vector<graph::NodeId>& ends);
     /// The same by what PointSet::identities() gave, perhaps of another export of the model.
     void restorePoints(const std::vector<NodeIdentity>& watched, const std::vector<NodeIdentity>& ends);
+    void restorePoints(PointSet watched, PointSet ends);
     void restoreWatchGroups(std::vector<WatchGroup> groups);
 
     // --- its parts ---------------------------------------------------------------------------------------------------

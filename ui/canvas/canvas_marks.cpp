@@ -91,6 +91,7 @@ void CanvasMarks::connectContext() {
         refreshPreviews();
     });
     connect(&m_context.runs(), &context::Runs::valueArrived, this, &CanvasMarks::refreshPreviews);
+    connect(&m_context.watches(), &context::Watches::changed, this, &CanvasMarks::refreshPins);
     connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, &CanvasMarks::refresh);
     connect(&m_context.comparison(), &context::Comparison::changed, this, &CanvasMarks::refresh);
     connect(&m_context.problems(), &context::Problems::changed, this, &CanvasMarks::refresh);
@@ -108,6 +109,7 @@ void CanvasMarks::clear() {
     m_marks.flags.clear();
     m_marks.previews.reset();
     m_marks.moduleValues.clear();
+    m_marks.pins = {};
     m_moduleOutputs.clear();
 }
 
@@ -158,6 +160,8 @@ void CanvasMarks::markPoints(Flags& flags) const {
         flags.add(graph.node(node).producer, static_cast<std::uint16_t>(flag));
     };
     for (const graph::NodeId node : m_context.points().watched()) mark(node, kWatched);
+    for (const context::Watches::Group& group : m_context.watches().groups())
+        for (const graph::NodeId node : group.nodes) mark(node, kWatched);
     for (const graph::NodeId node : m_context.points().ends()) mark(node, kEnd);
     const std::vector<graph::NodeId>& hits = navigation.searchHits();
     for (std::size_t i = 0; i < hits.size(); ++i)
@@ -267,6 +271,36 @@ void CanvasMarks::refresh() {
     if (changedItems.size() > kMaxChanged) Q_EMIT areaChanged({});
     else
         for (const std::uint32_t id : changedItems) Q_EMIT areaChanged(withMargin(items[id]));
+    Q_EMIT changed();
+}
+
+/// Where a pinned expression's node is drawn: on itself, or on the closed module that it is in.
+Pins CanvasMarks::computePins() const {
+    Pins pins;
+    if (!m_view.painter() || !m_context.model().isOpen()) return pins;
+    const layout::SceneLayout& scene = *m_view.scene();
+    const graph::InternalGraph& graph = m_context.model().graph();
+    for (const context::Watches::Entry& entry : m_context.watches().expressions()) {
+        if (!entry.pin.valid() || !entry.isEnabled) continue;
+        const session::ExpressionResult* const result = m_context.watches().result(entry.id);
+        const ItemId item = result ? scene.itemOf(graph.node(entry.pin).producer) : ItemId();
+        if (!item) continue;
+        const layout::ItemDescription& what = scene.item(item).what;
+        PinnedText& pinned = what.kind == layout::ItemKind::Module ? pins.ofModule[what.scope] : pins.ofExpr[what.expr];
+        if (!pinned.text.isEmpty()) pinned.text += QStringLiteral(" \u00b7 ");
+        pinned.text += QString::fromStdString(entry.text) +
+                       (result->error ? QStringLiteral(": ") : QStringLiteral(" = ")) +
+                       QString::fromStdString(result->text());
+        pinned.isError = pinned.isError || result->error.has_value();
+    }
+    return pins;
+}
+
+void CanvasMarks::refreshPins() {
+    Pins pins = computePins();
+    if (pins == m_marks.pins) return;
+    m_marks.pins = std::move(pins);
+    Q_EMIT areaChanged({});
     Q_EMIT changed();
 }
 

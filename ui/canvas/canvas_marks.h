@@ -39,7 +39,10 @@ class CanvasMarks : public QObject {
     /// Those of another canvas with the same scene.
     void takeOver(const CanvasMarks& other);
     /// The flags of a new scene; tells nobody.
-    void retake() { m_marks.flags = computeFlags(); }
+    void retake() {
+        m_marks.flags = computeFlags();
+        m_marks.pins = computePins();
+    }
     /// By the column that the user chose; none if colours are those of the categories.
     void recolor();
     /// Whether the colours are of a run that has become stale since they were made, or that is no longer.
@@ -59,6 +62,8 @@ class CanvasMarks : public QObject {
 
     void connectContext();
     std::vector<std::uint16_t> computeFlags() const;
+    Pins computePins() const;
+    void refreshPins();
     void markPoints(Flags& flags) const;
     void markValues(Flags& flags) const;
     void markRun(Flags& flags) const;

@@ -135,6 +135,20 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
     }
 }
 
+/// A label on the lower edge.
+void ItemPainter::paintPinned(QPainter& painter, const layout::SceneItem& item, const PinnedText& pinned) const {
+    const QRectF box = toQt(item.rect);
+    const double height = m_measure->height(TextRole::Small) + 3;
+    const QString text = m_measure->elided(TextRole::Small, pinned.text, box.width() - 12);
+    const double width = m_measure->width(TextRole::Small, text) + 10;
+    const QRectF label(box.center().x() - width / 2, box.bottom() - height / 2 + 2, width, height);
+    painter.setPen(QPen(m_style.color(pinned.isError ? ColorRole::ErrorMark : ColorRole::WatchMark), 1.2));
+    painter.setBrush(m_style.color(ColorRole::Canvas));
+    painter.drawRoundedRect(label, 3, 3);
+    line(painter, TextRole::Small, {label.left() + 5, label.top() + 1.5}, width, text,
+         m_style.color(pinned.isError ? ColorRole::ErrorMark : ColorRole::Text));
+}
+
 void ItemPainter::paintPreview(QPainter& painter, const layout::SceneItem& item, const Preview* preview,
                                const QColor& ink) const {
     const QRectF frame = Card::thumbnailRect(item.rect);

@@ -83,6 +83,8 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
     }
     if (dimmed) painter.setOpacity(opacity);
     if (flags) paintMarks(painter, item, flags, detail);
+    if (const PinnedText* const pinned = marks.pinned(item.what); pinned && detail != Detail::Block)
+        paintPinned(painter, item, *pinned);
 }
 
 void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags,

@@ -61,6 +61,7 @@ class ItemPainter {
     void paintBar(QPainter& painter, const QRectF& box, const Tint* tint) const;
     void paintToggle(QPainter& painter, const layout::SceneItem& item) const;
     void paintMarks(QPainter& painter, const layout::SceneItem& item, std::uint16_t flags, Detail detail) const;
+    void paintPinned(QPainter& painter, const layout::SceneItem& item, const PinnedText& pinned) const;
     void paintPreview(QPainter& painter, const layout::SceneItem& item, const Preview* preview,
                       const QColor& ink) const;
     void paintHeading(QPainter& painter, const QRectF& area, const QString& text, const QColor& ink) const;

@@ -45,6 +45,19 @@ using Previews = std::map<graph::NodeId, Preview>;
 /// The values that modules stand for, their outputs, by call.
 using ModuleValues = std::map<graph::ScopeId, graph::NodeId>;
 
+/// What watched expressions came to that are pinned on an item, in one line.
+struct PinnedText {
+    QString text;  ///< "max(abs(fc)) = 12.5"
+    bool isError = false;
+    bool operator==(const PinnedText&) const = default;
+};
+/// By operation, or by call of a closed module.
+struct Pins {
+    std::map<graph::ExprId, PinnedText> ofExpr;
+    std::map<graph::ScopeId, PinnedText> ofModule;
+    bool operator==(const Pins&) const = default;
+};
+
 /// The state of a scene's items. `flags` is by item, or empty if no item has any.
 struct SceneMarks {
     std::vector<std::uint16_t> flags;
@@ -52,6 +65,16 @@ struct SceneMarks {
     std::shared_ptr<const Coloring> coloring;  ///< null: by operator category
     ModuleValues moduleValues;                 ///< of modules whose value is watched
 
+    Pins pins;
+
+    const PinnedText* pinned(const layout::ItemDescription& what) const {
+        if (what.kind == layout::ItemKind::Module) {
+            const auto found = what.open ? pins.ofModule.end() : pins.ofModule.find(what.scope);
+            return found == pins.ofModule.end() ? nullptr : &found->second;
+        }
+        const auto found = pins.ofExpr.find(what.expr);
+        return found == pins.ofExpr.end() ? nullptr : &found->second;
+    }
     const Tint* tint(const layout::ItemDescription& what) const { return coloring ? coloring->of(what) : nullptr; }
     std::uint16_t of(layout::ItemId item) const {
         return item.index() < flags.size() ? flags[item.index()] : std::uint16_t{0};

@@ -12,6 +12,7 @@ class InspectorContext::Events : public session::Observer {
 
     void documentLeft() override {
         m_context.m_debugger.reset();
+        m_context.m_watches.reset();
         Q_EMIT m_context.m_model.documentLeft();
     }
     void fileChanged(const base::Error& error, bool isNew) override {
@@ -44,6 +45,7 @@ class InspectorContext::Events : public session::Observer {
     void comparisonChanged() override { m_context.m_comparison.follow(); }
     void testCasesChanged() override { Q_EMIT m_context.m_testCases.changed(); }
     void statisticsChanged() override { Q_EMIT m_context.m_valueMeasures.changed(); }
+    void expressionsChanged() override { m_context.m_watches.follow(); }
     void debuggerChanged() override { m_context.m_debugger.follow(); }
     void breakpointsChanged() override { Q_EMIT m_context.m_debugger.breakpointsChanged(); }
     void told(const session::Notice& notice) override {
@@ -64,7 +66,7 @@ InspectorContext::InspectorContext(QObject* parent)
       m_inputs(m_session, m_messages), m_problems(m_session), m_debugger(m_session, m_messages),
       m_runs(m_session, m_problems, m_messages), m_canvases(m_model, m_navigation, m_messages),
       m_comparison(m_session.comparison()), m_testCases(m_session.testCases(), m_session.comparison()),
-      m_valueMeasures(m_session.statistics()),
+      m_valueMeasures(m_session.statistics()), m_watches(m_session, m_debugger, m_messages),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_loader(m_session, m_model, m_navigation, m_memory, m_messages) {
     qRegisterMetaType<Selection>();
@@ -88,6 +90,7 @@ InspectorContext::~InspectorContext() {
 void InspectorContext::wireMemory() {
     connect(&m_points, &Points::watchChanged, &m_memory, &ModelMemory::keep);
     connect(&m_points, &Points::endChanged, &m_memory, &ModelMemory::keep);
+    connect(&m_watches, &Watches::changed, &m_memory, &ModelMemory::keepExpressions);
     connect(&m_inputs, &Inputs::specsChanged, &m_memory, &ModelMemory::keep);
     connect(&m_navigation, &Navigation::bookmarksChanged, &m_memory, &ModelMemory::keep);
     connect(&m_canvases, &Canvases::viewsChanged, &m_memory, &ModelMemory::keep);
@@ -96,8 +99,8 @@ void InspectorContext::wireMemory() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_messages, &m_model,    &m_navigation, &m_points,     &m_inputs,    &m_problems,      &m_debugger,
-            &m_runs,     &m_canvases, &m_settings,   &m_comparison, &m_testCases, &m_valueMeasures, &m_loader};
+    return {&m_messages, &m_model,    &m_navigation, &m_points,    &m_inputs,        &m_problems, &m_debugger, &m_runs,
+            &m_canvases, &m_settings, &m_comparison, &m_testCases, &m_valueMeasures, &m_watches,  &m_loader};
 }
 
 bool InspectorContext::isBusy() const {

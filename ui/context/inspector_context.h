@@ -21,6 +21,7 @@
 #include "ui/context/settings.h"
 #include "ui/context/test_cases.h"
 #include "ui/context/value_measures.h"
+#include "ui/context/watches.h"
 
 namespace sonde::context {
 
@@ -72,6 +73,10 @@ class InspectorContext : public QObject {
     TestCases& testCases() { return m_testCases; }
     const TestCases& testCases() const { return m_testCases; }
 
+    /// Expressions, groups of watch points, and what is kept of watched values.
+    Watches& watches() { return m_watches; }
+    const Watches& watches() const { return m_watches; }
+
     /// All of them, for who no longer wants to hear of anything.
     std::vector<QObject*> parts();
 
@@ -99,6 +104,7 @@ class InspectorContext : public QObject {
     Comparison m_comparison;
     TestCases m_testCases;
     ValueMeasures m_valueMeasures;
+    Watches m_watches;
     ModelMemory m_memory;
     Loader m_loader;
 };

@@ -8,6 +8,21 @@
 
 namespace sonde::context {
 
+/// Of expressions what is kept of them; results come with every run.
+static std::vector<std::tuple<std::string, NodeId, bool>> textsOf(const session::Session& session) {
+    std::vector<std::tuple<std::string, NodeId, bool>> texts;
+    for (const auto& entry : session.expressionWatches().entries())
+        texts.emplace_back(entry.text, entry.pin, entry.isEnabled);
+    return texts;
+}
+
+void ModelMemory::keepExpressions() {
+    auto now = textsOf(m_parts.session);
+    if (now == m_expressions) return;
+    m_expressions = std::move(now);
+    keep();
+}
+
 void ModelMemory::recallAll() {
     const auto& [session, model, navigation, canvases, inputs, runs, comparison] = m_parts;
     runs.reset();
@@ -15,7 +30,10 @@ void ModelMemory::recallAll() {
     for (const int canvas : {0, 1}) canvases.at(canvas).reset();
     if (!model.isOpen()) return inputs.reset();
     Remembered state = recall(*model.document());
-    session.restorePoints(state.watched, state.ends);
+    session.restorePoints(std::move(state.watched), std::move(state.ends));
+    session.restoreWatchGroups(std::move(state.groups));
+    session.expressionWatches().restore(state.expressionWatches);
+    m_expressions = textsOf(session);
     session.problems().restoreAccepted(std::move(state.accepted));
     comparison.restoreTolerance(state.tolerance);
     std::vector<Selection> bookmarks;
@@ -32,8 +50,11 @@ void ModelMemory::keep() {
     const auto& [session, model, navigation, canvases, inputs, runs, comparison] = m_parts;
     if (!model.isOpen()) return;
     Remembered state;
-    state.watched = session.points().watched.nodes();
-    state.ends = session.points().ends.nodes();
+    state.watched = session.points().watched;
+    state.ends = session.points().ends;
+    state.groups = session.points().groups.all();
+    for (const auto& entry : session.expressionWatches().entries())
+        state.expressions.push_back({0, entry.text, entry.pin, entry.isEnabled, {}, {}, entry.missingPin});
     // What the first picture of a model opens is the canvas's to say.
     if (!canvases.at(0).isFirst()) state.view = canvases.at(0).view();
     if (!canvases.at(1).isFirst()) state.secondView = canvases.at(1).view();

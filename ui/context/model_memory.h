@@ -2,6 +2,10 @@
 
 #include <QObject>
 
+#include <string>
+#include <tuple>
+#include <vector>
+
 #include "core/session/session.h"
 
 namespace sonde::context {
@@ -37,9 +41,12 @@ class ModelMemory : public QObject {
   public Q_SLOTS:
     /// Remembers what belongs to the model.
     void keep();
+    /// The same if expressions are others, not only their results.
+    void keepExpressions();
 
   private:
     const Parts m_parts;
+    std::vector<std::tuple<std::string, graph::NodeId, bool>> m_expressions;  ///< as they were kept last
 };
 
 }  // namespace sonde::context

@@ -19,7 +19,11 @@ class Points : public QObject {
     /// In the order in which they were set.
     const std::vector<NodeId>& watched() const { return m_session.points().watched.nodes(); }
     const std::vector<NodeId>& ends() const { return m_session.points().ends.nodes(); }
+    const session::PointSet& watchedSet() const { return m_session.points().watched; }
+    const session::PointSet& endSet() const { return m_session.points().ends; }
     bool isWatched(NodeId node) const { return m_session.points().watched.contains(node); }
+    /// By itself or in a group.
+    bool isKept(NodeId node) const { return m_session.points().keeps(node); }
     bool isEnd(NodeId node) const { return m_session.points().ends.contains(node); }
 
   public Q_SLOTS:
@@ -27,6 +31,8 @@ class Points : public QObject {
     void setWatched(sonde::graph::NodeId node, bool watched) { m_session.setWatched(node, watched); }
     void toggleEnd(sonde::graph::NodeId node) { setEnd(node, !isEnd(node)); }
     void setEnd(sonde::graph::NodeId node, bool end) { m_session.setEnd(node, end); }
+    /// Of one that the model has no node for: what NodeIdentity::text() gave.
+    void forgetMissing(const std::string& identity) { m_session.forgetMissing(session::NodeIdentity::of(identity)); }
     void clearWatched() { m_session.clearWatched(); }
     void clearEnds() { m_session.clearEnds(); }
 

@@ -41,6 +41,64 @@ QStringList texts(const InternalGraph& graph, const std::vector<NodeId>& nodes) 
     return list;
 }
 
+QStringList texts(const std::vector<session::NodeIdentity>& identities) {
+    QStringList list;
+    for (const session::NodeIdentity& identity : identities) list << QString::fromStdString(identity.text());
+    return list;
+}
+
+std::vector<session::NodeIdentity> identities(const QStringList& texts) {
+    std::vector<session::NodeIdentity> identities;
+    for (const QString& text : texts) identities.push_back(session::NodeIdentity::of(text.toStdString()));
+    return identities;
+}
+
+/// "query<tab>0<tab>op:Conv".
+QStringList texts(const std::vector<session::WatchGroup>& groups) {
+    QStringList list;
+    for (const session::WatchGroup& group : groups)
+        list << QString::fromStdString(std::string(session::name(group.kind)) + '\t' + std::to_string(group.call) +
+                                       '\t' + group.text);
+    return list;
+}
+
+std::vector<session::WatchGroup> groups(const QStringList& texts) {
+    std::vector<session::WatchGroup> groups;
+    for (const QString& text : texts)
+        if (const auto kind = session::watchGroupKind(text.section(kTab, 0, 0).toStdString()))
+            groups.push_back({*kind, text.section(kTab, 2).toStdString(), text.section(kTab, 1, 1).toInt()});
+    return groups;
+}
+
+/// "1<newline>max(abs(fc))<newline>PIN": whether it is enabled, the text, the identity of the node.
+QStringList texts(const InternalGraph& graph, const std::vector<session::ExpressionWatches::Entry>& entries) {
+    QStringList list;
+    std::optional<session::IdentityIndex> index;
+    for (const session::ExpressionWatches::Entry& entry : entries) {
+        std::string pin;
+        if (entry.missingPin) pin = entry.missingPin->text();
+        if (entry.pin.valid()) {
+            if (!index) index.emplace(graph);
+            pin = index->of(entry.pin).text();
+        }
+        QString text = QString::fromStdString(entry.text);
+        text.replace(u'\n', u' ');
+        list << QString::number(entry.isEnabled ? 1 : 0) + u'\n' + text + u'\n' + QString::fromStdString(pin);
+    }
+    return list;
+}
+
+std::vector<session::ExpressionWatch> expressionWatches(const QStringList& texts) {
+    std::vector<session::ExpressionWatch> watches;
+    for (const QString& text : texts) {
+        session::ExpressionWatch watch{text.section(u'\n', 1, 1).toStdString(), {}, text.section(u'\n', 0, 0) != u"0"};
+        if (const QString pin = text.section(u'\n', 2); !pin.isEmpty())
+            watch.pin = session::NodeIdentity::of(pin.toStdString());
+        watches.push_back(std::move(watch));
+    }
+    return watches;
+}
+
 NodeId find(const InternalGraph& graph, const QString& kept) {
     return session::findNode(graph, {kept.section(kTab, 0, 0).toStdString(), kept.section(kTab, 1).toStdString()});
 }
@@ -146,8 +204,10 @@ Place placeOf(const Group& group, int canvas, const InternalGraph& graph) {
 
 Group groupOf(const InternalGraph& graph, const Remembered& state) {
     Group group;
-    group[QStringLiteral("watched")] = texts(graph, state.watched);
-    group[QStringLiteral("ends")] = texts(graph, state.ends);
+    group[QStringLiteral("watched")] = texts(state.watched.identities(graph));
+    group[QStringLiteral("ends")] = texts(state.ends.identities(graph));
+    group[QStringLiteral("watchGroups")] = texts(state.groups);
+    group[QStringLiteral("expressions")] = texts(graph, state.expressions);
     group[QStringLiteral("acceptedBad")] = texts(graph, state.accepted);
     group[QStringLiteral("tolerance")] = state.tolerance ? QVariant(*state.tolerance) : QVariant();
     group[QStringLiteral("bookmarks")] = texts(graph, state.bookmarkedNodes);
@@ -171,8 +231,10 @@ Group groupOf(const InternalGraph& graph, const Remembered& state) {
 Remembered stateOf(const Group& group, const InternalGraph& graph) {
     const auto nodes = [&](const char* key) { return findAll(graph, group.value(QLatin1String(key)).toStringList()); };
     Remembered state;
-    state.watched = nodes("watched");
-    state.ends = nodes("ends");
+    state.watched.assign(graph, identities(group.value(QStringLiteral("watched")).toStringList()));
+    state.ends.assign(graph, identities(group.value(QStringLiteral("ends")).toStringList()));
+    state.groups = groups(group.value(QStringLiteral("watchGroups")).toStringList());
+    state.expressionWatches = expressionWatches(group.value(QStringLiteral("expressions")).toStringList());
     state.accepted = nodes("acceptedBad");
     bool isNumber = false;
     if (const double tolerance = group.value(QStringLiteral("tolerance")).toDouble(&isNumber); isNumber)

@@ -11,6 +11,7 @@
 #include "core/document/document.h"
 #include "core/layout/outline.h"
 #include "core/layout/view_state.h"
+#include "core/session/expression_watches.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/place.h"
 
@@ -21,10 +22,13 @@ inline constexpr std::size_t kFoldFrom = 3;
 
 /// What is kept of a model between sessions, under the fingerprint of its content (QSettings "models/FINGERPRINT"). A
 /// file that was exported again has another fingerprint: then what was kept for its path last is taken. Nodes are kept
-/// by name and qualname, modules by qualname and number of the call.
+/// by name and qualname, points by identity, modules by qualname and number of the call.
 struct Remembered {
-    std::vector<graph::NodeId> watched;
-    std::vector<graph::NodeId> ends;
+    session::PointSet watched;
+    session::PointSet ends;
+    std::vector<session::WatchGroup> groups;
+    std::vector<session::ExpressionWatches::Entry> expressions;  ///< for remember(); text, pin and isEnabled count
+    std::vector<session::ExpressionWatch> expressionWatches;     ///< from recall()
     std::vector<graph::NodeId> bookmarkedNodes;
     std::vector<graph::ScopeId> bookmarkedScopes;
     std::vector<std::pair<QString, InputSpec>> inputs;  ///< by input name

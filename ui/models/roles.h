@@ -15,6 +15,8 @@ enum Role {
     MutedRole,                    ///< bool: of no use now (not reached, not visited)
     ExprRole,                     ///< uint: the expr's number
     OperatorRole,                 ///< QString: the operator's name
+    HistoryRole,                  ///< QVariantList of numbers, oldest first, invalid where there was none
+    ErrorColumnRole,              ///< int: the character that an error is about, from 1
     ExportRole,                   ///< text for a program; invalid: the same as for people
 };
 

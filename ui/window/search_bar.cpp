@@ -118,6 +118,8 @@ void SearchBar::dismiss() {
     Q_EMIT dismissed();
 }
 
+QString SearchBar::text() const { return m_field->text(); }
+
 int SearchBar::search(const QString& text) {
     if (!m_opened.isOpen()) return 0;
     if (m_field->text() != text) m_field->setText(text);

@@ -27,6 +27,8 @@ class SearchBar : public QFrame {
     /// Shows the bar with the cursor in it; `text` replaces what was typed unless it is null.
     void activate(const QString& text = {});
     void dismiss();
+    /// What is searched for.
+    QString text() const;
     /// Searches at once. Returns the number of hits. A text that is no query has none; the bar says what is wrong
     /// where.
     int search(const QString& text);

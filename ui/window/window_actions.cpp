@@ -235,6 +235,15 @@ void WindowActions::bindPoints() {
             std::all_of(nodes.begin(), nodes.end(), [&](graph::NodeId node) { return points.isWatched(node); });
         for (const graph::NodeId node : nodes) points.setWatched(node, !areAllWatched);
     });
+    using Group = session::WatchGroup;
+    const auto watchGroup = [this](Group::Kind kind, const std::string& text) {
+        (void)m_parts.context.watches().addGroup({kind, text, 0});
+    };
+    const auto module = [this] { return m_parts.context.navigation().selection().qualname.toStdString(); };
+    bind("run.watch_module", [=] { watchGroup(Group::Kind::Module, module()); });
+    bind("run.watch_inside", [=] { watchGroup(Group::Kind::Inside, module()); });
+    bind("run.watch_everything", [=] { watchGroup(Group::Kind::Everything, {}); });
+    bind("run.watch_matches", [=, this] { watchGroup(Group::Kind::Query, m_parts.search.text().toStdString()); });
     bind("run.end", [this] { m_parts.context.points().toggleEnd(m_parts.steps.actedOn()); });
     bind("run.clear_watches", [this] { m_parts.context.points().clearWatched(); });
     bind("run.clear_ends", [this] { m_parts.context.points().clearEnds(); });

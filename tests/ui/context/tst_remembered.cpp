@@ -86,7 +86,7 @@ void TestRemembered::initTestCase() {
 
 Remembered TestRemembered::sample(const document::Document& document) {
     Remembered state;
-    state.watched = {document.outputs.front().node};
+    state.watched.assign(*document.graph, std::vector<graph::NodeId>{document.outputs.front().node});
     state.tolerance = 0.25;
     InputSpec spec;
     spec.source = QStringLiteral("photo.png");
@@ -108,7 +108,7 @@ void TestRemembered::recallsWhatIsStillBeingWritten() {
     rememberPlace(m_document, 1, place);
     const Remembered known = recall(*m_document);
     QVERIFY(!writer.wasWaitedFor());
-    QCOMPARE(known.watched, state.watched);
+    QCOMPARE(known.watched.nodes(), state.watched.nodes());
     QCOMPARE(known.tolerance, state.tolerance);
     QCOMPARE(known.inputs, state.inputs);
     QCOMPARE(known.view->direction, layout::Direction::LeftRight);
@@ -122,7 +122,7 @@ void TestRemembered::recallsWhatWasFetched() {
     waitUntilStored();
     fetchRemembered(*m_document);
     const HeldWriter writer;
-    QCOMPARE(recall(*m_document).watched, sample(*m_document).watched);
+    QCOMPARE(recall(*m_document).watched.nodes(), sample(*m_document).watched.nodes());
     QVERIFY(!writer.wasWaitedFor());
 }
 
@@ -166,12 +166,12 @@ void TestRemembered::anotherContentAtTheSameLocation() {
     {
         const HeldWriter writer;
         remember(m_document, sample(*m_document));
-        QCOMPARE(recall(exportedAgain).watched, sample(*m_document).watched);
+        QCOMPARE(recall(exportedAgain).watched.nodes(), sample(*m_document).watched.nodes());
         QVERIFY(!writer.wasWaitedFor());
     }
-    QCOMPARE(recall(exportedAgain).watched, sample(*m_document).watched);
+    QCOMPARE(recall(exportedAgain).watched.nodes(), sample(*m_document).watched.nodes());
     exportedAgain.location += ".other";
-    QVERIFY(recall(exportedAgain).watched.empty());
+    QVERIFY(recall(exportedAgain).watched.nodes().empty());
 }
 
 QTEST_MAIN(TestRemembered)
