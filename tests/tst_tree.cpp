@@ -1,6 +1,7 @@
 // Facts about the tree that reviews forget: what stands at the top, where colours and keys may be written, that no
 // unfinished word is left, that every operator file and every test does what its name says.
 
+#include <QDirIterator>
 #include <QFileInfo>
 #include <QProcess>
 #include <QRegularExpression>
@@ -110,6 +111,7 @@ class TestTree : public QObject {
     void testsThatAssertNothingAreFound();
     void testsAreSkippedOnlyForMissingReferenceSets();
     void noFileIsTooLongToRead();
+    void testDataStaysSmall();
     void nothingOpensTheNetwork();
     void linksInPagesLeadSomewhere();
     void commentsCitePagesOfTheRepository();
@@ -307,6 +309,16 @@ void TestTree::noFileIsTooLongToRead() {
         const auto lines = sourceLines(file).size();
         QVERIFY2(lines <= 601, qPrintable(QStringLiteral("%1 has %2 lines: split it by meaning").arg(file).arg(lines)));
     }
+}
+
+/// A clone is quick and its tests still mean something: what is larger belongs to the reference sets.
+void TestTree::testDataStaysSmall() {
+    qint64 bytes = 0;
+    QDirIterator files(sourcePath(QStringLiteral("tests/data")), QDir::Files | QDir::Hidden,
+                       QDirIterator::Subdirectories);
+    while (files.hasNext()) bytes += QFileInfo(files.next()).size();
+    QVERIFY(bytes > 0);
+    QVERIFY2(bytes <= 15'000'000, qPrintable(QStringLiteral("tests/data has %1 bytes").arg(bytes)));
 }
 
 void TestTree::nothingOpensTheNetwork() {

@@ -141,7 +141,7 @@ class TestConcreteTrace : public QObject {
         QTest::addColumn<QString>("model");
         for (const char* name :
              {"mlp_functional.trace", "shared_twice.trace", "nested_containers.trace", "gpt_mini.trace",
-              "squeezenet1_1.trace", "shared_twice.script", "nested_containers.script", "mlp_functional.script"}) {
+              "unet_small.trace", "shared_twice.script", "nested_containers.script", "mlp_functional.script"}) {
             QTest::newRow(name) << name;
         }
     }
@@ -208,7 +208,7 @@ class TestConcreteTrace : public QObject {
     void tracedModulesWorkAtOtherSizes_data() {
         QTest::addColumn<QString>("model");
         for (const char* name : {"gpt_mini.script", "gpt_mini.trace", "lstm_classifier.trace", "mlp_functional.script",
-                                 "shared_twice.script", "squeezenet1_1.trace"}) {
+                                 "shared_twice.script", "unet_small.trace"}) {
             QTest::newRow(name) << name;
         }
     }
@@ -233,10 +233,10 @@ class TestConcreteTrace : public QObject {
         for (const char* tracer : {"", "module-path", "robust", "traced-module"}) {
             QTest::addRow("vit_small, %s", tracer) << "vit_small.script" << tracer << "#rand(0,1)"
                                                    << "float32[1,3,32,32]";  // it asserts its sizes
-            QTest::addRow("squeezenet, %s", tracer) << "squeezenet1_1.trace" << tracer << "#zeros"
+            QTest::addRow("unet_small, %s", tracer) << "unet_small.trace" << tracer << "#zeros"
                                                     << "float32[1,3,224,224]";
         }
-        QTest::newRow("its own shape") << "squeezenet1_1.trace"
+        QTest::newRow("its own shape") << "unet_small.trace"
                                        << "module-path"
                                        << "#rand(0,1,2,3,64,64)"
                                        << "float32[2,3,64,64]";

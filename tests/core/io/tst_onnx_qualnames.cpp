@@ -61,11 +61,11 @@ void TestOnnxQualnames::convolutionsAndActivationsBelongToTheirModules_data() {
     QTest::addColumn<QStringList>("kinds");
     QTest::addColumn<QStringList>("operators");
     const QStringList convolutions{"aten::_convolution", "aten::convolution", "aten::conv2d"};
-    for (const char* model : {"mobilenet_v3_small", "squeezenet1_1", "nested_containers", "resnet18_slim"}) {
+    for (const char* model : {"mobilenet_v3_small", "nested_containers", "resnet18_slim"}) {
         QTest::addRow("%s convolutions", model) << convolutions << QStringList{"Conv"};
     }
     QTest::newRow("unet_small convolutions") << convolutions << QStringList{"Conv", "ConvTranspose"};
-    for (const char* model : {"mobilenet_v3_small", "squeezenet1_1", "resnet18_slim", "unet_small"}) {
+    for (const char* model : {"mobilenet_v3_small", "resnet18_slim", "unet_small"}) {
         QTest::addRow("%s relu", model) << QStringList{"aten::relu", "aten::relu_"} << QStringList{"Relu"};
     }
     QTest::newRow("mobilenet_v3_small hardswish")

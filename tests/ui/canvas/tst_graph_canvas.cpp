@@ -283,7 +283,7 @@ void TestGraphCanvas::arrowsTurnWithTheDirection() {
 }
 
 void TestGraphCanvas::watchPointWidensTheCardAndShowsTheValue() {
-    open(QStringLiteral(SONDE_TEST_DATA "/models/squeezenet1_1.onnx"));
+    open(QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"));
     graph::NodeId watched;
     for (const graph::ExprId id : m_context->model().graph().main().order)
         if (m_context->model().graph().expr(id).op.name == "Relu") {
@@ -314,7 +314,7 @@ void TestGraphCanvas::watchPointWidensTheCardAndShowsTheValue() {
 }
 
 void TestGraphCanvas::endPointDimsWhatIsNotReached() {
-    open(QStringLiteral(SONDE_TEST_DATA "/models/squeezenet1_1.onnx"));
+    open(QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"));
     m_context->canvases().active().expandToDepth(3);
     settle();
     graph::NodeId end;

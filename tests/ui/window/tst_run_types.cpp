@@ -113,7 +113,7 @@ class TestRunTypes : public QObject {
         QTest::newRow("ch_ppocr_mobile_v2.0_cls_infer.onnx") << QStringLiteral("#rand(0,1,1,3,48,192)");
         for (const char* file :
              {"mlp_functional.trace.pt", "vit_small.trace.pt", "gpt_mini.trace.pt", "lstm_classifier.trace.pt",
-              "unet_small.script.pt", "shared_twice.script.pt", "nested_containers.trace.pt", "squeezenet1_1.trace.pt"})
+              "unet_small.script.pt", "shared_twice.script.pt", "nested_containers.trace.pt", "unet_small.trace.pt"})
             QTest::newRow(file) << QString();
     }
     void memoryIsThatOfTheRun() {
