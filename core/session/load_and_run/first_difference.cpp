@@ -40,7 +40,6 @@ std::string nodeText(const graph::InternalGraph& graph, graph::NodeId node) {
 }
 
 std::string differenceText(const graph::InternalGraph& graph, const RunDifferences& found, const std::string& title) {
-    if (found.compared == 0) return "nothing was compared with " + title;
     if (found.differing == 0) return fmt::format("no difference from {}: {} values agree", title, found.compared);
     const analysis::NodeDifference& first = *found.ofNode[found.firstDiverging.index()];
     std::string text = fmt::format("first difference from {}: {}: ", title, nodeText(graph, found.firstDiverging));
@@ -62,6 +61,13 @@ base::Result<CaseDifferences> differencesOfCase(const LoadAndRunTask& task, cons
     const std::string& reference = task.options.firstDifference;
     const std::string title =
         reference == kUnoptimised ? reference : std::filesystem::path(reference).filename().string();
+    // Two models without a value in common do not agree: one of them was named by mistake.
+    if (result.differences.compared == 0) {
+        base::Error error =
+            base::usageError("no value of the dump has a counterpart in " + title, "--first_difference");
+        error.hint = "name a model with the same nodes";
+        return error;
+    }
     result.text = differenceText(*actual.graph, result.differences, title);
     return result;
 }

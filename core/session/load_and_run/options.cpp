@@ -118,7 +118,7 @@ constexpr std::array kOptions{
     LoadAndRunOption{"warmup_iter", "N", "Number of runs before them (1)", "", setCount<&Options::warmUps, 0>},
     LoadAndRunOption{"thread", "N", "Number of threads (1)", "", setCount<&Options::threads, 1, base::kMaxThreads>},
     LoadAndRunOption{"profile", "FILE", "Write the times of the last run of each operation as JSON", "", setText<&Options::profile>},
-    LoadAndRunOption{"range", "R", "Fail if the magnitude of a float that an operation computes is not below R", "", setRange},
+    LoadAndRunOption{"range", "R", "Fail if the magnitude of a float that an operation computes is not below R (0: no limit)", "", setRange},
     LoadAndRunOption{"check_var_value", "N[:FIRST]", "Fail if every N-th value, from number FIRST (0) on, changes between runs", "", setVarCheck},
     LoadAndRunOption{"io_dump", "FILE", "Write every value of the first run of each case as text", "", setText<&Options::ioDump>},
     LoadAndRunOption{"bin_io_dump", "DIR", "Write every value of the first run of each case as run0-var12.npy", "", setText<&Options::binIoDump>},

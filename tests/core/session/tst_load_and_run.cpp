@@ -362,6 +362,12 @@ class TestLoadAndRun : public QObject {
         QCOMPARE(beginning(m_lines, "no difference from unoptimised: "), 2);
     }
 
+    void anUnrelatedModelIsNoReference() {
+        set("first_difference", "zoo:lstm_classifier");
+        const auto result = run("a.dump");
+        QVERIFY(!result && result.error().kind == base::ErrorKind::Usage);
+    }
+
     void inputsAndOutputsAreListed() {
         set("model_info");
         QVERIFY(run("a.dump").has_value());
