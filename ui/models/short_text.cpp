@@ -6,7 +6,7 @@
 namespace sonde::models {
 namespace {
 
-constexpr qsizetype kMaxTextLength = 300;
+constexpr qsizetype kMaxTextLength = 300, kMaxParagraph = 2000;
 
 /// The beginning and the end, where names differ, with "…" between.
 QString elided(const QString& text, qsizetype most) {
@@ -17,10 +17,8 @@ QString elided(const QString& text, qsizetype most) {
     return text.left(head) + QChar(0x2026) + text.mid(tail);
 }
 
-}  // namespace
-
-QString oneLine(const QString& text) {
-    QString whole = elided(text, kMaxTextLength);
+QString cleaned(const QString& text, qsizetype most) {
+    QString whole = elided(text, most);
     for (QChar& c : whole) {
         const QChar::Category kind = c.category();
         const bool breaks =
@@ -32,12 +30,18 @@ QString oneLine(const QString& text) {
     return whole;
 }
 
-QString shown(std::string_view text) {
-    // Four bytes make a character at most; what is between is not decoded, a hostile file may hold megabytes.
-    constexpr std::size_t kEdge = 4 * kMaxTextLength;
-    if (text.size() <= 2 * kEdge) return oneLine(context::text(text));
-    return oneLine(context::text(base::utf8Prefix(text, kEdge)) + context::text(base::utf8Suffix(text, kEdge)));
+/// Four bytes make a character at most; what is between is not decoded, a hostile file may hold megabytes.
+QString cleanedBytes(std::string_view text, qsizetype most) {
+    const auto edge = static_cast<std::size_t>(4 * most);
+    if (text.size() <= 2 * edge) return cleaned(context::text(text), most);
+    return cleaned(context::text(base::utf8Prefix(text, edge)) + context::text(base::utf8Suffix(text, edge)), most);
 }
+
+}  // namespace
+
+QString oneLine(const QString& text) { return cleaned(text, kMaxTextLength); }
+QString shown(std::string_view text) { return cleanedBytes(text, kMaxTextLength); }
+QString paragraph(std::string_view text) { return cleanedBytes(text, kMaxParagraph); }
 
 QString brief(std::string_view text) { return elided(shown(text), 60); }
 

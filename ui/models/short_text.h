@@ -11,6 +11,8 @@ namespace sonde::models {
 QString oneLine(const QString& text);
 /// The same of bytes.
 QString shown(std::string_view text);
+/// The same of a text that has room for 2000 characters.
+QString paragraph(std::string_view text);
 /// The same within a sentence: at most 60 characters.
 QString brief(std::string_view text);
 

@@ -3,10 +3,12 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QDialogButtonBox>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QTableView>
 
 #include "tests/support/onnx_file.h"
@@ -68,7 +70,7 @@ class TestProblemsPanel : public WindowFixture {
     QTableView* view() { return panel()->view(); }
     QString cell(int row, int column) { return view()->model()->index(row, column).data().toString(); }
     void give(const QString& numbers) {
-        context().inputs().setSpec(QStringLiteral("x"), {numbers.toStdString(), {}});
+        context().inputs().setSpec(QStringLiteral("x"), {numbers, {}});
         settle();
     }
     QString selected() {
@@ -162,8 +164,10 @@ void TestProblemsPanel::itSavesWhatTheVerbPrints() {
     key(Qt::Key_F8, Qt::ControlModifier | Qt::ShiftModifier);
     auto* dialog = panel()->findChild<QFileDialog*>();
     QVERIFY(dialog);
-    dialog->selectFile(saved);
-    QTest::keyClick(dialog, Qt::Key_Return);
+    dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(saved);
+    QPushButton* const choose = dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save);
+    QTRY_VERIFY(choose->isEnabled());
+    QTest::mouseClick(choose, Qt::LeftButton);
     QTRY_VERIFY(QFile::exists(saved));
     options.replaceInStrings(QStringLiteral("FILE"), printed);
     const Outcome outcome = runSonde(QStringList{"problems", m_model, "--input-data", "x:[-1,4]"} + options);

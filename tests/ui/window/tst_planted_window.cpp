@@ -1,7 +1,10 @@
 // Fifty generated networks with one fault each, in the real window: at most three actions lead to the right node.
 
+#include <QDialogButtonBox>
 #include <QFileDialog>
+#include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QTableView>
 
 #include "tests/support/planted_networks.h"
@@ -37,16 +40,20 @@ class TestPlantedWindow : public WindowFixture {
     }
     void compareWith(const QString& file) {
         ++m_actions;
+        activate();
         canvas()->setFocus();
         QTest::keyClick(canvas(), Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
-        auto* dialog = m_window->findChild<QFileDialog*>();
-        QVERIFY(dialog && dialog->isVisible());
+        QFileDialog* dialog = nullptr;
+        for (auto* each : m_window->findChildren<QFileDialog*>())
+            if (each->isVisible()) dialog = each;
+        QVERIFY(dialog);
+        QVERIFY(dialog->findChild<QLabel*>(QStringLiteral("howToRecord"))->text().contains(u"sonde_capture.record("));
         auto* name = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
         QVERIFY(name);
-        name->clear();
-        QTest::keyClicks(name, file);
-        QSignalSpy changed(&context().comparison(), &context::Comparison::changed);
-        QTest::keyClick(name, Qt::Key_Return);
+        name->setText(file);  // as pasted: typing opens the list of completions
+        QPushButton* const choose = dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Open);
+        QTRY_VERIFY(choose->isEnabled());
+        QTest::mouseClick(choose, Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown() && !context().comparison().isActive(), 30000);
         settle();
     }

@@ -140,9 +140,9 @@ void ProblemsPanel::showDetails() {
     const std::string place = problem->node.valid() ? analysis::placeText(m_opened.graph(), problem->node) : "";
     const QString advice = problem->advice.empty() && problem->role == analysis::ProblemRole::Carrier
                                ? tr("Inherited from an input: look at the origin.")
-                               : models::shown(problem->advice);
+                               : models::paragraph(problem->advice);
     m_details->setText((place.empty() ? QString() : models::shown(place) + QStringLiteral("\n\n")) +
-                       models::shown(problem->message) + QStringLiteral("\n\n") + advice);
+                       models::paragraph(problem->message) + QStringLiteral("\n\n") + advice);
 }
 
 void ProblemsPanel::choose(const QModelIndex& row) {
