@@ -67,8 +67,9 @@ ProblemsPanel::ProblemsPanel(context::OpenModel& opened, context::Navigation& na
     top->addWidget(m_save);
     m_splitter->addWidget(list);
     m_splitter->addWidget(scroll);
-    m_splitter->setStretchFactor(0, 3);
-    m_splitter->setStretchFactor(1, 1);
+    m_splitter->setSizes({600, 300});  // parts of what there is
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setMinimumWidth(theme::kLarge * 10);
     m_splitter->setChildrenCollapsible(false);
     auto* inner = new QVBoxLayout(page);
     inner->setContentsMargins(0, 0, 0, 0);
