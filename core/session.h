@@ -2,6 +2,7 @@
 
 // One open model as a debugger has it: inputs, points, runs, values, comparisons, problems; no window.
 
+#include "core/session/debug/accesses.h"
 #include "core/session/debug_commands.h"
 #include "core/session/export_preview.h"
 #include "core/session/expressions.h"

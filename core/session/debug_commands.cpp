@@ -8,6 +8,9 @@
 #include "core/analysis/tensor_stats.h"
 #include "core/base/nearest.h"
 #include "core/exec/flatten.h"
+#include "core/session/debug/accesses.h"
+#include "core/session/debug/command_words.h"
+#include "core/session/debug/timeline_json.h"
 #include "core/session/debug/value_json.h"
 
 namespace sonde::session {
@@ -16,6 +19,8 @@ using debug::Breakpoint;
 using debug::Direction;
 using debug::Item;
 using debug::Target;
+using debug::unquoted;
+using debug::Words;
 using graph::NodeId;
 using nlohmann::ordered_json;
 
@@ -24,71 +29,11 @@ namespace {
 constexpr std::int64_t kMaxWatched = 16;    ///< elements of a watched tensor; of a larger one its statistics
 constexpr std::size_t kMaxOutputs = 1'000;  ///< values that one answer lists
 
-bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-/// Columns count code points, from 1.
-std::size_t columnAt(std::string_view line, std::size_t offset) {
-    const std::string_view before = line.substr(0, offset);
-    return 1 + static_cast<std::size_t>(std::ranges::count_if(before, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 /// Why a command was not done, and where in the line that is.
 struct Refusal {
     base::Error error;
     std::size_t column = 1;
 };
-
-/// What is left of a line, word by word.
-class Words {
-  public:
-    explicit Words(std::string_view line) : m_line(line) { skip(); }
-
-    bool atEnd() const { return m_at >= m_line.size(); }
-    std::size_t column() const { return columnAt(m_line, m_at); }
-    std::string_view rest() const {
-        std::string_view text = m_line.substr(std::min(m_at, m_line.size()));
-        while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
-        return text;
-    }
-    /// Up to the next blank, but for those in backticks.
-    std::string_view next() {
-        const std::size_t begin = m_at;
-        bool isQuoted = false;
-        for (; m_at < m_line.size() && (isQuoted || !isBlank(m_line[m_at])); ++m_at) {
-            if (m_line[m_at] == '\\' && isQuoted && m_at + 1 < m_line.size()) ++m_at;
-            else if (m_line[m_at] == '`') isQuoted = !isQuoted;
-        }
-        const std::string_view word = m_line.substr(begin, m_at - begin);
-        skip();
-        return word;
-    }
-    /// The next word if it is this one.
-    bool takes(std::string_view word) {
-        const std::size_t before = m_at;
-        if (next() == word) return true;
-        m_at = before;
-        return false;
-    }
-
-  private:
-    void skip() {
-        while (m_at < m_line.size() && isBlank(m_line[m_at])) ++m_at;
-    }
-
-    std::string_view m_line;
-    std::size_t m_at = 0;
-};
-
-/// A name without its backticks.
-std::string unquoted(std::string_view word) {
-    if (word.size() < 2 || !word.starts_with('`') || !word.ends_with('`')) return std::string(word);
-    std::string name;
-    for (std::size_t i = 1; i + 1 < word.size(); ++i) {
-        if (word[i] == '\\' && i + 2 < word.size()) ++i;
-        name += word[i];
-    }
-    return name;
-}
 
 std::string_view stateName(DebugState state) {
     switch (state) {
@@ -172,6 +117,15 @@ struct DebugCommands::Call {
         refuse(base::usageError("the number of " + std::string(of) + " is missing"), column);
         return std::nullopt;
     }
+    /// A number from 0 on.
+    std::optional<std::size_t> count(const char* what) {
+        const std::size_t column = words.column();
+        const auto number = this->number(what);
+        if (!number) return std::nullopt;
+        if (*number >= 0) return static_cast<std::size_t>(*number);
+        refuse(base::usageError("the number of " + std::string(what) + " is less than 0"), column);
+        return std::nullopt;
+    }
 
     void step() {
         Target::Kind kind = Target::Kind::Over;
@@ -192,6 +146,38 @@ struct DebugCommands::Call {
         const Direction way = direction();
         if (!isComplete()) return;
         if (auto gone = debugger().runTo(*target, way); !gone) refuse(std::move(gone).error(), column);
+    }
+    void goTo() {
+        const std::size_t column = words.column();
+        const auto position = count("a step");
+        if (!position || !isComplete()) return;
+        if (auto gone = debugger().goTo(static_cast<debug::ItemId>(*position)); !gone)
+            refuse(std::move(gone).error(), column);
+    }
+    void timeline() {
+        std::size_t first = 0, rows = kMaxOutputs;
+        if (!words.atEnd()) {
+            const auto from = count("a step");
+            if (!from) return;
+            first = *from;
+        }
+        if (!words.atEnd()) {
+            const auto count = this->count("rows");
+            if (!count) return;
+            rows = *count;
+        }
+        if (isComplete())
+            answer["timeline"] = debug::timelineJson(*session.document()->graph, debugger().timeline(), first, rows);
+    }
+    void accesses(bool areWrites) {
+        const auto asked = node();
+        if (!asked || !isComplete()) return;
+        debug::AccessItems items;
+        items.add(debugger().timeline(), debug::Accesses::of(*session.document()->graph, *asked));
+        answer[areWrites ? "writes" : "reads"] = debug::positionsJson(areWrites ? items.writes : items.reads);
+    }
+    void memory() {
+        if (isComplete()) answer["memory"] = debug::keptUseJson(debugger().keptUse());
     }
     void run() {
         if (words.atEnd()) return debugger().restart();
@@ -435,6 +421,13 @@ const std::vector<DebugCommands::Command>& DebugCommands::commands() {
          {"step [over|into|out] [back]", "Go to the next node at this level, inside, or outside of this"},
          [](Call& call) { call.step(); }},
         {"to", {"to NODE [back]", "Go on to a node"}, [](Call& call) { call.to(); }},
+        {"goto", {"goto POSITION", "Go to a position of the run, back or on"}, [](Call& call) { call.goTo(); }},
+        {"timeline",
+         {"timeline [POSITION [COUNT]]", "List the steps of the run so far"},
+         [](Call& call) { call.timeline(); }},
+        {"reads", {"reads NODE", "Where the node's value was read so far"}, [](Call& call) { call.accesses(false); }},
+        {"writes", {"writes NODE", "Where it was written"}, [](Call& call) { call.accesses(true); }},
+        {"memory", {"memory", "How the values of the run are kept"}, [](Call& call) { call.memory(); }},
         {"break",
          {"break NODE|MODULE|op:OPERATOR|nan|inf|overflow|zero [if EXPRESSION]", "Stop there"},
          [](Call& call) { call.addBreakpoint(); }},

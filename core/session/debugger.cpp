@@ -39,6 +39,8 @@ void Debugger::forget() {
     if (m_run) m_executor.discard(std::exchange(m_runner, {}));
     m_executor.discard(std::exchange(m_run, {}));
     m_place = {};
+    m_timeline.clear();
+    m_isComplete = false;
     m_error.reset();
     m_hasOtherInputs = false;
     m_state = DebugState::Stopped;
@@ -53,6 +55,7 @@ void Debugger::cancel() {
 void Debugger::fail(base::Error error) {
     m_run.reset();
     m_place = {};
+    m_timeline.clear();
     m_error = std::move(error);
     m_state = DebugState::Failed;
     m_observer.debuggerChanged();
@@ -116,6 +119,8 @@ namespace {
 struct Moved {
     debug::Place place;
     debug::Breakpoints points;
+    debug::Timeline::Changes changes;  ///< of the trace
+    bool hasEnded = false;
 };
 
 }  // namespace
@@ -129,14 +134,18 @@ void Debugger::go(const Target& target, Direction direction) {
     session::start(
         m_executor, Activity::Debug, m_stop.token(),
         [document = m_document, run = m_run, from = m_place, target, direction, doesCurrent = m_doesCurrent,
-         points = m_breakpoints](const base::WorkContext& work) mutable {
+         points = m_breakpoints, known = m_timeline.size(),
+         open = m_timeline.open()](const base::WorkContext& work) mutable {
             debug::Place place = debug::move(*document, *run, from, target, direction, points, work);
             if (doesCurrent) debug::View(document, run, place).doCurrent(work);
-            return Moved{std::move(place), std::move(points)};
+            return Moved{std::move(place), std::move(points), debug::Timeline::changes(run->trace(), known, open),
+                         run->hasEnded()};
         },
         [this, run = m_run](Moved moved) {
             if (run != m_run) return;
             m_place = std::move(moved.place);
+            m_timeline.add(moved.changes);
+            m_isComplete = moved.hasEnded;
             m_breakpoints.adopt(std::move(moved.points));
             m_state = m_place.reason == debug::Reason::Failed ? DebugState::Failed
                       : m_place.isEnd                         ? DebugState::Finished
@@ -156,7 +165,7 @@ void Debugger::resume(Direction direction) { step(Target::Kind::Breakpoint, dire
 
 void Debugger::step(Target::Kind kind, Direction direction) {
     if (isRunning()) return;
-    const Target target{kind, {}};
+    const Target target{kind, {}, kNoItem};
     if (m_run) return go(target, direction);
     if (const auto begun = begin([=, this] { go(target, direction); }); !begun) fail(begun.error());
 }
@@ -179,7 +188,7 @@ base::Result<void> Debugger::runTo(NodeId node, Direction direction) {
     const std::string& name = graph.node(node).name;
     if (expr.kind == graph::ExprKind::Input || graph.node(node).constant)
         return base::usageError("'" + name + "' is there before the run begins: no operation computes it");
-    const Target target{Target::Kind::Node, expr.id};
+    const Target target{Target::Kind::Node, expr.id, kNoItem};
     // What has ended is looked at from its start.
     const bool hasEnded = m_state == DebugState::Finished || m_state == DebugState::Failed;
     if (m_run && hasEnded && direction == Direction::Forward) m_place = {};
@@ -197,6 +206,30 @@ base::Result<void> Debugger::runTo(NodeId node, Direction direction) {
     }
     if (m_run) go(target, direction);
     else SONDE_TRY(begin([=, this] { go(target, direction); }));
+    return {};
+}
+
+base::Result<void> Debugger::goTo(ItemId item) {
+    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
+    if (!m_run) return begin([this, item] { go({Target::Kind::Item, {}, item}, Direction::Forward); });
+    const std::size_t known = m_timeline.size();
+    if (item >= known && m_isComplete)
+        return base::usageError("the run has " + std::to_string(known) + " steps", {}, "choose one from 0 on");
+    if (item == m_place.item) return {};
+    // The last operation may have begun only.
+    const bool isLast = item < known && m_timeline.operationAt(item) + 1 == known;
+    const bool isToDo = isLast && m_timeline[static_cast<ItemId>(known - 1)].end == kNoItem;
+    const bool isAhead = m_place.item == kNoItem || item > m_place.item;
+    if (item >= known || (isToDo && isAhead && m_doesCurrent)) {
+        go({Target::Kind::Item, {}, item}, Direction::Forward);
+        return {};
+    }
+    dropLooks();
+    m_executor.abandon(Activity::Debug);
+    m_place = {item, false, debug::Reason::Step, {}};
+    m_state = DebugState::Stopped;
+    m_error.reset();
+    m_observer.debuggerChanged();
     return {};
 }
 

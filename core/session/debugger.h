@@ -9,6 +9,7 @@
 
 #include "core/session/debug/breakpoints.h"
 #include "core/session/debug/place.h"
+#include "core/session/debug/timeline.h"
 #include "core/session/debug/view.h"
 #include "core/session/runs.h"
 
@@ -47,6 +48,12 @@ class Debugger {
     /// The run with its steps; null without one. Must not be touched while it runs. While inspect() works only its
     /// trace and plan may be read.
     const debug::RecordedRun* run() const { return m_run.get(); }
+    /// The steps of the run as they were when it stopped last. May be read at any time.
+    const debug::Timeline& timeline() const { return m_timeline; }
+    /// There is nothing beyond the timeline.
+    bool isComplete() const { return m_isComplete; }
+    /// How the values of the run are kept. May be asked at any time.
+    debug::KeptUse keptUse() const { return m_run ? m_run->keptUse() : debug::KeptUse{}; }
     /// Why its values are not those of the present inputs: "the inputs were changed". Empty if they are.
     std::string staleReason() const;
 
@@ -67,6 +74,10 @@ class Debugger {
     /// As far as a node; of a run that has ended, from its start. Usage error: no operation computes it, or it was
     /// passed and does not come again.
     base::Result<void> runTo(graph::NodeId node, Direction direction = Direction::Forward);
+    /// To an item of the timeline, at once: nothing is done for it but the last operation, with setDoesCurrent(). To
+    /// one beyond, by going on, no further than breakpoints. Usage error: no model is open, it runs, or the run has no
+    /// such item.
+    base::Result<void> goTo(debug::ItemId item);
     /// Stops before the next node.
     void pause() { m_stop.stop(); }
     /// The same from any thread.
@@ -138,6 +149,8 @@ class Debugger {
     DebugState m_state = DebugState::Stopped;
     std::shared_ptr<debug::RecordedRun> m_run;
     debug::Place m_place;
+    debug::Timeline m_timeline;
+    bool m_isComplete = false;  ///< there is nothing beyond the timeline
     std::optional<base::Error> m_error;
     bool m_doesCurrent = false;
     bool m_hasOtherInputs = false;  ///< than the run began with

@@ -165,14 +165,24 @@ void Breakpoints::clearHits() {
     m_log.clear();
 }
 
+bool Breakpoints::isOf(const Breakpoint& point, const graph::InternalGraph& graph, const graph::Expr& expr) {
+    switch (point.kind) {
+        case Breakpoint::Kind::Node: return point.node.valid() && graph.node(point.node).producer == expr.id;
+        case Breakpoint::Kind::Operator: return isOperator(expr, point.name);
+        case Breakpoint::Kind::Event:
+        case Breakpoint::Kind::Module: break;
+    }
+    return false;
+}
+
 bool Breakpoints::isAt(const Breakpoint& point, const RecordedRun& run, ItemId item) const {
     const Trace& trace = run.trace();
     const graph::InternalGraph& graph = run.graph();
     if (trace[item].kind != Item::Kind::Operation) return false;
     const graph::Expr& expr = graph.expr(trace[item].expr);
     switch (point.kind) {
-        case Breakpoint::Kind::Node: return point.node.valid() && graph.node(point.node).producer == expr.id;
-        case Breakpoint::Kind::Operator: return isOperator(expr, point.name);
+        case Breakpoint::Kind::Node:
+        case Breakpoint::Kind::Operator: return isOf(point, graph, expr);
         case Breakpoint::Kind::Event: return (trace[item].events & static_cast<std::uint8_t>(point.event)) != 0;
         case Breakpoint::Kind::Module: break;
     }

@@ -60,6 +60,8 @@ class Breakpoints {
     static expression::Names namesAt(const document::Document& document, RecordedRun& run, ItemId item,
                                      const base::WorkContext& work);
 
+    /// Whether a breakpoint is on a node of an operation, or on its operator.
+    static bool isOf(const Breakpoint& point, const graph::InternalGraph& graph, const graph::Expr& expr);
     /// Whether something may be at an item, as far as that is known before it is done. On the run's thread.
     bool mayStop(const RecordedRun& run, ItemId item) const;
     /// The breakpoints that stop at an item. Goes on until it is done if that is needed to know.

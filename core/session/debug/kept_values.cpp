@@ -130,8 +130,9 @@ bool KeptValues::letGo(Block& block) {
         else m_hasNoFile = true;
     }
     if (m_file) block.place = m_file->write({block.held->data(), block.bytes});
+    if (m_file) m_diskBytes = m_file->sizeBytes();
     if (block.place) return true;
-    if (block.canDrop) ++m_dropped;
+    if (block.canDrop) m_droppedBytes += block.bytes;
     return block.canDrop;
 }
 
@@ -150,7 +151,10 @@ base::Result<std::shared_ptr<Storage>> KeptValues::find(BlockId id) {
 }
 
 void KeptValues::restore(BlockId id, const std::shared_ptr<Storage>& storage) {
-    if (!m_blocks[id].held && m_blocks[id].bytes == storage->sizeBytes()) hold(id, storage);
+    Block& block = m_blocks[id];
+    if (block.held || block.bytes != storage->sizeBytes()) return;
+    if (!block.place) m_droppedBytes -= block.bytes;
+    hold(id, storage);
 }
 
 void collectBlocks(const KeptValue& kept, std::vector<BlockId>& blocks) {

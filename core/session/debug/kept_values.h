@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,6 +30,15 @@ struct KeptLimits {
 
 using BlockId = std::uint32_t;
 inline constexpr BlockId kNoBlock = std::numeric_limits<BlockId>::max();
+
+/// How the values of a run are kept at a moment.
+struct KeptUse {
+    KeptLimits limits;
+    std::size_t memoryBytes = 0;
+    std::size_t diskBytes = 0;      ///< of the file
+    std::size_t droppedBytes = 0;   ///< neither in memory nor on disk: computed again when asked for
+    std::size_t computedAgain = 0;  ///< operations, so far
+};
 
 /// A value apart from the memory that its elements are in: that may be elsewhere when the value is asked for.
 struct KeptValue {
@@ -64,9 +74,10 @@ class KeptValues {
     /// A dropped block that was computed again.
     void restore(BlockId block, const std::shared_ptr<tensor::Storage>& storage);
 
+    // From any thread.
     std::size_t memoryBytes() const { return m_memoryBytes; }
-    std::size_t diskBytes() const { return m_file ? m_file->sizeBytes() : 0; }
-    std::size_t droppedBlocks() const { return m_dropped; }
+    std::size_t diskBytes() const { return m_diskBytes; }
+    std::size_t droppedBytes() const { return m_droppedBytes; }
     const KeptLimits& limits() const { return m_limits; }
 
   private:
@@ -90,8 +101,7 @@ class KeptValues {
     std::unordered_map<const tensor::Storage*, BlockId> m_ofStorage;
     std::map<std::uint64_t, BlockId> m_order;  ///< blocks in memory that may leave it, the next one first
     std::uint64_t m_clock = 0;
-    std::size_t m_memoryBytes = 0;
-    std::size_t m_dropped = 0;
+    std::atomic<std::size_t> m_memoryBytes = 0, m_diskBytes = 0, m_droppedBytes = 0;
     std::optional<SpillFile> m_file;
     bool m_hasNoFile = false;
 };

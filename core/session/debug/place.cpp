@@ -49,6 +49,7 @@ class Mover {
             case Target::Kind::Breakpoint: return false;
             case Target::Kind::Node:
                 return m_trace[item].kind == Item::Kind::Operation && m_trace[item].expr == m_target.expr;
+            case Target::Kind::Item: return item == m_target.item;
             case Target::Kind::Into: return true;
             case Target::Kind::Over: return m_from.item == kNoItem || !m_trace.isInside(item, m_from.item);
             case Target::Kind::Out: break;

@@ -18,10 +18,12 @@ struct Target {
         Into,        ///< the next item
         Over,        ///< the next one that is not inside of where the run is
         Out,         ///< the next one after what that is inside of; back: that itself
-        Node         ///< the operation `expr`
+        Node,        ///< the operation `expr`
+        Item         ///< the item `item`, which is ahead
     };
     Kind kind = Kind::Breakpoint;
     graph::ExprId expr;
+    ItemId item = kNoItem;
 };
 
 enum class Reason : std::uint8_t { Step, Breakpoint, Start, End, Paused, Failed };

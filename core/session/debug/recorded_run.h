@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -76,6 +77,10 @@ class RecordedRun {
     exec::Recording partialRecording() const;
     graph::NodeId sourceOf(graph::NodeId node) const { return m_sources[node.index()]; }
     std::size_t computedAgain() const { return m_computedAgain; }
+    /// From any thread.
+    KeptUse keptUse() const {
+        return {m_kept.limits(), m_kept.memoryBytes(), m_kept.diskBytes(), m_kept.droppedBytes(), m_computedAgain};
+    }
 
   private:
     class Listener;
@@ -105,7 +110,7 @@ class RecordedRun {
     std::vector<std::uint8_t> m_state;  ///< by source node: what is in its present value, see TensorEvent
     std::unordered_map<graph::NodeId, exec::BadValues> m_bad;
     std::optional<exec::Recording> m_recording;
-    std::size_t m_computedAgain = 0;
+    std::atomic<std::size_t> m_computedAgain = 0;
 
     // Between the two threads: one of them waits.
     std::mutex m_mutex;

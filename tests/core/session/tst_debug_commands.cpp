@@ -75,6 +75,65 @@ class TestDebugCommands : public QObject {
         QCOMPARE(prompt.current("  step \t back \r"), QStringLiteral("w"));
     }
 
+    void theTimelineIsListed() {
+        Prompt prompt({1, -1});
+        QCOMPARE(prompt.answer("timeline").value("timeline").toObject().value("steps").toInt(-1), 0);
+        QCOMPARE(prompt.state("run"), QStringLiteral("finished"));
+        const QJsonObject timeline = prompt.answer("timeline").value("timeline").toObject();
+        QCOMPARE(timeline.value("steps").toInt(), 3);
+        const QJsonArray rows = timeline.value("rows").toArray();
+        QCOMPARE(rows.size(), 3);
+        const QJsonObject log = rows.at(1).toObject();
+        QCOMPARE(log.value("position").toInt(), 1);
+        QCOMPARE(log.value("name").toString(), QStringLiteral("z/1"));
+        QCOMPARE(log.value("operator").toString(), QStringLiteral("Log"));
+        QCOMPARE(log.value("kind").toString(), QStringLiteral("operation"));
+        QCOMPARE(log.value("events").toArray(), (QJsonArray{"nan"}));
+        QCOMPARE(log.value("begin_ns"), rows.at(0).toObject().value("end_ns"));
+        QCOMPARE(rows.at(2).toObject().value("end_ns"), timeline.value("elapsed_ns"));
+        const QJsonObject part = prompt.answer("timeline 1 1").value("timeline").toObject();
+        QCOMPARE(part.value("rows").toArray(), (QJsonArray{rows.at(1)}));
+        QVERIFY(prompt.answer("timeline 9").value("timeline").toObject().value("rows").toArray().isEmpty());
+        QCOMPARE(prompt.answer("timeline -1").value("column").toInt(), 10);
+        // y = x + x is read by the logarithm and the sum.
+        const QJsonObject reads = prompt.answer("reads y").value("reads").toObject();
+        QCOMPARE(reads.value("positions").toArray(), (QJsonArray{1, 2}));
+        QCOMPARE(reads.value("count").toInt(), 2);
+        QCOMPARE(prompt.answer("writes y").value("writes").toObject().value("positions").toArray(), (QJsonArray{0}));
+        QCOMPARE(prompt.answer("writes x").value("writes").toObject().value("count").toInt(-1), 0);
+    }
+
+    void stepsAreGoneToByPosition() {
+        Prompt prompt;
+        (void)prompt.answer("step");
+        QCOMPARE(prompt.current("goto 2"), QStringLiteral("w"));
+        QCOMPARE(prompt.current("goto 0"), QStringLiteral("y"));
+        QCOMPARE(prompt.answer("goto 1").value("position").toInt(), 1);
+        QCOMPARE(prompt.state("continue"), QStringLiteral("finished"));
+        QCOMPARE(prompt.current("goto 2"), QStringLiteral("w"));
+        QVERIFY(prompt.answer("goto 3").contains("error"));
+        QVERIFY(prompt.answer("goto -1").contains("error"));
+        QVERIFY(prompt.answer("goto w").contains("error"));
+        QCOMPARE(prompt.answer("goto 2").value("state").toString(), QStringLiteral("stopped"));
+    }
+
+    void memoryIsTold() {
+        Prompt prompt;
+        (void)prompt.answer("run");
+        const QJsonObject memory = prompt.answer("memory").value("memory").toObject();
+        QCOMPARE(memory.value("limit_bytes").toDouble(), 1073741824.0);
+        QVERIFY(memory.value("bytes").toInt() >= 3 * 8);  // three values of two floats
+        QCOMPARE(memory.value("dropped_bytes").toInt(-1), 0);
+        prompt.session.debugger().setLimits({0, 0, {}});
+        (void)prompt.answer("run");
+        const QJsonObject none = prompt.answer("memory").value("memory").toObject();
+        QCOMPARE(none.value("bytes").toInt(-1), 0);
+        QVERIFY(none.value("dropped_bytes").toInt() >= 3 * 8);
+        QCOMPARE(none.value("computed_again").toInt(-1), 0);
+        QCOMPARE(prompt.answer("print y").contains("error"), false);
+        QVERIFY(prompt.answer("memory").value("memory").toObject().value("computed_again").toInt() > 0);
+    }
+
     void breakpointsAreListed() {
         Prompt prompt;
         QCOMPARE(prompt.answer("break z/1 if max(y) > 3").value("breakpoint").toObject().value("id").toInt(), 1);
