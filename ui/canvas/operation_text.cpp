@@ -1,8 +1,8 @@
 #include "ui/canvas/operation_text.h"
 
-#include "core/analysis/model_summary.h"
 #include "core/base/unicode.h"
 #include "ui/context/text.h"
+#include "ui/models/operator_category.h"
 
 namespace sonde::canvas {
 
@@ -14,30 +14,6 @@ namespace {
 
 /// No name is drawn longer than this; a hostile file may hold megabytes.
 constexpr std::size_t kMaxTextLength = 300;
-
-OpCategory fromOps(ops::Category category) {
-    using C = ops::Category;
-    switch (category) {
-        case C::Layer: return OpCategory::Layer;
-        case C::Activation: return OpCategory::Activation;
-        case C::Pool: return OpCategory::Pool;
-        case C::Normalization: return OpCategory::Normalisation;
-        case C::Elementwise: return OpCategory::Elementwise;
-        case C::Reduction: return OpCategory::Reduction;
-        case C::Transform: return OpCategory::Transform;
-        case C::Shape: return OpCategory::Shape;
-        case C::Tensor:
-        case C::Sequence: return OpCategory::Tensor;
-        case C::Data: return OpCategory::Data;
-        case C::Quantization: return OpCategory::Quantisation;
-        case C::Attention: return OpCategory::Attention;
-        case C::Dropout: return OpCategory::Dropout;
-        case C::Control: return OpCategory::Control;
-        case C::Logic: return OpCategory::Elementwise;
-        case C::Other: return OpCategory::Data;
-    }
-    return OpCategory::Unknown;
-}
 
 }  // namespace
 
@@ -70,18 +46,7 @@ QString operatorName(const Expr& expr) {
     return expr.op.domain == "aten" || expr.op.domain == "prim" ? whole.section(u'.', 0, 0) : whole;
 }
 
-OpCategory categoryOf(const Expr& expr) {
-    switch (expr.kind) {
-        case ExprKind::Input: return OpCategory::Input;
-        case ExprKind::Output: return OpCategory::Output;
-        case ExprKind::Constant:
-        case ExprKind::GetAttr: return OpCategory::Constant;
-        default: break;
-    }
-    if (const ops::OpDef* op = analysis::definitionOf(expr)) return fromOps(op->category);
-    if (!expr.bodies.empty()) return OpCategory::Control;
-    return OpCategory::Unknown;
-}
+OpCategory categoryOf(const Expr& expr) { return theme::categoryFromKey(models::categoryKey(expr)); }
 
 QStringList attributeLines(const Expr& expr, qsizetype most) {
     QStringList lines;

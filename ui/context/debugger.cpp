@@ -69,6 +69,13 @@ void Debugger::runTo(NodeId node, Direction direction) {
     });
 }
 
+void Debugger::goTo(quint32 item) {
+    go([this, item] {
+        m_isFetching = false;  // what is looked at at the place before does not count
+        if (const auto gone = m_session.debugger().goTo(item); !gone) say(gone.error());
+    });
+}
+
 void Debugger::pause() {
     m_queue.clear();
     m_session.debugger().pause();

@@ -84,6 +84,8 @@ class Debugger : public QObject {
     void resume(sonde::context::Direction direction = Direction::Forward);
     void step(sonde::context::StepKind kind, sonde::context::Direction direction = Direction::Forward);
     void runTo(sonde::graph::NodeId node, sonde::context::Direction direction = Direction::Forward);
+    /// To a step, at once if the run has done it.
+    void goTo(quint32 item);
     void pause();
     /// Ends the run.
     void cancel();

@@ -44,6 +44,7 @@ SettingsDialog::SettingsDialog(const Settings& settings, QWidget* parent) : QDia
     form->addRow(QString(), motionChoice());
     form->addRow(tr("Mouse &wheel"), wheelChoice());
     form->addRow(tr("T&hreads per run"), threadCount());
+    form->addRow(tr("&Memory for debugging"), debugMemory());
     form->addRow(QString(), groupsChoice());
     form->addRow(QString(), furtherDialogs());
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
@@ -117,6 +118,22 @@ QWidget* SettingsDialog::threadCount() {
         Q_EMIT changed(m_settings);
     });
     return threads;
+}
+
+QWidget* SettingsDialog::debugMemory() {
+    auto* memory =
+        named(new QSpinBox(this), QStringLiteral("debugMemory"),
+              tr("Values of a debugged run that are kept in memory; others go to disk and come back when they "
+                 "are shown. Counts from the next run on"));
+    memory->setRange(0, 1 << 20);
+    memory->setSingleStep(256);
+    memory->setSuffix(tr(" MiB"));
+    memory->setValue(m_settings.debugMemoryMib);
+    connect(memory, &QSpinBox::valueChanged, this, [this](int mib) {
+        m_settings.debugMemoryMib = mib;
+        Q_EMIT changed(m_settings);
+    });
+    return memory;
 }
 
 QWidget* SettingsDialog::groupsChoice() {

@@ -7,11 +7,12 @@ namespace sonde::dialogs {
 /// What the dialog cannot reach itself; look and motion it gives to the theme at once.
 struct Settings {
     bool wheelZooms = true;
-    int threads = 0;          ///< 0: one per processor
-    bool findsGroups = true;  ///< ONNX files that name no modules are shown with groups found in the graph
+    int threads = 0;            ///< 0: one per processor
+    int debugMemoryMib = 1024;  ///< for values of a run that is debugged
+    bool findsGroups = true;    ///< ONNX files that name no modules are shown with groups found in the graph
 };
 
-/// Look, mouse wheel, text size, threads, groups; ways to labels and keys. Every change works at once.
+/// Look, mouse wheel, text size, threads, memory, groups; ways to labels and keys. Every change works at once.
 class SettingsDialog : public QDialog {
     Q_OBJECT
   public:
@@ -29,6 +30,7 @@ class SettingsDialog : public QDialog {
     QWidget* motionChoice();
     QWidget* wheelChoice();
     QWidget* threadCount();
+    QWidget* debugMemory();
     QWidget* groupsChoice();
     QWidget* furtherDialogs();
 

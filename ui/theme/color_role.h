@@ -29,7 +29,7 @@ enum class ColorRole {
     ModuleStroke, ModuleTitle, ModuleSubtitle, StubFill, StubStroke, StubText, NodeSubtext,
     MinimapBackground, MinimapNode, MinimapView, MinimapVeil,
     // values
-    PlotBackground, PlotBar, PlotBarHover, PlotAxis, PlotGrid, PlotLabel, NanMark, InfMark, MarkInk, CellGrid,
+    PlotBackground, PlotBar, PlotBarHover, PlotAxis, PlotGrid, PlotLabel, NanMark, InfMark, ReadMark, WriteMark, MarkInk, CellGrid,
     DiffAdded, DiffRemoved, DiffChanged,
     Count
 };

@@ -91,6 +91,8 @@ constexpr std::array<ColorRow, static_cast<std::size_t>(Count)> kColors{{
     {PlotLabel, "PlotLabel", 0x59626f, 0xa0a9b6, 0xffffff},
     {NanMark, "NanMark", 0xe8339f, 0xff5cc4, 0xff7ad0},
     {InfMark, "InfMark", 0xe08700, 0xffb02e, 0xffc44d},
+    {ReadMark, "ReadMark", 0xc96a00, 0xffa94d, 0xffb84d},
+    {WriteMark, "WriteMark", 0x3f8fd0, 0x9ccdf5, 0xb3dcff},
     {MarkInk, "MarkInk", 0x141414, 0x0a0a0a, 0x000000},
     {CellGrid, "CellGrid", 0x30000000, 0x40ffffff, 0x80ffffff},
     {DiffAdded, "DiffAdded", 0x186f4e, 0x5fcf9f, 0x5cf0b0},

@@ -12,6 +12,7 @@
 #include "ui/panels/problems/problems_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/test_cases/test_cases_panel.h"
+#include "ui/panels/timeline/timeline_panel.h"
 #include "ui/panels/tracing/tracing_panel.h"
 #include "ui/panels/watch_list/watch_list_panel.h"
 
@@ -22,7 +23,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::moduleTreePanel(), panels::inputsPanel(),     panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
         panels::watchListPanel(),  panels::nodeTablePanel(),  panels::operatorsPanel(),   panels::instancesPanel(),
         panels::problemsPanel(),   panels::comparisonPanel(), panels::testCasesPanel(),   panels::logPanel(),
-        panels::tracingPanel(),    panels::passesPanel(),
+        panels::tracingPanel(),    panels::passesPanel(),     panels::timelinePanel(),
     };
     return table;
 }

@@ -124,6 +124,7 @@ void WindowDialogs::showSettings() {
     dialogs::Settings now;
     now.wheelZooms = m_canvases.active()->interaction().wheelZooms();
     now.threads = m_context.runs().threads();
+    now.debugMemoryMib = static_cast<int>(m_context.session().debugger().limits().memoryBytes >> 20);
     now.findsGroups = context::Settings::findsGroups();
     auto* dialog = new dialogs::SettingsDialog(now, &m_window);
     connect(dialog, &dialogs::SettingsDialog::changed, this, [this](const dialogs::Settings& settings) {
@@ -135,6 +136,10 @@ void WindowDialogs::showSettings() {
             if (m_context.model().isOpen() && m_context.model().document()->format == "ONNX")
                 m_context.loader().reload();
         }
+        session::debug::KeptLimits limits = m_context.session().debugger().limits();
+        limits.memoryBytes = static_cast<std::size_t>(settings.debugMemoryMib) << 20;
+        m_context.session().debugger().setLimits(limits);
+        context::store(QStringLiteral("debug/memoryMib"), settings.debugMemoryMib);
         m_context.runs().setThreads(settings.threads);
         context::store(QStringLiteral("run/threads"), settings.threads);
     });

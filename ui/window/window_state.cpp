@@ -5,6 +5,8 @@
 #include <QScreen>
 #include <QSettings>
 
+#include <algorithm>
+
 #include "ui/canvas/graph_canvas.h"
 #include "ui/context/stored.h"
 #include "ui/window/comparison_colors.h"
@@ -59,6 +61,11 @@ void WindowState::restore() {
     m_docks.restore(settings.value(QStringLiteral("window/state")).toByteArray(),
                     settings.value(QStringLiteral("window/panels")).toStringList());
     m_context.runs().setThreads(settings.value(QStringLiteral("run/threads"), 0).toInt());
+    session::debug::KeptLimits limits = m_context.session().debugger().limits();
+    const int mib =
+        settings.value(QStringLiteral("debug/memoryMib"), static_cast<int>(limits.memoryBytes >> 20)).toInt();
+    limits.memoryBytes = static_cast<std::size_t>(std::clamp(mib, 0, 1 << 20)) << 20;
+    m_context.session().debugger().setLimits(limits);
     m_context.runs().setLive(settings.value(QStringLiteral("run/live"), false).toBool());
     context::Settings& look = m_context.settings();
     look.setShowsAttributes(settings.value(QStringLiteral("view/attributes"), false).toBool());
