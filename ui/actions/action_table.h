@@ -34,6 +34,8 @@ enum class Need {
     Compared = 1 << 20,     ///< differences from something are known
     TwoCanvases = 1 << 21,  ///< the window is split
     Dump = 1 << 22,         ///< the model is a dump
+    Debugged = 1 << 23,     ///< a run is debugged
+    Moving = 1 << 24,       ///< it goes on
 };
 Q_DECLARE_FLAGS(Needs, Need)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Needs)

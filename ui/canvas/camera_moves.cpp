@@ -1,5 +1,6 @@
 #include "ui/canvas/camera_moves.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace sonde::canvas {
@@ -26,6 +27,23 @@ Camera showing(Camera camera, const QRectF& rect, QSizeF size) {
                 before.y() + std::max(0.0, rect.bottom() - view.bottom()) - std::max(0.0, view.top() - rect.top())};
         }
     }
+    return camera;
+}
+
+Camera keepingInView(Camera camera, const QRectF& rect, QSizeF size) {
+    constexpr double kMargin = 30, kSome = 120;  // pixels
+    const QRectF whole = camera.visible(size);
+    const double margin = std::min({kMargin / camera.scale, whole.width() / 4, whole.height() / 4});
+    const QRectF view = whole.adjusted(margin, margin, -margin, -margin);
+    const double some = kSome / camera.scale;
+    // What is larger than the view is seen if some of it is.
+    const auto shift = [some](double from, double to, double low, double high) {
+        if (to - from > high - low)
+            return from > high - some ? from - (high - some) : to < low + some ? to - (low + some) : 0.0;
+        return std::max(0.0, to - high) - std::max(0.0, low - from);
+    };
+    camera.centre += QPointF(shift(rect.left(), rect.right(), view.left(), view.right()),
+                             shift(rect.top(), rect.bottom(), view.top(), view.bottom()));
     return camera;
 }
 

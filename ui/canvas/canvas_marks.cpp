@@ -90,7 +90,7 @@ void CanvasMarks::connectContext() {
         refresh();
         refreshPreviews();
     });
-    connect(&m_context.runs(), &context::Runs::valueArrived, this, &CanvasMarks::refreshPreviews);
+    connect(&m_context.runs(), &context::Runs::valueArrived, this, &CanvasMarks::refreshPreview);
     connect(&m_context.watches(), &context::Watches::changed, this, &CanvasMarks::refreshPins);
     connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, &CanvasMarks::refresh);
     connect(&m_context.comparison(), &context::Comparison::changed, this, &CanvasMarks::refresh);
@@ -183,7 +183,9 @@ void CanvasMarks::markValues(Flags& flags) const {
     for (const graph::NodeId node : m_context.points().watched())
         if (const Preview* preview = m_marks.preview(node); preview && preview->bad && !isMeant(node))
             flags.add(graph.node(node).producer, kBadValue);
-    if (m_context.runs().isRunning()) flags.add(m_context.runs().progress().current, kRunning);
+    if (m_context.runs().isRunning()) flags.add(m_context.runs().progress().current, kCurrent);
+    else if (const graph::NodeId current = m_context.runs().current(); current.valid())
+        flags.add(graph.node(current).producer, kCurrent);
     const context::ValueMeasures& measures = m_context.valueMeasures();
     const context::Comparison& comparison = m_context.comparison();
     for (std::size_t i = 0; (measures.isKnown() || comparison.isKnown()) && i < graph.nodeCount(); ++i) {
@@ -199,7 +201,11 @@ void CanvasMarks::markValues(Flags& flags) const {
 void CanvasMarks::markRun(Flags& flags) const {
     const graph::InternalGraph& graph = m_context.model().graph();
     const auto& recording = m_context.runs().recording();
-    for (const graph::NodeId node : m_context.problems().bad()) flags.add(graph.node(node).producer, kBadValue);
+    // Of a debugged run what has come up so far.
+    if (m_context.runs().isDebugged())
+        for (const auto& [node, bad] : recording->bad) flags.add(graph.node(node).producer, kBadValue);
+    else
+        for (const graph::NodeId node : m_context.problems().bad()) flags.add(graph.node(node).producer, kBadValue);
     if (recording->error && recording->failedAt.valid()) flags.add(recording->failedAt, kFailed);
     for (const exec::Failure& failure : recording->failures) flags.add(failure.expr, kFailed);
     const std::vector<layout::SceneItem>& items = flags.scene().items;
@@ -318,6 +324,11 @@ std::unordered_set<graph::ScopeId> CanvasMarks::watchedModules() {
             modules.insert(scope);
         }
     return modules;
+}
+
+/// Of a value that came later.
+void CanvasMarks::refreshPreview(graph::NodeId node) {
+    if (m_context.points().isWatched(node)) refreshPreviews();
 }
 
 void CanvasMarks::refreshPreviews() {

@@ -49,6 +49,7 @@ class CanvasMarks : public QObject {
     bool isColoringOutdated() const;
     void refresh();
     void refreshPreviews();
+    void refreshPreview(graph::NodeId node);
 
   Q_SIGNALS:
     /// Flags of this part of the scene are others; null: of all of it. Before changed().

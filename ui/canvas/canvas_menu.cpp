@@ -48,7 +48,13 @@ void CanvasMenu::addPoints(QMenu& menu) {
         [navigation] { navigation->toggleWatch(); });
     add(menu, "end", context->points().isEnd(node) ? tr("Clear &End Point") : tr("Set &End Point"),
         [navigation] { navigation->toggleEnd(); });
-    add(menu, "run-to", tr("Run to &Here"), [context, node] { context->runs().runTo(node); });
+    add(menu, "run-to", tr("Run to &Here"), [context, node] { context->debugger().runTo(node); });
+    if (context->debugger().isShown())
+        add(menu, "run-to-back", tr("Bac&k to Here"),
+            [context, node] { context->debugger().runTo(node, context::Direction::Back); });
+    if (const context::Selection& selection = context->navigation().selection(); selection.isModule())
+        add(menu, "run-module", tr("Run &Module Alone"),
+            [context, qualname = selection.qualname] { context->debugger().runModule(qualname); });
     const bool isAccepted = context->problems().isAccepted(node);
     if (isAccepted || context->problems().counted(node))
         add(menu, "warning", isAccepted ? tr("NaN and Inf Are a &Problem") : tr("&Accept NaN and Inf"),

@@ -37,6 +37,16 @@ void CanvasNavigation::showItem(ItemId id) {
     if (!(camera == m_view.camera())) m_view.flyTo(camera);
 }
 
+void CanvasNavigation::keepInView(graph::NodeId node) {
+    const ItemId item =
+        m_view.painter() ? m_view.scene()->itemOf(m_context.model().graph().node(node).producer) : ItemId();
+    if (!item) return;
+    const QRectF rect = toQt(m_view.scene()->item(item).rect);
+    const Camera camera =
+        uncovering(keepingInView(m_view.camera(), rect, m_view.size()), rect, m_view.size(), m_view.covers());
+    if (!(camera == m_view.camera())) m_view.flyTo(camera);
+}
+
 void CanvasNavigation::ensureVisible(const Selection& selection) {
     if (const auto scene = m_view.scene()) showItem(itemOf(*scene, selection));
 }

@@ -25,6 +25,8 @@ class CanvasNavigation : public QObject {
     void toggleItem(layout::ItemId item);
     /// Scrolls (and zooms in if it would be too small to read) until it is seen, off what covers the canvas.
     void showItem(layout::ItemId item);
+    /// Scrolls only if the item of a node, or the closed box that holds it, is out of view, and no farther than needed.
+    void keepInView(graph::NodeId node);
     /// Selects and shows an item of this canvas.
     void goTo(layout::ItemId item);
     /// From a stub to its producer.

@@ -93,6 +93,11 @@ void GraphCanvas::connectContext() {
     // A watched node's card has room for its value.
     connect(&m_context.points(), &context::Points::watchChanged, this, &GraphCanvas::requestLayout);
     connect(&m_context.runs(), &context::Runs::runFinished, this, &GraphCanvas::valuesChanged);
+    connect(&m_context.debugger(), &context::Debugger::changed, this, [this] {
+        const graph::NodeId current = m_context.debugger().current();
+        if (!current.valid() || current == std::exchange(m_followed, current)) return;
+        if (m_context.canvases().activeNumber() == m_number && !m_layouts.isActive()) m_navigation.keepInView(current);
+    });
     connect(&m_context.inputs(), &context::Inputs::inputsChanged, this, [this] {
         if (m_marks.isColoringOutdated() || m_layouts.areLabelsOutdated()) valuesChanged();
     });

@@ -102,6 +102,7 @@ class GraphCanvas : public QWidget {
     QTimer m_beginning;                          ///< runs until the first layout of a model is requested
     QSize m_windowSize;                          ///< when the canvas got its size
     QPoint m_placeInWindow;                      ///< the same
+    graph::NodeId m_followed;                    ///< where the debugged run was last
     std::optional<context::Selection> m_wanted;  ///< to be shown once the layout is there
 
     // Each knows those before it only.

@@ -67,6 +67,18 @@ void drawUnequal(QPainter& painter, QPointF centre, double radius, const QColor&
     painter.drawLine(centre + QPointF(0.3, -0.6) * radius, centre + QPointF(-0.3, 0.6) * radius);
 }
 
+/// An arrow at the left, no wider than marks may be: what is selected has an outline too, but none.
+void drawCurrent(QPainter& painter, const QRectF& box, const QColor& color, const QColor& rim) {
+    constexpr double kHalf = 7, kLength = 13;
+    const QPointF tip(box.left(), box.center().y());
+    const double neck = kLength * 0.55;
+    painter.setPen(QPen(rim, 1));
+    painter.setBrush(color);
+    painter.drawPolygon(QPolygonF{tip, tip + QPointF(-neck, -kHalf), tip + QPointF(-neck, -kHalf * 0.4),
+                                  tip + QPointF(-kLength, -kHalf * 0.4), tip + QPointF(-kLength, kHalf * 0.4),
+                                  tip + QPointF(-neck, kHalf * 0.4), tip + QPointF(-neck, kHalf)});
+}
+
 /// A ribbon with a notch.
 void drawBookmark(QPainter& painter, QPointF centre, double radius, const QColor& background) {
     painter.setPen(Qt::NoPen);
@@ -98,7 +110,10 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
         painter.drawRoundedRect(box.adjusted(-gap, -gap, gap, gap), Card::kRadius + gap, Card::kRadius + gap);
     };
     if (flags & (kMatch | kCurrentHit)) outline(ColorRole::SearchHit, flags & kCurrentHit ? 5 : 3, 3);
-    if (flags & kRunning) outline(ColorRole::CurrentMark, 2.5, 1);
+    if (flags & kCurrent) {
+        outline(ColorRole::CurrentMark, 2.5, 5.5);  // around that of a selection
+        drawCurrent(painter, box, m_style.color(ColorRole::CurrentMark), m_style.color(ColorRole::Canvas));
+    }
     if (flags & kFailed) outline(ColorRole::ErrorMark, 2.5, 1);
     else if (flags & kRemoved) outline(ColorRole::DiffRemoved, 2, 1);
     else if (flags & kAdded) outline(ColorRole::DiffAdded, 2, 1);

@@ -24,6 +24,7 @@ struct MarkRow {
     const char* sign;    ///< is in the dot, so that marks are not told apart by colour alone
 };
 constexpr MarkRow kMarks[] = {
+    {QT_TRANSLATE_NOOP("Legend", "Current node of the run"), ColorRole::CurrentMark, kCurrent, "\u279c"},
     {QT_TRANSLATE_NOOP("Legend", "Watch point"), ColorRole::WatchMark, kWatched, ""},
     {QT_TRANSLATE_NOOP("Legend", "End point"), ColorRole::EndMark, kEnd, ""},
     {QT_TRANSLATE_NOOP("Legend", "NaN or infinite"), ColorRole::WarningMark, kBadValue, "!"},

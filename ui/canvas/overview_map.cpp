@@ -29,7 +29,7 @@ struct Mark {
 /// The last is drawn on top, and hit first.
 constexpr Mark kMapMarks[] = {{kMatch, ColorRole::SearchHit},     {kBookmarked, ColorRole::Accent},
                               {kWatched, ColorRole::WatchMark},   {kEnd, ColorRole::EndMark},
-                              {kRunning, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark},
+                              {kCurrent, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark},
                               {kDiffers, ColorRole::ErrorMark},   {kFailed, ColorRole::ErrorMark}};
 
 }  // namespace

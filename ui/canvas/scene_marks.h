@@ -19,9 +19,9 @@ enum ItemFlag : std::uint16_t {
     kWatched = 1 << 0,
     kEnd = 1 << 1,
     kFailed = 1 << 2,
-    kDimmed = 1 << 3,  ///< not reached by the last run
-    kRunning = 1 << 4,
-    kMatch = 1 << 5,  ///< found by the search
+    kDimmed = 1 << 3,   ///< not reached by the last run
+    kCurrent = 1 << 4,  ///< computed next by a debugged run, or now by another
+    kMatch = 1 << 5,    ///< found by the search
     kCurrentHit = 1 << 6,
     kBadValue = 1 << 7,  ///< the value holds NaN or Inf that nobody accepted
     kInside = 1 << 8,    ///< the mark is of something inside this closed box

@@ -45,6 +45,7 @@ ScenePlacement::ScenePlacement(CanvasView& view, const CanvasOverlays& overlays,
     connect(&overlays, &CanvasOverlays::roomChanged, this, &ScenePlacement::placeAgain);
     connect(&context.navigation(), &context::Navigation::selectionChanged, this, [this] { m_isUsed = true; });
     connect(&context.runs(), &context::Runs::runStarted, this, [this] { m_isUsed = true; });
+    connect(&context.debugger(), &context::Debugger::changed, this, [this] { m_isUsed = true; });
 }
 
 ShownScene ScenePlacement::shown() const { return {m_view.painter()->sharedIndex(), m_view.camera(), m_view.size()}; }

@@ -37,6 +37,17 @@ void Comparison::again() {
     else Q_EMIT nothingToRepeat();
 }
 
+QString Comparison::staleReason() const {
+    if (m_isOfOther && !m_of.isStale()) return tr("another run is debugged");
+    return QString::fromStdString(m_of.staleReason());
+}
+
+void Comparison::setOfOther(bool isOther) {
+    if (isOther == m_isOfOther) return;
+    m_isOfOther = isOther;
+    if (m_of.isKnown()) Q_EMIT changed();
+}
+
 void Comparison::follow() {
     if (m_watched != m_of.files()) {
         m_watched = m_of.files();

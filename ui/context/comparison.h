@@ -21,8 +21,8 @@ class Comparison : public QObject {
 
     bool isKnown() const { return m_of.isKnown(); }
     /// Known, but of another run than the one that is shown; see staleReason().
-    bool isStale() const { return m_of.isStale(); }
-    QString staleReason() const { return QString::fromStdString(m_of.staleReason()); }
+    bool isStale() const { return m_of.isStale() || (m_isOfOther && m_of.isKnown()); }
+    QString staleReason() const;
     bool isActive() const { return m_of.isActive(); }
     /// With what: "resnet18.npz", "the baseline"; empty if nothing is known.
     QString title() const { return QString::fromStdString(m_of.title()); }
@@ -35,7 +35,7 @@ class Comparison : public QObject {
     /// of resnet18.npz"; empty of any other run.
     QString runText() const;
     /// Of a node in the run that is shown; null if it was not compared, or the comparison is stale.
-    const analysis::NodeDifference* of(graph::NodeId node) const { return m_of.of(node); }
+    const analysis::NodeDifference* of(graph::NodeId node) const { return isStale() ? nullptr : m_of.of(node); }
     /// The same of the last comparison, stale or not.
     const analysis::NodeDifference* lastOf(graph::NodeId node) const { return m_of.lastOf(node); }
     std::size_t compared() const { return m_of.compared(); }
@@ -62,6 +62,8 @@ class Comparison : public QObject {
     void restoreTolerance(std::optional<double> float32);
     /// By the context: the session's comparison has changed.
     void follow();
+    /// By the context: whether a run is debugged, which is not the one that was compared.
+    void setOfOther(bool isOther);
 
   public Q_SLOTS:
     /// Remembers the model and the last run's inputs (before one: the present ones), to be compared with later.
@@ -91,6 +93,7 @@ class Comparison : public QObject {
 
   private:
     session::Comparison& m_of;
+    bool m_isOfOther = false;
     FileWatch m_watch;  ///< of the reference
     base::MappedFiles m_watched;
 };

@@ -18,10 +18,14 @@ constexpr int kTellMs = 33;                 ///< between two times that views ar
 constexpr std::size_t kMaxRequested = 256;  ///< nodes whose values come with each place
 constexpr std::size_t kMaxQueued = 8;       ///< commands; a key that is held down repeats faster than a large model
 
-QString iterationTextOf(const std::vector<std::int64_t>& pass) {
+QString passTextOf(const std::vector<std::int64_t>& pass) {
     QStringList numbers;
     for (const std::int64_t iteration : pass) numbers << QString::number(iteration);
-    return numbers.isEmpty() ? QString() : Debugger::tr("iteration %1").arg(numbers.join(QLatin1Char('.')));
+    return numbers.join(QLatin1Char('.'));
+}
+
+QString iterationTextOf(const std::vector<std::int64_t>& pass) {
+    return pass.empty() ? QString() : Debugger::tr("iteration %1").arg(passTextOf(pass));
 }
 
 }  // namespace
@@ -106,6 +110,7 @@ void Debugger::startModuleRun(const QString& qualname) {
             return session::debug::runAlone(view.run(), name, work);
         },
         [this, qualname](base::Result<session::ModuleRun> alone) {
+            if (m_soon.isActive()) tell();  // the place first, so that this is said of it
             if (!alone) return say(alone.error());
             const QString name = qualname.isEmpty() ? tr("The model") : qualname;
             const QString text = alone->isSame ? tr("%1 alone: %n result(s), bit-identical to the run", nullptr,
@@ -228,6 +233,11 @@ const tensor::Value* Debugger::value(NodeId node) const {
 QString Debugger::iterationText(NodeId node) const {
     const auto found = m_values.find(node);
     return found == m_values.end() ? QString() : iterationTextOf(found->second.pass);
+}
+
+QString Debugger::passText(NodeId node) const {
+    const auto found = m_values.find(node);
+    return found == m_values.end() ? QString() : passTextOf(found->second.pass);
 }
 
 void Debugger::request(NodeId node) {

@@ -59,8 +59,10 @@ class Debugger : public QObject {
 
     /// A value at the current place, if it was requested and is there; else null. Valid until the next signal.
     const tensor::Value* value(NodeId node) const;
-    /// "iteration 3" of a value in a loop, "iteration 3, 1" of nested ones; else empty.
+    /// "iteration 3" of a value in a loop, "iteration 3.1" of nested ones; else empty.
     QString iterationText(NodeId node) const;
+    /// "3", of nested loops "3.1"; else empty.
+    QString passText(NodeId node) const;
     /// Has the value fetched in the background: valueArrived(). Nodes that were requested lately come with each place.
     void request(NodeId node);
     /// Nodes whose values come with each place: what is selected.

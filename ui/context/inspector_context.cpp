@@ -64,13 +64,19 @@ InspectorContext::InspectorContext(QObject* parent)
     : QObject(parent), m_events(std::make_unique<Events>(*this)), m_session(m_executor, m_events.get()),
       m_messages(m_session), m_model(m_session), m_navigation(m_session, m_model), m_points(m_session),
       m_inputs(m_session, m_messages), m_problems(m_session), m_debugger(m_session, m_messages),
-      m_runs(m_session, m_problems, m_messages), m_canvases(m_model, m_navigation, m_messages),
+      m_runs(m_session, m_debugger, m_problems, m_messages), m_canvases(m_model, m_navigation, m_messages),
       m_comparison(m_session.comparison()), m_testCases(m_session.testCases(), m_session.comparison()),
       m_valueMeasures(m_session.statistics()), m_watches(m_session, m_debugger, m_messages),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_loader(m_session, m_model, m_navigation, m_memory, m_messages) {
     qRegisterMetaType<Selection>();
     wireMemory();
+    // What is known of another run is not shown beside a debugged one.
+    connect(&m_debugger, &Debugger::changed, this, [this] {
+        m_valueMeasures.setHidden(m_debugger.isShown());
+        m_comparison.setOfOther(m_debugger.isShown());
+    });
+    connect(&m_debugger, &Debugger::changed, this, &InspectorContext::followCurrent);
     connect(&m_navigation, &Navigation::selectionChanged, &m_comparison, &Comparison::checkFiles);
     connect(&m_navigation, &Navigation::selectionChanged, &m_debugger,
             [this] { m_debugger.setLookedAt(m_navigation.selectedNodes()); });
@@ -96,6 +102,15 @@ void InspectorContext::wireMemory() {
     connect(&m_canvases, &Canvases::viewsChanged, &m_memory, &ModelMemory::keep);
     connect(&m_comparison, &Comparison::tolerancesChanged, &m_memory, &ModelMemory::keep);
     connect(&m_problems, &Problems::acceptedChanged, &m_memory, &ModelMemory::keep);
+}
+
+/// Who selected nothing, or what the run came from, sees what it comes to. What else is selected stays.
+void InspectorContext::followCurrent() {
+    const NodeId current = m_debugger.current();
+    const Selection& selection = m_navigation.selection();
+    const bool follows = selection.isNone() || (m_followed.valid() && selection.node == m_followed);
+    m_followed = current;
+    if (current.valid() && follows) m_navigation.follow(current);
 }
 
 std::vector<QObject*> InspectorContext::parts() {

@@ -87,6 +87,7 @@ class InspectorContext : public QObject {
     class Events;
 
     void wireMemory();
+    void followCurrent();
 
     JobExecutor m_executor;
     std::unique_ptr<session::Observer> m_events;
@@ -107,6 +108,7 @@ class InspectorContext : public QObject {
     Watches m_watches;
     ModelMemory m_memory;
     Loader m_loader;
+    NodeId m_followed;  ///< where the debugged run was told to be last
 };
 
 }  // namespace sonde::context

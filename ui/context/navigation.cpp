@@ -89,7 +89,15 @@ void Navigation::setSelection(const Selection& selection) {
     if (!selection.node.valid()) m_selectedNodes.clear();
     m_session.runs().setLookedAt(m_selectedNodes);  // its value comes with each run
     Q_EMIT selectionChanged(m_selection);
-    if (selection.node.valid()) m_session.values().request(selection.node);
+    // While a run is debugged, the values of others are not shown.
+    if (selection.node.valid() && !m_session.debugger().hasBegun()) m_session.values().request(selection.node);
+}
+
+void Navigation::follow(NodeId node) {
+    const Selection selection = selectionOf(node);
+    if (selection == m_selection) return;
+    m_selectedNodes.clear();
+    setSelection(selection);
 }
 
 void Navigation::select(const Selection& selection) {

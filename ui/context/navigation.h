@@ -44,6 +44,8 @@ class Navigation : public QObject {
     void select(sonde::graph::NodeId node) { select(selectionOf(node)); }
     void select(sonde::graph::ExprId expr) { select(selectionOf(expr)); }
     void select(sonde::graph::ScopeId scope) { select(selectionOf(scope)); }
+    /// Selects what comes next by itself, which is no place to go back to: where a debugged run is.
+    void follow(sonde::graph::NodeId node);
     void selectMany(const std::vector<sonde::graph::NodeId>& nodes);
     void clearSelection() { select(Selection{}); }
     void hover(const sonde::context::Selection& selection);

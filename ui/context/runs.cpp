@@ -2,29 +2,117 @@
 
 #include <utility>
 
+#include "core/layout/outline.h"
 #include "ui/context/count_text.h"
+#include "ui/context/debugger.h"
 #include "ui/context/messages.h"
 #include "ui/context/problems.h"
 #include "ui/context/window_hint.h"
 
 namespace sonde::context {
 
-Runs::Runs(session::Session& session, const Problems& problems, Messages& messages)
-    : m_session(session), m_problems(problems), m_messages(messages) {
+Runs::Runs(session::Session& session, Debugger& debugger, const Problems& problems, Messages& messages)
+    : m_session(session), m_debugger(debugger), m_problems(problems), m_messages(messages) {
     m_timer.setInterval(33);
     connect(&m_timer, &QTimer::timeout, this, &Runs::poll);
+    connect(&debugger, &Debugger::changed, this, &Runs::runFinished);
+    connect(&debugger, &Debugger::valueArrived, this, &Runs::valueArrived);
 }
 
-QString Runs::staleReason() const { return QString::fromStdString(m_session.runs().staleReason()); }
+// --- which run is shown ----------------------------------------------------------------------------------------------
+
+bool Runs::isDebugged() const { return m_debugger.isShown(); }
+
+NodeId Runs::current() const { return m_debugger.current(); }
+
+RunState Runs::state() const {
+    if (!isDebugged()) return m_session.runs().state();
+    if (m_debugger.state() == DebugState::Failed) return RunState::Failed;
+    return m_debugger.state() == DebugState::Finished ? RunState::Finished : RunState::NotRun;
+}
+
+const std::shared_ptr<const exec::Recording>& Runs::recording() const {
+    return isDebugged() ? m_debugger.recording() : m_session.runs().last().recording;
+}
+
+QString Runs::staleReason() const {
+    return isDebugged() ? m_debugger.staleReason() : QString::fromStdString(m_session.runs().staleReason());
+}
+
+const tensor::Value* Runs::value(NodeId node) const {
+    if (!isDebugged()) return m_session.values().of(node);
+    const auto& graph = m_session.runs().graph();
+    if (!graph || !node.valid() || node.index() >= graph->nodeCount() || m_session.runs().fileHasChanged())
+        return nullptr;
+    if (const auto& constant = graph->node(node).constant) return &*constant;
+    return m_debugger.value(node);
+}
+
+/// Of a debugged run the one at the place.
+const tensor::Value* Runs::value(NodeId node, std::size_t iteration) const {
+    if (!isDebugged()) return m_session.values().of(node, iteration);
+    return iteration == 0 ? value(node) : nullptr;
+}
+
+std::size_t Runs::iterations(NodeId node) const {
+    if (!isDebugged()) return m_session.values().iterations(node);
+    return value(node) ? 1 : 0;
+}
 
 QString Runs::passText(NodeId node, std::size_t iteration) const {
+    if (isDebugged()) return m_debugger.passText(node);
     const exec::Recording* const kept = m_session.values().recordingOf(node);
     return kept ? QString::fromStdString(kept->passText(node, iteration)) : QString();
 }
 
 QString Runs::iterationText(NodeId node) const {
+    if (isDebugged()) return m_debugger.iterationText(node);
     const std::size_t count = iterations(node);
     return count > 1 ? tr("last of %1").arg(countText(count)) : QString();
+}
+
+bool Runs::isStale(NodeId node) const {
+    if (!isDebugged()) return m_session.values().isStale(node);
+    const auto& graph = m_session.runs().graph();
+    return graph && node.valid() && node.index() < graph->nodeCount() && !graph->node(node).constant &&
+           !m_debugger.staleReason().isEmpty();
+}
+
+bool Runs::wasTaken(graph::BodyId body) const {
+    if (!isDebugged()) return m_session.runs().wasTaken(body);
+    const auto& graph = m_session.runs().graph();
+    const ExprId owner = recording() && body.valid() ? graph->body(body).owner : ExprId();
+    if (!owner.valid()) return false;
+    for (const std::size_t branch : recording()->branches(owner))
+        if (graph->expr(owner).bodies[branch] == body) return true;
+    return false;
+}
+
+bool Runs::wasReached(NodeId node) const {
+    if (!isDebugged()) return m_session.runs().wasReached(node);
+    if (!recording() || !node.valid()) return true;
+    const graph::Expr& expr = m_session.runs().graph()->expr(m_session.runs().graph()->node(node).producer);
+    return expr.kind == graph::ExprKind::Input || layout::Outline::isConstant(expr) || recording()->computed(node);
+}
+
+exec::ExprState Runs::exprState(ExprId expr) const {
+    if (!isDebugged()) return m_session.runs().exprState(expr);
+    return recording() && expr.valid() ? recording()->state(expr) : exec::ExprState::NotReached;
+}
+
+const exec::Failure* Runs::failure(ExprId expr) const {
+    if (!isDebugged()) return m_session.runs().failure(expr);
+    const auto& graph = m_session.runs().graph();
+    if (!recording() || !expr.valid()) return nullptr;
+    for (const exec::Failure& failure : recording()->failures)
+        for (ExprId at = failure.expr; at.valid(); at = graph->body(graph->expr(at).body).owner)
+            if (at == expr) return &failure;
+    return nullptr;
+}
+
+void Runs::requestValue(NodeId node) {
+    if (!isDebugged()) return m_session.values().request(node);
+    if (recording() && recording()->computed(node)) m_debugger.request(node);
 }
 
 bool Runs::isInOtherBranch(NodeId node) const {
@@ -38,12 +126,15 @@ bool Runs::isInOtherBranch(NodeId node) const {
     return false;
 }
 
+// --- plain runs ------------------------------------------------------------------------------------------------------
+
 void Runs::run() {
     if (m_session.document()) m_session.runs().run();
 }
 
 void Runs::runTo(NodeId node) {
-    if (m_session.document()) m_session.runs().runTo(node);
+    if (isDebugged()) m_debugger.runTo(node);
+    else if (m_session.document()) m_session.runs().runTo(node);
 }
 
 void Runs::reset() {

@@ -12,6 +12,7 @@
 
 namespace sonde::context {
 
+class Debugger;
 class Messages;
 class Problems;
 using graph::ExprId;
@@ -19,18 +20,24 @@ using graph::NodeId;
 using session::RunProgress;
 using session::RunState;
 
-/// The session's runs and the values that they left, for views; tells of each run in messages. Belongs to the UI
-/// thread; no verb blocks.
+/// The session's runs and the values that they left, for views; tells of each run in messages. While a run is debugged,
+/// what is told here of "the last run" and its values is that run at its current place, and runFinished() comes with
+/// each place. Belongs to the UI thread; no verb blocks.
 class Runs : public QObject {
     Q_OBJECT
   public:
-    Runs(session::Session& session, const Problems& problems, Messages& messages);
+    Runs(session::Session& session, Debugger& debugger, const Problems& problems, Messages& messages);
 
-    RunState state() const { return m_session.runs().state(); }
+    /// Of a debugged run NotRun, unless it has come to its end or failed.
+    RunState state() const;
     bool isRunning() const { return m_session.runs().isRunning(); }
     const RunProgress& progress() const { return m_progress; }
     /// What the last run left; null before the first. Kept while a new run goes on.
-    const std::shared_ptr<const exec::Recording>& recording() const { return m_session.runs().last().recording; }
+    const std::shared_ptr<const exec::Recording>& recording() const;
+    /// Values are those of a run that is debugged.
+    bool isDebugged() const;
+    /// Where that is; invalid of another one.
+    NodeId current() const;
     /// What the last run was given, which may have changed since. Only with a recording.
     const std::vector<tensor::Value>& lastInputs() const { return m_session.runs().last().inputs; }
     /// Why the last run did not begin: what was given cannot be read or contradicts the model. Empty of a run that
@@ -42,31 +49,30 @@ class Runs : public QObject {
 
     /// The node's value: of the last run, looked up afterwards (see requestValue), a weight, or a given input; else
     /// null. Valid until the next signal.
-    const tensor::Value* value(NodeId node) const { return m_session.values().of(node); }
+    const tensor::Value* value(NodeId node) const;
     /// The value of one iteration of the loop that the node is in; null if there is none.
-    const tensor::Value* value(NodeId node, std::size_t iteration) const {
-        return m_session.values().of(node, iteration);
-    }
+    const tensor::Value* value(NodeId node, std::size_t iteration) const;
     /// How many values of a node the last run kept: more than one inside loops.
-    std::size_t iterations(NodeId node) const { return m_session.values().iterations(node); }
+    std::size_t iterations(NodeId node) const;
     /// What verbs and keys call an iteration, of nested loops "1.0"; empty outside loops.
     QString passText(NodeId node, std::size_t iteration) const;
-    /// Which of several iterations value(node) is of: "last of 4"; empty if there are not several.
+    /// Which of several iterations value(node) is of: "last of 4"; of a debugged run "iteration 2". Empty if there are
+    /// not several.
     QString iterationText(NodeId node) const;
     /// Whether a value of the node is one of the last run, which is stale: weights and what is given never are.
-    bool isStale(NodeId node) const { return m_session.values().isStale(node); }
+    bool isStale(NodeId node) const;
 
     /// Whether a body is a branch that the last run took, at least once.
-    bool wasTaken(graph::BodyId body) const { return m_session.runs().wasTaken(body); }
+    bool wasTaken(graph::BodyId body) const;
     /// Whether the node is in a branch that the last run did not take, although it came to its end.
     bool isInOtherBranch(NodeId node) const;
     /// Whether the node was computed in the last run. True for everything before the first run.
-    bool wasReached(NodeId node) const { return m_session.runs().wasReached(node); }
+    bool wasReached(NodeId node) const;
     /// Of the run that goes on, else of the last one.
-    exec::ExprState exprState(ExprId expr) const { return m_session.runs().exprState(expr); }
+    exec::ExprState exprState(ExprId expr) const;
     /// Why an operation failed in the last run: it, or one inside of it. Null if it did not, and while another run goes
     /// on.
-    const exec::Failure* failure(ExprId expr) const { return m_session.runs().failure(expr); }
+    const exec::Failure* failure(ExprId expr) const;
 
     bool isLive() const { return m_session.runs().isLive(); }
     int threads() const { return static_cast<int>(m_session.runs().settings().threads); }
@@ -82,14 +88,14 @@ class Runs : public QObject {
   public Q_SLOTS:
     /// Runs as far as watch and end points need; a run under way is superseded.
     void run();
-    /// Runs until the node is computed, once, without setting an end point.
+    /// Runs until the node is computed, once, without setting an end point; a debugged run goes on to it.
     void runTo(sonde::graph::NodeId node);
     void cancel() { m_session.runs().cancel(); }
     void setLive(bool live);
     /// 0: one per processor. Counts from the next run on.
     void setThreads(int threads);
     /// Computes the value of a node that the last run passed but did not keep, with the same inputs, in the background.
-    void requestValue(sonde::graph::NodeId node) { m_session.values().request(node); }
+    void requestValue(sonde::graph::NodeId node);
 
   Q_SIGNALS:
     void runStarted();
@@ -108,6 +114,7 @@ class Runs : public QObject {
     void reportProblems();
 
     session::Session& m_session;
+    Debugger& m_debugger;
     const Problems& m_problems;
     Messages& m_messages;
     QTimer m_timer;  ///< looks at the run that goes on, so that the worker need not post for each node

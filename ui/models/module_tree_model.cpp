@@ -25,6 +25,7 @@ ModuleTreeModel::ModuleTreeModel(context::OpenModel& opened, QObject* parent)
         beginResetModel();
         m_tree = m_opened.isOpen() ? m_opened.document()->modules : nullptr;
         // The tree is the whole model's, whichever of its graphs is shown.
+        m_current = QString();
         m_rootName.clear();
         if (const auto& whole = m_opened.whole())
             m_rootName = shown(whole->graph->name.empty() ? whole->title : whole->graph->name);
@@ -60,6 +61,22 @@ QModelIndex ModuleTreeModel::indexOf(const QString& qualname) const {
     return found ? createIndex(m_rows[*found], 0, static_cast<quintptr>(*found)) : QModelIndex();
 }
 
+/// The module's row and those above it.
+QModelIndexList ModuleTreeModel::pathOf(const QString& qualname) const {
+    QModelIndexList path;
+    if (qualname.isNull()) return path;
+    for (QModelIndex index = indexOf(qualname); index.isValid(); index = parent(index)) path << index;
+    return path;
+}
+
+void ModuleTreeModel::setCurrent(const QString& qualname) {
+    if (qualname == m_current && qualname.isNull() == m_current.isNull()) return;
+    const QModelIndexList before = pathOf(m_current);
+    m_current = qualname;
+    for (const QModelIndexList& path : {before, pathOf(m_current)})
+        for (const QModelIndex& index : path) Q_EMIT dataChanged(index, index, {CurrentRole});
+}
+
 QString ModuleTreeModel::qualname(const QModelIndex& index) const {
     return index.isValid() ? data(index, QualnameRole).toString() : QString();
 }
@@ -93,6 +110,12 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
     if (role == QualnameRole) return qualname;
     if (role == SeverityRole && !module.failure.empty()) return static_cast<int>(base::Severity::Error);
     if (role == MutedRole) return !module.visited;
+    if (role == CurrentRole) {
+        if (m_current.isNull()) return {};
+        if (qualname == m_current) return 1;
+        const bool isAbove = qualname.isEmpty() || m_current.startsWith(qualname + QLatin1Char('.'));
+        return isAbove ? QVariant(2) : QVariant();
+    }
     if (role == Qt::ToolTipRole) {
         QString text = module.qualname.empty() ? tr("The whole model") : shown(module.qualname);
         if (!module.moduleClass.empty()) text += QLatin1Char('\n') + shown(module.moduleClass);

@@ -21,6 +21,8 @@ class ModuleTreeModel : public QAbstractItemModel {
 
     QModelIndex indexOf(const QString& qualname) const;
     QString qualname(const QModelIndex& index) const;
+    /// The module that a debugged run is in; null: it is in none. See CurrentRole.
+    void setCurrent(const QString& qualname);
 
     QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
     QModelIndex parent(const QModelIndex& index) const override;
@@ -38,6 +40,8 @@ class ModuleTreeModel : public QAbstractItemModel {
     std::vector<int> m_rows;  ///< of each module among its siblings
     std::shared_ptr<const analysis::ModelCounts> m_counts;
     QString m_rootName;
+    QModelIndexList pathOf(const QString& qualname) const;
+    QString m_current;  ///< a qualname
 };
 
 /// Rows whose qualname or class holds every word of the filter, with all rows above them.

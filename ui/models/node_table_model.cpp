@@ -47,7 +47,10 @@ NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, 
     connect(&runs, &context::Runs::runFinished, this, [this] {
         m_measures.reset();
         m_isStale = !m_runs.staleReason().isEmpty();
-        if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, ShapeColumn), index(rowCount() - 1, NodeColumnCount - 1));
+        if (m_nodes.empty()) return;
+        for (const NodeId node : {std::exchange(m_current, m_runs.current()), m_current})
+            if (const int row = rowOf(node); row >= 0) Q_EMIT dataChanged(index(row, 0), index(row, 0));
+        Q_EMIT dataChanged(index(0, ShapeColumn), index(rowCount() - 1, NodeColumnCount - 1));
     });
     const auto measured = [this] {
         if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, MeanColumn), index(rowCount() - 1, RelativeColumn));
@@ -91,6 +94,7 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
             return stale.isEmpty() ? shown : tr("%1\nOf the last run: %2").arg(shown, stale);
         }
         case NodeRole: return id.value;
+        case CurrentRole: return m_runs.current() == id ? QVariant(1) : QVariant();
         case ExportRole: {
             // Numbers without units or separators: they are for programs.
             const std::optional<double> number = numeric ? m_measures.number(column, id) : std::nullopt;

@@ -39,6 +39,7 @@ class NodeTableModel : public QAbstractTableModel {
 
     context::OpenModel& m_opened;
     context::Runs& m_runs;
+    graph::NodeId m_current;  ///< as it was told last
     NodeMeasures m_measures;
     std::vector<graph::NodeId> m_nodes;
     std::vector<int> m_rowOfNode;

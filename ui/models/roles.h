@@ -15,6 +15,7 @@ enum Role {
     MutedRole,                    ///< bool: of no use now (not reached, not visited)
     ExprRole,                     ///< uint: the expr's number
     OperatorRole,                 ///< QString: the operator's name
+    CurrentRole,                  ///< int: 1 the debugged run is at it, 2 at something below it
     HistoryRole,                  ///< QVariantList of numbers, oldest first, invalid where there was none
     ErrorColumnRole,              ///< int: the character that an error is about, from 1
     ExportRole,                   ///< text for a program; invalid: the same as for people

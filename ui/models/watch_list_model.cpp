@@ -160,8 +160,10 @@ QVariant WatchListModel::nodeText(NodeId id, int column) const {
             }
             if (!m_runs.recording()) return tr("not run yet");
             if (m_runs.failure(node.producer)) return tr("failed");
-            if (m_watches && m_watches->summary(id)) return tr("%1 only").arg(m_watches->keptText(id));
-            return m_runs.wasReached(id) ? tr("…") : tr("not reached");
+            if (!m_runs.isDebugged() && m_watches && m_watches->summary(id))
+                return tr("%1 only").arg(m_watches->keptText(id));
+            if (m_runs.wasReached(id)) return tr("…");
+            return m_runs.isDebugged() ? tr("not computed yet") : tr("not reached");
         default: return {};
     }
 }

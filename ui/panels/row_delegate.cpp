@@ -2,6 +2,9 @@
 
 #include <QApplication>
 #include <QStyle>
+#include <QTreeView>
+
+#include <algorithm>
 
 #include "core/base/diagnostics.h"
 #include "ui/models/roles.h"
@@ -30,6 +33,16 @@ void RowDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInde
     } else if (index.data(models::MutedRole).toBool()) {
         option->palette.setColor(QPalette::Text, theme::color(theme::ColorRole::MutedText));
         option->font.setItalic(true);
+    }
+    const int current = index.column() == std::max(m_signColumn, 0) ? index.data(models::CurrentRole).toInt() : 0;
+    if (current > 0) {
+        // What is below a row that is open has a row of its own.
+        const auto* tree = qobject_cast<const QTreeView*>(option->widget);
+        if (current == 1 || !tree || !tree->isExpanded(index)) {
+            option->icon = theme::icon(QStringLiteral("current"), theme::ColorRole::CurrentMark);
+            option->features |= QStyleOptionViewItem::HasDecoration;
+            option->font.setBold(true);
+        }
     }
     // Qt would cut a number where the column ends.
     const QStyle* const style = option->widget ? option->widget->style() : QApplication::style();

@@ -5,7 +5,8 @@
 namespace sonde::panels {
 
 /// Rows as the models describe them: muted where nothing was reached, in the colour of the severity where something is
-/// wrong (see ui/models/roles.h), and with a sign in one column if that is asked for. A number that is wider than its
+/// wrong (see ui/models/roles.h), and with a sign in one column if that is asked for: of what is wrong, and of where a
+/// debugged run is. A number that is wider than its
 /// column is left out, not cut.
 class RowDelegate : public QStyledItemDelegate {
     Q_OBJECT

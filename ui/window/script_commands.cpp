@@ -47,6 +47,8 @@ constexpr std::array kCommands{
                   {}, &ScriptVerbs::end},
     ScriptCommand{"clear", "", "clear all watch and end points",
                   {}, &ScriptVerbs::clear, true, kContinue},
+    ScriptCommand{"current", "NODE|QUALNAME|start|end", "an error if the debugged run is not stopped before the node, in the module, or at its start or end",
+                  {}, &ScriptVerbs::checkCurrent, true, kContinue},
     ScriptCommand{"select", "NODE|QUALNAME", "select a node or a module and bring it into view",
                   {}, &ScriptVerbs::select},
     ScriptCommand{"click", "NODE", "click the node with the mouse",

@@ -157,6 +157,24 @@ Result<void> ScriptVerbs::end(const QString& text) {
     return {};
 }
 
+Result<void> ScriptVerbs::checkCurrent(const QString& where) {
+    const context::Debugger& debugger = m_window.context().debugger();
+    if (!debugger.isStopped()) return usageError("no run is debugged", {}, "action run.step begins one");
+    const context::OpenModel& model = m_window.context().model();
+    const graph::NodeId current = debugger.current();
+    bool isThere = false;
+    if (where == u"end") isThere = debugger.place().isEnd;
+    else if (where == u"start") isThere = !debugger.place().isEnd && debugger.position() <= 1;
+    else if (const auto node = model.document()->findNode(where.toStdString()); node) isThere = *node == current;
+    if (!isThere && current.valid())
+        for (graph::ScopeId scope = model.graph().expr(model.graph().node(current).producer).scope; scope.valid();
+             scope = model.graph().scope(scope).parent)
+            isThere = isThere || model.graph().scope(scope).qualname == where.toStdString();
+    return isThere ? Result<void>()
+                   : usageError("the debugged run is not at '" + where.toStdString() + "'",
+                                debugger.placeText().toStdString());
+}
+
 Result<void> ScriptVerbs::clear(const QString&) {
     trigger(QStringLiteral("run.clear_watches"));
     trigger(QStringLiteral("run.clear_ends"));

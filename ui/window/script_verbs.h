@@ -35,6 +35,7 @@ class ScriptVerbs : public QObject {
     Done watch(const QString& node);
     Done end(const QString& node);
     Done clear(const QString& rest);
+    Done checkCurrent(const QString& where);
     Done select(const QString& what);
     Done click(const QString& node) { return clickNode(node, false); }
     Done doubleClick(const QString& node) { return clickNode(node, true); }

@@ -38,6 +38,7 @@ WindowActions::WindowActions(const WindowParts& parts) : m_parts(parts) {
     bindGo();
     bindBookmarks();
     bindRun();
+    bindDebug();
     bindPoints();
     bindCompare();
     bindHelp();
@@ -218,12 +219,44 @@ void WindowActions::bindBookmarks() {
 }
 
 void WindowActions::bindRun() {
-    bind("run.start", [this] { m_parts.context.runs().run(); });
+    bind("run.start", [this] {
+        context::Debugger& debugger = m_parts.context.debugger();
+        const bool goesOn =
+            debugger.isShown() && (debugger.isRunning() || debugger.state() == context::DebugState::Stopped);
+        if (goesOn && !debugger.isRunning()) debugger.resume();
+        else if (!goesOn) m_parts.context.runs().run();
+    });
     bind("run.cancel", [this] { cancelWork(); });
     bindToggle("run.live", [this](bool on) { m_parts.context.runs().setLive(on); });
-    bind("run.to_here", [this] { m_parts.context.runs().runTo(m_parts.steps.actedOn()); });
     bind("run.test_cases", [this] { m_parts.context.testCases().run(); });
     bind("run.measure", [this] { m_parts.context.valueMeasures().compute(); });
+}
+
+void WindowActions::bindDebug() {
+    using context::Direction;
+    using context::StepKind;
+    context::Debugger* debugger = &m_parts.context.debugger();
+    bind("run.restart", [debugger] { debugger->restart(); });
+    bind("run.pause", [debugger] { debugger->pause(); });
+    bind("run.continue_back", [debugger] { debugger->resume(Direction::Back); });
+    const auto bindStep = [&](const char* id, StepKind kind, Direction direction) {
+        bind(QLatin1String(id), [debugger, kind, direction] { debugger->step(kind, direction); });
+    };
+    bindStep("run.step", StepKind::Over, Direction::Forward);
+    bindStep("run.step_back", StepKind::Over, Direction::Back);
+    bindStep("run.step_in", StepKind::Into, Direction::Forward);
+    bindStep("run.step_in_back", StepKind::Into, Direction::Back);
+    bindStep("run.step_out", StepKind::Out, Direction::Forward);
+    bindStep("run.step_out_back", StepKind::Out, Direction::Back);
+    bindStep("run.next_event", StepKind::Event, Direction::Forward);
+    bindStep("run.previous_event", StepKind::Event, Direction::Back);
+    bind("run.to_here", [this, debugger] {
+        if (const graph::NodeId node = m_parts.steps.actedOn(); node.valid()) debugger->runTo(node);
+    });
+    bind("run.back_to_here", [this, debugger] {
+        if (const graph::NodeId node = m_parts.steps.actedOn(); node.valid()) debugger->runTo(node, Direction::Back);
+    });
+    bind("run.module", [this, debugger] { debugger->runModule(m_parts.context.navigation().selection().qualname); });
 }
 
 void WindowActions::bindPoints() {
@@ -274,6 +307,7 @@ void WindowActions::bindHelp() {
 void WindowActions::cancelWork() {
     if (m_parts.context.runs().isRunning()) m_parts.context.runs().cancel();
     else if (m_parts.context.testCases().isActive()) m_parts.context.testCases().cancel();
+    else if (m_parts.context.debugger().isShown()) m_parts.context.debugger().cancel();
     else m_parts.output.cancel();
 }
 

@@ -44,6 +44,7 @@ class WindowActions : public QObject {
     void bindGo();
     void bindBookmarks();
     void bindRun();
+    void bindDebug();
     void bindPoints();
     void bindCompare();
     void bindHelp();

@@ -55,10 +55,12 @@ void WindowMenus::fillToolBar() {
     bar->setIconSize({theme::kIconSize, theme::kIconSize});
     bar->setToolButtonStyle(Qt::ToolButtonIconOnly);
     // clang-format off
-    const QStringList ids{"file.open", "",           "go.back",          "go.forward",   "",          "run.start",     "run.cancel",
-                          "run.live",  "",           "run.watch",        "run.end",      "",          "view.depth_0",  "view.depth_1",
-                          "view.expand_all", "view.collapse_all", "",    "view.fit",     "view.zoom_in", "view.zoom_out", "view.direction",
-                          "",          "edit.find",  "view.theme"};
+    const QStringList ids{"file.open", "", "go.back", "go.forward", "",
+                          "run.start", "run.continue_back", "run.pause", "run.cancel", "run.restart",
+                          "run.step", "run.step_back", "run.step_in", "run.step_out", "run.to_here", "run.back_to_here",
+                          "run.live", "",
+                          "run.watch", "run.end", "", "view.depth_0", "view.depth_1", "view.expand_all", "view.collapse_all", "",
+                          "view.fit", "view.zoom_in", "view.zoom_out", "view.direction", "", "edit.find", "view.theme"};
     // clang-format on
     for (const QString& id : ids) {
         if (id.isEmpty()) bar->addSeparator();
@@ -111,6 +113,7 @@ void WindowMenus::connectParts() {
         connect(&context.canvases(), signal, this, &WindowMenus::refresh);
     for (const auto signal : {&context::Settings::labelsChanged, &context::Settings::coloringChanged})
         connect(&context.settings(), signal, this, &WindowMenus::refresh);
+    connect(&context.debugger(), &context::Debugger::changed, this, &WindowMenus::refresh);
     connect(&context.comparison(), &context::Comparison::changed, this, &WindowMenus::refresh);
     connect(&context.testCases(), &context::TestCases::changed, this, &WindowMenus::refresh);
     connect(&context.valueMeasures(), &context::ValueMeasures::changed, this, &WindowMenus::refresh);
@@ -131,8 +134,10 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::Selection, !selection.isNone());
     state.setFlag(Need::Module, selection.scope.valid());
     state.setFlag(Need::Idle, !context.runs().isRunning());
-    state.setFlag(Need::Running,
-                  context.runs().isRunning() || context.testCases().isActive() || m_parts.output.isBusy());
+    state.setFlag(Need::Running, context.runs().isRunning() || context.testCases().isActive() ||
+                                     m_parts.output.isBusy() || context.debugger().isShown());
+    state.setFlag(Need::Debugged, context.debugger().isShown());
+    state.setFlag(Need::Moving, context.debugger().isRunning());
     state.setFlag(Need::Values, context.runs().recording() != nullptr);
     state.setFlag(Need::Value, selection.node.valid() && context.runs().value(selection.node));
     state.setFlag(Need::CanGoBack, navigation.canGoBack());

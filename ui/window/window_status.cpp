@@ -5,6 +5,7 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <utility>
 
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
@@ -53,6 +54,13 @@ void WindowStatus::connectContext() {
         forgetSaid();
         refresh();
     });
+    connect(&m_context.debugger(), &context::Debugger::changed, this, [this] {
+        QString place = m_context.debugger().placeText();
+        if (place != std::exchange(m_place, place)) forgetSaid();
+        refresh();
+    });
+    connect(&m_context.debugger(), &context::Debugger::moduleRun, this, &WindowStatus::show);
+    connect(&m_context.debugger(), &context::Debugger::refused, this, &WindowStatus::say);
     connect(&m_context.comparison(), &context::Comparison::runKept, this, &WindowStatus::show);
     connect(&m_context.navigation(), &context::Navigation::selectionChanged, this, [this] {
         // The status is about what was selected, until the mouse moves again.
@@ -136,7 +144,13 @@ void WindowStatus::refresh() {
         const bool isStale = shown.node.valid() ? m_context.runs().isStale(shown.node) : true;
         if (isStale) text = tr("Stale, %1").arg(stale) + QStringLiteral("   ") + text;
     }
-    // All panels show one run: which, if it is that of a comparison. A remark on that counts for more than the time.
+    // All panels show one run: where it is, if it is debugged.
+    const QString place = m_context.debugger().placeText();
+    if (!place.isEmpty()) {
+        const bool isOfNode = shown.node.valid() && shown.node != m_context.debugger().current();
+        text = isOfNode || (!shown.isNone() && !shown.node.valid()) ? place + QStringLiteral("   ") + text : place;
+    }
+    // Which, if it is that of a comparison. A remark on that counts for more than the time.
     const QString run = isOpen ? m_context.comparison().runText() : QString();
     const QString remarks = run.isEmpty() ? QString() : m_context.comparison().remarks();
     if (!remarks.isEmpty() && shown.isNone()) text.clear();
@@ -149,7 +163,8 @@ void WindowStatus::refresh() {
 }
 
 void WindowStatus::refreshProblems(const QString& text) {
-    const QString problems = m_context.runs().isRunning() ? QString() : m_context.problems().summary();
+    const bool isOfOther = m_context.runs().isRunning() || m_context.debugger().isShown();
+    const QString problems = isOfOther ? QString() : m_context.problems().summary();
     // The window may be narrower than the summary; what is about the selection needs less.
     const int width = m_bar.window()->width();
     const int room =

@@ -45,6 +45,7 @@ class WindowStatus : public QObject {
     widgets::ProgressStrip* m_progress;
     widgets::ElidedLabel* m_status;
     QToolButton* m_problems;  ///< what is wrong with the values of the last run; hidden if nothing is
+    QString m_place;          ///< of the debugged run, as it was shown last
     QString m_said;           ///< see say()
 };
 

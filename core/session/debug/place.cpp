@@ -51,6 +51,7 @@ class Mover {
                 return m_trace[item].kind == Item::Kind::Operation && m_trace[item].expr == m_target.expr;
             case Target::Kind::Item: return item == m_target.item;
             case Target::Kind::Into: return true;
+            case Target::Kind::Event: return isEvent(item);
             case Target::Kind::Over: return m_from.item == kNoItem || !m_trace.isInside(item, m_from.item);
             case Target::Kind::Out: break;
         }
@@ -59,11 +60,20 @@ class Mover {
         return around != kNoItem && !m_trace.isInside(item, around);
     }
 
+    bool isEvent(ItemId item) const {
+        return m_trace[item].kind == Item::Kind::Operation && m_run.graph().expr(m_trace[item].expr).bodies.empty();
+    }
+
     /// Where a step back leads; none for targets that are looked for.
     ItemId targetBefore(ItemId at) const {
         const bool isEnd = at == m_trace.size();
         switch (m_target.kind) {
             case Target::Kind::Into: return at - 1;
+            case Target::Kind::Event: {
+                ItemId event = at - 1;
+                while (event > 0 && !isEvent(event)) --event;
+                return event;
+            }
             case Target::Kind::Over: {
                 if (!isEnd) return m_trace.previousBeside(at);
                 ItemId last = at - 1;

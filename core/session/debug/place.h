@@ -18,6 +18,7 @@ struct Target {
         Into,        ///< the next item
         Over,        ///< the next one that is not inside of where the run is
         Out,         ///< the next one after what that is inside of; back: that itself
+        Event,       ///< the next operation that has nothing inside, wherever it is
         Node,        ///< the operation `expr`
         Item         ///< the item `item`, which is ahead
     };

@@ -26,7 +26,7 @@ using context::Selection;
 using models::ModuleTreeModel;
 
 ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation& navigation,
-                                 context::Canvases& canvases, QWidget* parent)
+                                 context::Canvases& canvases, context::Debugger& debugger, QWidget* parent)
     : Panel(parent), m_navigation(navigation), m_canvases(canvases), m_model(opened),
       m_filter(new widgets::SearchField(this)), m_view(new QTreeView(this)) {
     m_filter->setNavigable(false);
@@ -69,6 +69,10 @@ ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation
     connect(m_view, &QTreeView::activated, this, &ModuleTreePanel::toggleInCanvas);
     connect(&navigation, &context::Navigation::selectionChanged, this, &ModuleTreePanel::follow);
     connect(&opened, &context::OpenModel::documentOpened, this, [this] { m_view->expandToDepth(0); });
+    connect(&debugger, &context::Debugger::changed, this, [this, &opened, &debugger] {
+        const graph::NodeId current = debugger.current();
+        m_model.setCurrent(current.valid() && opened.isOpen() ? m_navigation.selectionOf(current).qualname : QString());
+    });
     m_view->expandToDepth(0);
     // The model alone is no module.
     const auto fill = [this] { setHasContent(m_model.rowCount(m_model.index(0, 0)) > 0); };
@@ -127,8 +131,9 @@ void ModuleTreePanel::showMenu(const QPoint& at, actions::ActionRegistry& action
     auto* menu = new QMenu(m_view);
     menu->setObjectName(QStringLiteral("moduleMenu"));
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    static const QStringList ids{"run.watch",     "run.end",    "", "view.expand_all", "view.collapse_all",
-                                 "focus.isolate", "focus.hide", "", "go.bookmark",     "edit.copy_name"};
+    static const QStringList ids{"run.watch",       "run.end",           "run.to_here",   "run.module", "",
+                                 "view.expand_all", "view.collapse_all", "focus.isolate", "focus.hide", "",
+                                 "go.bookmark",     "edit.copy_name"};
     for (const QString& id : ids)
         id.isEmpty() ? static_cast<void>(menu->addSeparator()) : menu->addAction(actions.action(id));
     const QRect current = m_view->visualRect(m_view->currentIndex());
@@ -142,7 +147,8 @@ PanelInfo moduleTreePanel() {
                    PanelArea::Left,
                    QStringLiteral("Alt+1"),
                    [](InspectorContext& context) -> Panel* {
-                       return new ModuleTreePanel(context.model(), context.navigation(), context.canvases());
+                       return new ModuleTreePanel(context.model(), context.navigation(), context.canvases(),
+                                                  context.debugger());
                    }};
     info.size = {300, 420};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ModuleTreePanel&>(panel).join(host); };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ui/context/canvases.h"
+#include "ui/context/debugger.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/models/module_tree_model.h"
@@ -21,7 +22,7 @@ class ModuleTreePanel : public Panel {
     Q_OBJECT
   public:
     ModuleTreePanel(context::OpenModel& opened, context::Navigation& navigation, context::Canvases& canvases,
-                    QWidget* parent = nullptr);
+                    context::Debugger& debugger, QWidget* parent = nullptr);
     QTreeView* view() const { return m_view; }
     widgets::SearchField* filter() const { return m_filter; }
 

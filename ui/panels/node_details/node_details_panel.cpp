@@ -221,7 +221,7 @@ void NodeDetailsPanel::refreshValue() {
     const exec::Failure* failure = m_runs.failure(node.producer);
     if (failure) addFailure(grid, node.producer, *failure);
     else if (!value && m_runs.recording() && !m_runs.wasReached(id))
-        grid->addRow(tr("Run"), tr("not reached by the last run"));
+        grid->addRow(tr("Run"), m_runs.isDebugged() ? tr("not computed yet") : tr("not reached by the last run"));
     if (const auto& recording = m_runs.recording(); recording && !failure && recording->elapsedNs(node.producer) > 0)
         grid->addRow(tr("Time"), QStringLiteral("%1 ms").arg(
                                      static_cast<double>(recording->elapsedNs(node.producer)) / 1e6, 0, 'f', 3));

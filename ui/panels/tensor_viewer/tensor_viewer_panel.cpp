@@ -207,6 +207,9 @@ void TensorViewerPanel::explain() {
     if (m_opened.fileHasChanged())
         return say(tr("The model file changed"), tr("Its values are shown again once it is reloaded"));
     const auto& recording = m_runs.recording();
+    if (m_runs.isDebugged() && recording && !recording->computed(m_node) &&
+        !m_runs.failure(m_opened.graph().node(m_node).producer))
+        return say(tr("Not computed yet"), tr("The debugged run has not come to %1").arg(name), tr("Run to here"));
     if (recording && recording->computed(m_node)) {
         // Asked for once; should it not come, the button remains.
         if (m_asked != m_node) {
