@@ -26,18 +26,19 @@ void noteBranch(const graph::InternalGraph& graph, const Expr& expr, exec::Recor
     if (std::ranges::find(taken, branch) == taken.end()) taken.push_back(branch);
 }
 
-std::optional<std::size_t> leavesOf(const graph::InternalGraph& graph, const std::vector<ExprId>& steps) {
+std::optional<std::size_t> leavesOf(const graph::InternalGraph& graph, const std::vector<ExprId>& steps, bool isMain) {
     std::size_t count = 0;
     for (const ExprId id : steps) {
         const Expr& expr = graph.expr(id);
         if (expr.bodies.empty()) {
-            const bool isDone = expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::Output &&
-                                !expr.outputs.empty() && !graph.node(expr.outputs.front()).constant;
-            count += isDone ? 1 : 0;
+            const bool isOutside =
+                expr.kind == graph::ExprKind::Input || (expr.kind == graph::ExprKind::Output && !isMain);
+            const bool isStep = !isOutside && !expr.outputs.empty() && !graph.node(expr.outputs.front()).constant;
+            count += isStep ? 1 : 0;
             continue;
         }
         if (!exec::isCall(expr) || expr.bodies.size() != 1) return std::nullopt;
-        const auto inside = leavesOf(graph, graph.body(expr.bodies.front()).order);
+        const auto inside = leavesOf(graph, graph.body(expr.bodies.front()).order, false);
         if (!inside) return std::nullopt;
         count += *inside;
     }
@@ -46,7 +47,7 @@ std::optional<std::size_t> leavesOf(const graph::InternalGraph& graph, const std
 
 }  // namespace
 
-std::size_t operationCount(const exec::Plan& plan) { return leavesOf(plan.graph(), plan.steps()).value_or(0); }
+std::size_t operationCount(const exec::Plan& plan) { return leavesOf(plan.graph(), plan.steps(), true).value_or(0); }
 
 Snapshot snapshotAt(const RecordedRun& run, const Place& place) {
     const graph::InternalGraph& graph = run.graph();
@@ -78,7 +79,7 @@ Snapshot snapshotAt(const RecordedRun& run, const Place& place) {
         recording.totalNs += at.elapsedNs;
         for (const graph::NodeId node : expr.outputs) recording.computedNodes[node.index()] = true;
     }
-    if (operation != kNoItem && !isDone && isLeaf(run, operation)) ++snapshot.position;
+    if (place.item != kNoItem && !isDone) ++snapshot.position;  // what is done next, if only inside of that
     snapshot.total = operationCount(run.plan());
     if (run.hasEnded() && !run.recording()->error) {
         snapshot.total = 0;

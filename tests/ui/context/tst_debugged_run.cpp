@@ -79,9 +79,11 @@ void TestDebuggedRun::valuesAreThoseOfThePlace() {
     QVERIFY(!debugger().value(last));
     QVERIFY(debugger().recording()->computed(first));
     QVERIFY(!debugger().recording()->computed(last));
+    const std::size_t total = debugger().total();  // known before it is done
     debugger().resume();
     settle();
     QCOMPARE(debugger().state(), DebugState::Finished);
+    QCOMPARE(debugger().total(), total);
     QVERIFY(debugger().value(last));
     QVERIFY(debugger().recording()->computed(last));
     QCOMPARE(debugger().position(), debugger().total());
