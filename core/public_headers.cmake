@@ -43,7 +43,7 @@ set(SONDE_PUBLIC_HEADERS
   passes/gradient.h passes/pass.h passes/report.h passes/rewrite.h
   session/comparison.h
   session/debug/accesses.h session/debug/breakpoints.h session/debug/kept_values.h
-  session/debug/place.h session/debug/recorded_run.h session/debug/spill_file.h session/debug/snapshot.h session/debug/timeline.h
+  session/debug/place.h session/debug/recorded_run.h session/debug/spill_file.h session/debug/timeline.h
   session/debug/trace.h session/debug/view.h
   session/debug_commands.h session/debugger.h session/executor.h session/export_preview.h
   session/expression_watches.h session/expressions.h
