@@ -200,9 +200,17 @@ struct DebugCommands::Call {
     void addBreakpoint() {
         const std::size_t column = words.column();
         if (words.atEnd()) return refuse(base::usageError("what to break at is missing"), column);
-        const std::string where(words.next());
-        std::size_t expressionColumn = words.column();
-        std::string condition;
+        std::size_t expressionColumn = column;
+        std::string where, condition;
+        if (!words.takes("if")) {
+            where = words.next();
+            expressionColumn = words.column();
+        } else {
+            expressionColumn = words.column();
+            condition = words.rest();
+            if (condition.empty()) return refuse(base::usageError("the condition is missing"), expressionColumn);
+            return added(debugger().addBreakpoint({}, condition), column, expressionColumn);
+        }
         if (words.takes("if")) {
             expressionColumn = words.column();
             condition = words.rest();
@@ -228,7 +236,10 @@ struct DebugCommands::Call {
         answer["breakpoint"] = breakpoint(*std::ranges::find(debugger().breakpoints().all(), *id, &Breakpoint::id));
     }
     static ordered_json breakpoint(const Breakpoint& point) {
-        ordered_json json{{"id", point.id}, {"at", point.text}};
+        ordered_json json{{"id", point.id}};
+        if (point.kind != Breakpoint::Kind::Condition) json["at"] = point.text;
+        if (point.isMissing) json["missing"] = true;
+        if (point.ignored > 0) json["ignore"] = point.ignored;
         if (!point.expression.empty()) json[point.isLog ? "log" : "if"] = point.expression.text();
         json["enabled"] = point.isEnabled;
         json["hits"] = point.hits.size();
@@ -246,6 +257,29 @@ struct DebugCommands::Call {
         const auto id = number();
         if (!id || !isComplete()) return;
         if (!change(*id)) refuse(base::usageError("there is no breakpoint " + std::to_string(*id)), column);
+    }
+
+    void setCondition() {
+        const std::size_t column = words.column();
+        const auto id = number();
+        if (!id) return;
+        const std::size_t expressionColumn = words.column();
+        changed(*id, debugger().setBreakpointExpression(*id, words.rest()), column, expressionColumn);
+    }
+    void setIgnored() {
+        const std::size_t column = words.column();
+        const auto id = number();
+        if (!id) return;
+        const auto hits = number("hits to let pass");
+        if (!hits || !isComplete()) return;
+        changed(*id, debugger().setBreakpointIgnored(*id, static_cast<std::size_t>(std::max(0, *hits))), column,
+                column);
+    }
+    void changed(int id, base::Result<void> done, std::size_t column, std::size_t expressionColumn) {
+        if (done)
+            answer["breakpoint"] = breakpoint(*std::ranges::find(debugger().breakpoints().all(), id, &Breakpoint::id));
+        else if (expression::errorColumn(done.error())) refuseExpression(std::move(done).error(), expressionColumn);
+        else refuse(std::move(done).error(), column);
     }
 
     void watch(bool isOn) {
@@ -402,6 +436,7 @@ struct DebugCommands::Call {
             else json["error"] = entry.value.error().text();
             answer["log"].push_back(std::move(json));
         }
+        if (const std::size_t dropped = debugger().takeDroppedLog()) answer["log_dropped"] = dropped;
     }
 };
 
@@ -429,12 +464,19 @@ const std::vector<DebugCommands::Command>& DebugCommands::commands() {
         {"writes", {"writes NODE", "Where it was written"}, [](Call& call) { call.accesses(true); }},
         {"memory", {"memory", "How the values of the run are kept"}, [](Call& call) { call.memory(); }},
         {"break",
-         {"break NODE|MODULE|op:OPERATOR|nan|inf|overflow|zero [if EXPRESSION]", "Stop there"},
+         {"break [NODE|MODULE|op:OPERATOR|nan|inf|overflow|zero] [if EXPRESSION]",
+          "Stop there, or where a condition becomes true"},
          [](Call& call) { call.addBreakpoint(); }},
         {"log",
          {"log NODE EXPRESSION", "Write down a value each time that a node is computed"},
          [](Call& call) { call.addLogPoint(); }},
         {"breakpoints", {"breakpoints", "List breakpoints and log points"}, [](Call& call) { call.listBreakpoints(); }},
+        {"condition",
+         {"condition N [EXPRESSION]", "Give a breakpoint another condition, or a log point another expression"},
+         [](Call& call) { call.setCondition(); }},
+        {"ignore",
+         {"ignore N COUNT", "Let so many hits of a breakpoint pass in each run"},
+         [](Call& call) { call.setIgnored(); }},
         {"enable",
          {"enable N", "Let a breakpoint or log point count again"},
          [](Call& call) { call.change([&](int id) { return call.debugger().setBreakpointEnabled(id, true); }); }},

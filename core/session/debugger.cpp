@@ -28,6 +28,7 @@ void Debugger::bind(std::shared_ptr<const document::Document> document) {
     m_executor.discard(std::exchange(m_runner, {}));
     m_document = std::move(document);
     if (m_document) m_breakpoints.bind(*m_document);
+    else m_breakpoints.clear();
 }
 
 void Debugger::forget() {
@@ -315,7 +316,6 @@ void Debugger::startLooks() {
 
 base::Result<int> Debugger::addBreakpoint(std::string_view where, std::string_view condition) {
     if (!m_document) return base::usageError("no model is open");
-    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
     SONDE_ASSIGN(const int id, m_breakpoints.add(*m_document, where, condition, false));
     m_observer.breakpointsChanged();
     return id;
@@ -323,22 +323,47 @@ base::Result<int> Debugger::addBreakpoint(std::string_view where, std::string_vi
 
 base::Result<int> Debugger::addLogPoint(std::string_view where, std::string_view expression) {
     if (!m_document) return base::usageError("no model is open");
-    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
     SONDE_ASSIGN(const int id, m_breakpoints.add(*m_document, where, expression, true));
     m_observer.breakpointsChanged();
     return id;
 }
 
 bool Debugger::removeBreakpoint(int id) {
-    if (isRunning() || !m_breakpoints.remove(id)) return false;
+    if (!m_breakpoints.remove(id)) return false;
     m_observer.breakpointsChanged();
     return true;
 }
 
 bool Debugger::setBreakpointEnabled(int id, bool enabled) {
-    if (isRunning() || !m_breakpoints.setEnabled(id, enabled)) return false;
+    if (!m_breakpoints.setEnabled(id, enabled)) return false;
     m_observer.breakpointsChanged();
     return true;
+}
+
+base::Result<void> Debugger::setBreakpointExpression(int id, std::string_view text) {
+    if (!m_document) return base::usageError("no model is open");
+    SONDE_TRY(m_breakpoints.setExpression(*m_document, id, text));
+    m_observer.breakpointsChanged();
+    return {};
+}
+
+base::Result<void> Debugger::setBreakpointIgnored(int id, std::size_t hits) {
+    SONDE_TRY(m_breakpoints.setIgnored(id, hits));
+    m_observer.breakpointsChanged();
+    return {};
+}
+
+void Debugger::clearBreakpoints() {
+    if (m_breakpoints.all().empty()) return;
+    m_breakpoints.clear();
+    m_observer.breakpointsChanged();
+}
+
+std::vector<base::Error> Debugger::restoreBreakpoints(const std::vector<debug::SavedBreakpoint>& saved) {
+    if (!m_document) return {base::usageError("no model is open")};
+    std::vector<base::Error> errors = m_breakpoints.restore(*m_document, saved);
+    m_observer.breakpointsChanged();
+    return errors;
 }
 
 }  // namespace sonde::session

@@ -111,11 +111,19 @@ class Debugger {
     }
 
     const debug::Breakpoints& breakpoints() const { return m_breakpoints; }
-    /// See debug::Breakpoints::add.
+    /// See debug::Breakpoints::add. What changes while the run goes on counts from the next time that it is moved.
     base::Result<int> addBreakpoint(std::string_view where, std::string_view condition = {});
     base::Result<int> addLogPoint(std::string_view where, std::string_view expression);
     bool removeBreakpoint(int id);
     bool setBreakpointEnabled(int id, bool enabled);
+    /// See debug::Breakpoints.
+    base::Result<void> setBreakpointExpression(int id, std::string_view text);
+    base::Result<void> setBreakpointIgnored(int id, std::size_t hits);
+    void clearBreakpoints();
+    /// What to keep of them, and the same again. See debug::Breakpoints::restore.
+    std::vector<debug::SavedBreakpoint> savedBreakpoints() const { return m_breakpoints.saved(); }
+    std::vector<base::Error> restoreBreakpoints(const std::vector<debug::SavedBreakpoint>& saved);
+    std::size_t takeDroppedLog() { return m_breakpoints.takeDroppedLog(); }
     std::vector<debug::LogEntry> takeLog() { return m_breakpoints.takeLog(); }
 
     /// By the session.

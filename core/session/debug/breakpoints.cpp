@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, TensorEvent>, 4> kEvents{{{"nan
                                                                            {"overflow", TensorEvent::Overflow},
                                                                            {"zero", TensorEvent::Zero}}};
 constexpr std::string_view kOperatorPrefix = "op:";
-constexpr std::size_t kMaxLog = 100'000;
+constexpr std::size_t kMaxSaved = 10'000;  ///< breakpoints that are read from a file
 
 bool isOperator(const graph::Expr& expr, std::string_view name) {
     if (expr.op.name.empty()) return false;
@@ -81,14 +81,36 @@ base::Result<std::string> operatorIn(const graph::InternalGraph& graph, std::str
     return base::usageError("the model has no operator '" + std::string(name) + "'", {}, base::didYouMean(name, names));
 }
 
-}  // namespace
+/// A name that is written in backticks, behind backslashes where it has some.
+std::optional<std::string> quotedName(std::string_view text) {
+    if (text.size() < 2 || !text.starts_with('`') || !text.ends_with('`')) return std::nullopt;
+    std::string name;
+    for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+        if (text[i] == '\\' && i + 2 < text.size()) ++i;
+        name += text[i];
+    }
+    return name;
+}
 
-base::Result<Breakpoint> Breakpoints::placed(const document::Document& document, std::string_view where) const {
+void setNode(Breakpoint& point, const graph::InternalGraph& graph, NodeId node) {
+    point.node = node;
+    point.name = graph.node(node).name;
+    point.qualname = graph.expr(graph.node(node).producer).qualname.value_or("");
+    // The number of a node is another one in another graph.
+    if (point.text.starts_with('#')) point.text = point.name;
+}
+
+bool hasModule(const graph::InternalGraph& graph, std::string_view qualname) {
+    return std::ranges::any_of(graph.scopes(), [&](const graph::Scope& scope) { return scope.qualname == qualname; });
+}
+
+base::Result<Breakpoint> placed(const document::Document& document, std::string_view where) {
     const graph::InternalGraph& graph = *document.graph;
     Breakpoint point;
     point.text = where;
-    if (where.size() >= 2 && where.starts_with('`') && where.ends_with('`')) {
-        SONDE_ASSIGN(point.node, placeOf(document, where.substr(1, where.size() - 2)));
+    if (const auto name = quotedName(where)) {
+        SONDE_ASSIGN(const NodeId node, placeOf(document, *name));
+        setNode(point, graph, node);
         return point;
     }
     if (where.starts_with(kOperatorPrefix)) {
@@ -104,32 +126,129 @@ base::Result<Breakpoint> Breakpoints::placed(const document::Document& document,
     }
     auto node = placeOf(document, where);
     if (node) {
-        point.node = *node;
+        setNode(point, graph, *node);
         return point;
     }
-    const bool isModule = !where.empty() && std::ranges::any_of(graph.scopes(), [&](const graph::Scope& scope) {
-        return scope.qualname == where;
-    });
-    if (!isModule) return std::move(node).error();
+    if (where.empty() || !hasModule(graph, where)) return std::move(node).error();
     point.kind = Breakpoint::Kind::Module;
     point.name = where;
     return point;
 }
 
+/// What computes the nodes that an expression names; those that are there before the run begins are left out.
+/// Error: there is no node of that name.
+base::Result<std::vector<graph::ExprId>> producersOf(const document::Document& document,
+                                                     const expression::Expression& expression) {
+    std::vector<graph::ExprId> producers;
+    for (const std::string& name : expression.names()) {
+        const auto node = document.findNode(name);
+        if (!node) {
+            const std::string& text = expression.text();
+            return base::usageError(node.error().what,
+                                    "column " + std::to_string(columnOf(text, name)) + " of '" + text + "'",
+                                    node.error().hint);
+        }
+        if (isPlace(*document.graph, *node)) producers.push_back(document.graph->node(*node).producer);
+    }
+    return producers;
+}
+
+base::Result<std::vector<graph::ExprId>> producersOfCondition(const document::Document& document,
+                                                              const expression::Expression& expression) {
+    SONDE_ASSIGN(auto producers, producersOf(document, expression));
+    if (!producers.empty()) return producers;
+    return base::usageError("the condition names no node that the run computes",
+                            "column 1 of '" + expression.text() + "'", "name one, as in 'max(conv1) > 10'");
+}
+
+base::Error noSuchPoint(int id) { return base::usageError("there is no breakpoint " + std::to_string(id)); }
+
+/// A node that may have another name since.
+NodeId foundAgain(const graph::InternalGraph& graph, const Breakpoint& point) {
+    NodeId node = graph.findNode(point.name);
+    if (node.valid() || point.qualname.empty()) return node.valid() && isPlace(graph, node) ? node : NodeId();
+    for (const graph::ExprId id : graph.main().order) {
+        const graph::Expr& expr = graph.expr(id);
+        if (expr.qualname == point.qualname && !expr.outputs.empty() && isPlace(graph, expr.outputs.front()))
+            node = expr.outputs.front();
+    }
+    return node;
+}
+
+/// Where it is in a document; whether it has a place there.
+void bindOne(Breakpoint& point, const document::Document& document) {
+    const graph::InternalGraph& graph = *document.graph;
+    switch (point.kind) {
+        case Breakpoint::Kind::Node:
+            point.node = foundAgain(graph, point);
+            point.isMissing = !point.node.valid();
+            break;
+        case Breakpoint::Kind::Module: point.isMissing = !hasModule(graph, point.name); break;
+        case Breakpoint::Kind::Operator: point.isMissing = !operatorIn(graph, point.name); break;
+        case Breakpoint::Kind::Event: break;
+        case Breakpoint::Kind::Condition: {
+            auto producers = producersOfCondition(document, point.expression);
+            point.isMissing = !producers;
+            point.producers = producers ? std::move(*producers) : std::vector<graph::ExprId>();
+            break;
+        }
+    }
+}
+
+/// What a saved one was, whether or not a document has a place for it. Error: it is none.
+base::Result<Breakpoint> readSaved(const SavedBreakpoint& saved) {
+    Breakpoint point;
+    point.text = saved.where;
+    point.isLog = saved.isLog;
+    point.isEnabled = saved.isEnabled;
+    point.ignored = saved.isLog ? 0 : saved.ignored;
+    if (!saved.expression.empty()) {
+        SONDE_ASSIGN(point.expression, expression::parse(saved.expression));
+    }
+    if (saved.isLog && (saved.expression.empty() || saved.where.empty()))
+        return base::usageError("a log point needs a place and an expression");
+    const auto event = std::ranges::find(kEvents, saved.where, &std::pair<std::string_view, TensorEvent>::first);
+    if (const auto name = quotedName(saved.where)) {
+        point.name = *name;
+        point.qualname = saved.qualname;
+    } else if (saved.where.starts_with(kOperatorPrefix)) {
+        point.kind = Breakpoint::Kind::Operator;
+        point.name = saved.where.substr(kOperatorPrefix.size());
+    } else if (event != kEvents.end()) {
+        point.kind = Breakpoint::Kind::Event;
+        point.event = event->second;
+    } else if (saved.where.empty()) {
+        point.kind = Breakpoint::Kind::Condition;
+        if (point.expression.empty()) return base::usageError("a breakpoint needs a place or a condition");
+    } else {
+        point.kind = Breakpoint::Kind::Module;
+        point.name = saved.where;
+    }
+    return point;
+}
+
+std::size_t bytesOf(const base::Result<tensor::Value>& value) {
+    if (!value || !value->isTensor()) return 0;
+    return static_cast<std::size_t>(value->tensor().numel()) * tensor::itemSize(value->tensor().dtype());
+}
+
+}  // namespace
+
 base::Result<int> Breakpoints::add(const document::Document& document, std::string_view where, std::string_view text,
                                    bool isLog) {
-    SONDE_ASSIGN(Breakpoint point, placed(document, where));
+    Breakpoint point;
+    const bool isCondition = where.empty() && !isLog && !text.empty();
+    if (isCondition) {
+        point.kind = Breakpoint::Kind::Condition;
+    } else {
+        SONDE_ASSIGN(point, placed(document, where));
+    }
     if (isLog && text.empty()) return base::usageError("a log point needs an expression");
     if (!text.empty()) {
         SONDE_ASSIGN(point.expression, expression::parse(text));
-        for (const std::string& name : point.expression.names()) {
-            auto node = document.findNode(name);
-            if (node) continue;
-            const std::size_t column = columnOf(text, name);
-            return base::usageError(node.error().what,
-                                    "column " + std::to_string(column) + " of '" + std::string(text) + "'",
-                                    node.error().hint);
-        }
+        SONDE_ASSIGN(auto producers, isCondition ? producersOfCondition(document, point.expression)
+                                                 : producersOf(document, point.expression));
+        if (isCondition) point.producers = std::move(producers);
     }
     point.isLog = isLog;
     point.id = ++m_lastId;
@@ -148,12 +267,84 @@ bool Breakpoints::setEnabled(int id, bool enabled) {
     return true;
 }
 
-void Breakpoints::bind(const document::Document& document) {
-    for (Breakpoint& point : m_all) {
-        const auto again = placed(document, point.text);
-        point.node = again ? again->node : NodeId();
-        if (again) point.kind = again->kind;
+base::Result<void> Breakpoints::setExpression(const document::Document& document, int id, std::string_view text) {
+    const auto found = std::ranges::find(m_all, id, &Breakpoint::id);
+    if (found == m_all.end()) return noSuchPoint(id);
+    expression::Expression expression;
+    if (!text.empty()) {
+        SONDE_ASSIGN(expression, expression::parse(text));
     }
+    const bool isCondition = found->kind == Breakpoint::Kind::Condition;
+    if (expression.empty() && found->isLog) return base::usageError("a log point needs an expression");
+    if (expression.empty() && isCondition) return base::usageError("a breakpoint without a place needs a condition");
+    SONDE_ASSIGN(auto producers,
+                 isCondition ? producersOfCondition(document, expression) : producersOf(document, expression));
+    if (isCondition) {
+        found->producers = std::move(producers);
+        found->isMissing = false;
+    }
+    found->expression = std::move(expression);
+    found->error.reset();
+    return {};
+}
+
+base::Result<void> Breakpoints::setIgnored(int id, std::size_t hits) {
+    const auto found = std::ranges::find(m_all, id, &Breakpoint::id);
+    if (found == m_all.end()) return noSuchPoint(id);
+    if (found->isLog) return base::usageError("log points do not stop: there is no hit to let pass");
+    found->ignored = hits;
+    return {};
+}
+
+std::vector<SavedBreakpoint> Breakpoints::saved() const {
+    std::vector<SavedBreakpoint> all;
+    for (const Breakpoint& point : m_all) {
+        SavedBreakpoint saved{point.text,  point.qualname,  point.expression.text(),
+                              point.isLog, point.isEnabled, point.ignored};
+        if (point.kind == Breakpoint::Kind::Node) {
+            saved.where = "`";
+            for (const char c : point.name) {
+                if (c == '`' || c == '\\') saved.where += '\\';
+                saved.where += c;
+            }
+            saved.where += '`';
+        }
+        all.push_back(std::move(saved));
+    }
+    return all;
+}
+
+std::vector<base::Error> Breakpoints::restore(const document::Document& document,
+                                              const std::vector<SavedBreakpoint>& saved) {
+    std::vector<base::Error> errors;
+    clear();
+    for (const SavedBreakpoint& one : saved) {
+        if (m_all.size() >= kMaxSaved) {
+            errors.push_back(base::usageError("there are more than " + std::to_string(kMaxSaved) + " breakpoints"));
+            break;
+        }
+        auto point = readSaved(one);
+        if (!point) {
+            errors.push_back(std::move(point).error());
+            continue;
+        }
+        bindOne(*point, document);
+        // Written by hand: the name of a node without backticks.
+        if (point->kind == Breakpoint::Kind::Module && point->isMissing)
+            if (auto node = placed(document, one.where); node && node->kind == Breakpoint::Kind::Node) {
+                setNode(*point, *document.graph, node->node);
+                point->kind = Breakpoint::Kind::Node;
+                point->isMissing = false;
+            }
+        if (point->kind == Breakpoint::Kind::Node) point->text = point->name;
+        point->id = ++m_lastId;
+        m_all.push_back(std::move(*point));
+    }
+    return errors;
+}
+
+void Breakpoints::bind(const document::Document& document) {
+    for (Breakpoint& point : m_all) bindOne(point, document);
     clearHits();
 }
 
@@ -163,12 +354,14 @@ void Breakpoints::clearHits() {
         point.error.reset();
     }
     m_log.clear();
+    m_logBytes = m_droppedLog = 0;
 }
 
 bool Breakpoints::isOf(const Breakpoint& point, const graph::InternalGraph& graph, const graph::Expr& expr) {
     switch (point.kind) {
         case Breakpoint::Kind::Node: return point.node.valid() && graph.node(point.node).producer == expr.id;
         case Breakpoint::Kind::Operator: return isOperator(expr, point.name);
+        case Breakpoint::Kind::Condition: return std::ranges::find(point.producers, expr.id) != point.producers.end();
         case Breakpoint::Kind::Event:
         case Breakpoint::Kind::Module: break;
     }
@@ -182,7 +375,8 @@ bool Breakpoints::isAt(const Breakpoint& point, const RecordedRun& run, ItemId i
     const graph::Expr& expr = graph.expr(trace[item].expr);
     switch (point.kind) {
         case Breakpoint::Kind::Node:
-        case Breakpoint::Kind::Operator: return isOf(point, graph, expr);
+        case Breakpoint::Kind::Operator:
+        case Breakpoint::Kind::Condition: return isOf(point, graph, expr);
         case Breakpoint::Kind::Event: return (trace[item].events & static_cast<std::uint8_t>(point.event)) != 0;
         case Breakpoint::Kind::Module: break;
     }
@@ -209,29 +403,86 @@ expression::Names Breakpoints::namesAt(const document::Document& document, Recor
     };
 }
 
+namespace {
+
+/// The values of the nodes that an expression names, after what is done at an item; none if one is not there yet.
+std::optional<std::map<std::string, tensor::Value, std::less<>>> valuesAt(const document::Document& document,
+                                                                          const expression::Expression& expression,
+                                                                          RecordedRun& run, ItemId item,
+                                                                          const base::WorkContext& work) {
+    std::map<std::string, tensor::Value, std::less<>> values;
+    for (const std::string& name : expression.names()) {
+        const auto node = document.findNode(name);
+        auto value = node ? run.value(*node, item, true, work) : base::Result<tensor::Value>(node.error());
+        if (!value) return std::nullopt;
+        values.emplace(name, std::move(*value));
+    }
+    return values;
+}
+
+/// Whether a condition is met after an item; not met before all of its nodes are there.
+base::Result<bool> isTrueAfter(const document::Document& document, const expression::Expression& condition,
+                               RecordedRun& run, ItemId item, const base::WorkContext& work) {
+    const auto values = valuesAt(document, condition, run, item, work);
+    if (!values) return false;
+    const auto names = [&](std::string_view name) -> base::Result<tensor::Value> {
+        return values->find(name)->second;  // valuesAt() has all
+    };
+    return expression::isTrue(condition, names, work);
+}
+
+}  // namespace
+
+/// Whether the condition of a breakpoint that is at an item holds after it; of a Condition whether it begins to.
+bool Breakpoints::isMet(Breakpoint& point, const document::Document& document, RecordedRun& run, ItemId item,
+                        const base::WorkContext& work) const {
+    if (point.expression.empty()) return true;
+    const bool isCondition = point.kind == Breakpoint::Kind::Condition;
+    const auto isTrue = isCondition ? isTrueAfter(document, point.expression, run, item, work)
+                                    : expression::isTrue(point.expression, namesAt(document, run, item, work), work);
+    point.error = isTrue ? std::nullopt : std::optional(isTrue.error());
+    if (!isTrue || !*isTrue) return false;
+    if (!isCondition || item == 0) return true;
+    const auto wasTrue = isTrueAfter(document, point.expression, run, item - 1, work);
+    return !wasTrue || !*wasTrue;
+}
+
+void Breakpoints::write(Breakpoint& point, const document::Document& document, RecordedRun& run, ItemId item,
+                        const base::WorkContext& work) {
+    if (!point.hits.insert(item).second) return;
+    if (m_log.size() >= kMaxLog || m_logBytes >= kMaxLogBytes) {
+        ++m_droppedLog;
+        return;
+    }
+    auto value = expression::evaluate(point.expression, namesAt(document, run, item, work), work);
+    point.error = value ? std::nullopt : std::optional(value.error());
+    const std::size_t bytes = bytesOf(value);
+    if (bytes > kMaxLogBytes - m_logBytes) {
+        ++m_droppedLog;
+        return;
+    }
+    m_logBytes += bytes;
+    m_log.push_back({point.id, item, std::move(value)});
+}
+
 std::vector<int> Breakpoints::at(const document::Document& document, RecordedRun& run, ItemId item, bool counts,
                                  const base::WorkContext& work) {
     std::vector<int> stops;
     for (Breakpoint& point : m_all) {
-        if (!point.isEnabled || (point.isLog && !counts)) continue;
+        if (!point.isEnabled || point.isMissing || (point.isLog && !counts)) continue;
         // What comes up in a loop is known when it is done: the operation inside was the first.
         if (point.kind == Breakpoint::Kind::Event && run.graph().expr(run.trace()[item].expr).bodies.empty())
             run.finish(item, work.stop);
         if (!isAt(point, run, item)) continue;
         if (!point.expression.empty() && !run.finish(item, work.stop)) continue;  // it failed, or is paused
         if (point.isLog) {
-            if (!point.hits.insert(item).second || m_log.size() >= kMaxLog) continue;
-            m_log.push_back(
-                {point.id, item, expression::evaluate(point.expression, namesAt(document, run, item, work), work)});
+            write(point, document, run, item, work);
             continue;
         }
-        if (!point.expression.empty()) {
-            const auto isMet = expression::isTrue(point.expression, namesAt(document, run, item, work), work);
-            point.error = isMet ? std::nullopt : std::optional(isMet.error());
-            if (!isMet || !*isMet) continue;
-        }
+        if (!isMet(point, document, run, item, work)) continue;
         if (counts) point.hits.insert(item);
-        stops.push_back(point.id);
+        const auto before = static_cast<std::size_t>(std::distance(point.hits.begin(), point.hits.lower_bound(item)));
+        if (before >= point.ignored) stops.push_back(point.id);
     }
     return stops;
 }
@@ -244,8 +495,13 @@ void Breakpoints::adopt(Breakpoints&& other) {
         point.error = std::move(found->error);
     }
     m_log = std::move(other.m_log);
+    m_logBytes = other.m_logBytes;
+    m_droppedLog = other.m_droppedLog;
 }
 
-std::vector<LogEntry> Breakpoints::takeLog() { return std::exchange(m_log, {}); }
+std::vector<LogEntry> Breakpoints::takeLog() {
+    m_logBytes = 0;
+    return std::exchange(m_log, {});
+}
 
 }  // namespace sonde::session::debug
