@@ -1,5 +1,5 @@
 # Install and package rules: `cmake --install build/release --prefix DIR`, `cpack --config build/release/CPackConfig.cmake`.
-# Gives the binaries, the desktop entry with its MIME types, the samples, sonde_capture.py, and for developers libsonde-core with its
+# Gives the binaries, the desktop entry with its MIME types, the samples and demos, sonde_capture.py, and for developers libsonde-core with its
 # headers and `find_package(Sonde)`, which defines Sonde::core.
 
 include(CMakePackageConfigHelpers)
@@ -8,6 +8,7 @@ set(SONDE_DATA_DIR ${CMAKE_INSTALL_DATADIR}/sonde)
 set(SONDE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Sonde)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/resources/samples DESTINATION ${SONDE_DATA_DIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/resources/demos DESTINATION ${SONDE_DATA_DIR} PATTERN "*.py" EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/resources/examples DESTINATION ${SONDE_DATA_DIR})
 install(FILES ${PROJECT_SOURCE_DIR}/resources/capture/sonde_capture.py DESTINATION ${SONDE_DATA_DIR}/capture)
 install(FILES ${PROJECT_SOURCE_DIR}/resources/desktop/sonde.desktop

@@ -361,8 +361,9 @@ void Debugger::clearBreakpoints() {
 
 std::vector<base::Error> Debugger::restoreBreakpoints(const std::vector<debug::SavedBreakpoint>& saved) {
     if (!m_document) return {base::usageError("no model is open")};
+    const bool isChange = !m_breakpoints.all().empty() || !saved.empty();
     std::vector<base::Error> errors = m_breakpoints.restore(*m_document, saved);
-    m_observer.breakpointsChanged();
+    if (isChange) m_observer.breakpointsChanged();
     return errors;
 }
 

@@ -345,6 +345,36 @@ std::vector<ActionInfo> runActions() {
     };
 }
 
+std::vector<ActionInfo> breakpointActions() {
+    const QString menu = QStringLiteral("Run/Breakpoints"), separated = QStringLiteral("Run/Breakpoints-");
+    const Needs selection = Need::Model | Need::Selection;
+    return {
+        {"break.toggle", "&Breakpoint", menu,
+         "Stop a debugged run before the selected node, or where the module begins", "breakpoint", "Ctrl+Shift+B",
+         Scope::Window, selection, true},
+        {"break.operator", "Break at &Operator", menu, "Stop before each operation with the selected operator",
+         "breakpoint", "Ctrl+F12", Scope::Window, selection},
+        {"break.condition", "Break Where a Con&dition Holds…", menu, "Stop where a condition on values becomes true",
+         "breakpoint", "Ctrl+Shift+F12", Scope::Window, Need::Model},
+        {"break.log", "Add &Log Point…", menu,
+         "Write down a value each time that the selected node is computed, without stopping", "log-point", "Shift+F12",
+         Scope::Window, selection},
+        {"break.nan", "Break on &NaN", separated, "Stop at the first operation whose result has NaN, but no input has",
+         "warning", "Ctrl+Alt+Shift+1", Scope::Window, Need::Model},
+        {"break.inf", "Break on &Inf", menu, "Stop at the first operation whose result has infinity, but no input has",
+         "warning", "Ctrl+Alt+Shift+2", Scope::Window, Need::Model},
+        {"break.overflow", "Break on O&verflow", menu,
+         "Stop at the first operation that exceeds the range of its dtype", "warning", "Ctrl+Alt+Shift+3",
+         Scope::Window, Need::Model},
+        {"break.zero", "Break on &All Zero", menu, "Stop at the first operation whose result is all zero", "warning",
+         "Ctrl+Alt+Shift+4", Scope::Window, Need::Model},
+        {"break.edit", "&Edit Condition…", separated, "Edit the condition of the breakpoint at the selection",
+         "breakpoint", "Ctrl+Shift+F2", Scope::Window, Need::Model | Need::Breakpoints},
+        {"break.delete_all", "&Delete All Breakpoints", menu, "Remove all breakpoints and log points", "delete",
+         "Ctrl+Alt+Shift+0", Scope::Window, Need::Model | Need::Breakpoints},
+    };
+}
+
 std::vector<ActionInfo> valueActions() {
     return {
         {"values.copy", "&Copy Values", "Values", "Copy the shown or selected numbers as text", "copy", "Ctrl+C",
@@ -380,7 +410,8 @@ std::vector<ActionInfo> helpActions() {
 const std::vector<ActionInfo>& actionTable() {
     static const std::vector<ActionInfo> table = [] {
         std::vector<ActionInfo> rows;
-        for (auto part : {fileActions, editActions, viewActions, goActions, runActions, valueActions, helpActions}) {
+        for (auto part : {fileActions, editActions, viewActions, goActions, runActions, breakpointActions, valueActions,
+                          helpActions}) {
             std::vector<ActionInfo> some = part();
             rows.insert(rows.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
         }

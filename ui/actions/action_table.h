@@ -36,6 +36,7 @@ enum class Need {
     Dump = 1 << 22,         ///< the model is a dump
     Debugged = 1 << 23,     ///< a run is debugged
     Moving = 1 << 24,       ///< it goes on
+    Breakpoints = 1 << 27,  ///< at least one breakpoint or log point is set
 };
 Q_DECLARE_FLAGS(Needs, Need)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Needs)

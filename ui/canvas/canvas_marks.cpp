@@ -47,11 +47,11 @@ class CanvasMarks::Flags {
     explicit Flags(const layout::SceneLayout& scene) : m_scene(scene) {}
 
     const layout::SceneLayout& scene() const { return m_scene; }
-    void add(ItemId item, std::uint16_t flag) {
+    void add(ItemId item, ItemFlags flag) {
         if (m_flags.empty()) m_flags.resize(m_scene.items.size(), 0);
-        m_flags[item.index()] = static_cast<std::uint16_t>(m_flags[item.index()] | flag);
+        m_flags[item.index()] = static_cast<ItemFlags>(m_flags[item.index()] | flag);
     }
-    void add(graph::ExprId expr, std::uint16_t flag) {
+    void add(graph::ExprId expr, ItemFlags flag) {
         const ItemId item = expr.valid() ? m_scene.itemOf(expr) : ItemId();
         if (!item) return;
         const layout::ItemDescription& what = m_scene.item(item).what;
@@ -59,13 +59,13 @@ class CanvasMarks::Flags {
         const bool inside = what.kind == layout::ItemKind::Module
                                 ? !what.open
                                 : what.kind == layout::ItemKind::Expr && what.expr != expr;
-        add(item, static_cast<std::uint16_t>(flag | (inside ? kInside : 0)));
+        add(item, static_cast<ItemFlags>(flag | (inside ? kInside : ItemFlags{0})));
     }
-    std::vector<std::uint16_t> take() { return std::move(m_flags); }
+    std::vector<ItemFlags> take() { return std::move(m_flags); }
 
   private:
     const layout::SceneLayout& m_scene;
-    std::vector<std::uint16_t> m_flags;
+    std::vector<ItemFlags> m_flags;
 };
 
 CanvasMarks::CanvasMarks(const CanvasView& view, context::InspectorContext& context)
@@ -84,6 +84,7 @@ void CanvasMarks::connectContext() {
         refreshPreviews();
     });
     connect(&m_context.points(), &context::Points::endChanged, this, &CanvasMarks::refresh);
+    connect(&m_context.breakpoints(), &context::Breakpoints::changed, this, &CanvasMarks::refresh);
     for (const auto signal : {&context::Runs::runStarted, &context::Runs::runProgressed})
         connect(&m_context.runs(), signal, this, &CanvasMarks::refresh);
     connect(&m_context.runs(), &context::Runs::runFinished, this, [this] {
@@ -140,7 +141,7 @@ SceneMarks CanvasMarks::inScheme(const CanvasStyle& style, theme::Scheme scheme)
     return marks;
 }
 
-std::vector<std::uint16_t> CanvasMarks::computeFlags() const {
+std::vector<ItemFlags> CanvasMarks::computeFlags() const {
     if (!m_view.painter() || !m_context.model().isOpen()) return {};
     Flags flags(*m_view.scene());
     markPoints(flags);
@@ -157,7 +158,7 @@ void CanvasMarks::markPoints(Flags& flags) const {
     const graph::InternalGraph& graph = m_context.model().graph();
     const context::Navigation& navigation = m_context.navigation();
     const auto mark = [&](graph::NodeId node, int flag) {
-        flags.add(graph.node(node).producer, static_cast<std::uint16_t>(flag));
+        flags.add(graph.node(node).producer, static_cast<ItemFlags>(flag));
     };
     for (const graph::NodeId node : m_context.points().watched()) mark(node, kWatched);
     for (const context::Watches::Group& group : m_context.watches().groups())
@@ -170,8 +171,29 @@ void CanvasMarks::markPoints(Flags& flags) const {
         if (bookmark.expr.valid()) flags.add(bookmark.expr, kBookmarked);
         else if (const ItemId item = itemOf(flags.scene(), bookmark)) flags.add(item, kBookmarked);
     }
+    markBreakpoints(flags);
     for (const graph::ExprId id : m_untraced) flags.add(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) flags.add(id, flag);
+}
+
+/// Disabled ones and those that the run has stopped at look otherwise.
+void CanvasMarks::markBreakpoints(Flags& flags) const {
+    for (const context::Breakpoints::Point& point : m_context.breakpoints().all()) {
+        if (point.kind != context::Breakpoints::Point::Kind::Node &&
+            point.kind != context::Breakpoints::Point::Kind::Module)
+            continue;
+        const graph::NodeId node = m_context.breakpoints().nodeOf(point);
+        if (!node.valid()) continue;
+        const ItemFlags state = (point.isEnabled ? ItemFlags{0} : kBreakOff) |
+                                (m_context.breakpoints().isStoppedAt(point.id) ? kBreakHit : ItemFlags{0});
+        const auto flag = static_cast<ItemFlags>(kBreak | state);
+        if (point.kind == context::Breakpoints::Point::Kind::Node)
+            flags.add(m_context.model().graph().node(node).producer, flag);
+        else if (const ItemId item =
+                     itemOf(flags.scene(), m_context.navigation().selectionOf(QString::fromStdString(point.name))))
+            flags.add(item, flag);
+        else flags.add(m_context.model().graph().node(node).producer, static_cast<ItemFlags>(flag | kInside));
+    }
 }
 
 /// What values are bad or differ has a mark whatever gives the colours.
@@ -264,12 +286,12 @@ void CanvasMarks::findUntraced() {
 void CanvasMarks::refresh() {
     if (!m_view.painter()) return;
     const std::vector<layout::SceneItem>& items = m_view.scene()->items;
-    std::vector<std::uint16_t> flags = computeFlags();
+    std::vector<ItemFlags> flags = computeFlags();
     std::vector<std::uint32_t> changedItems;
     constexpr std::size_t kMaxChanged = 256;
     for (std::uint32_t i = 0; i < items.size() && changedItems.size() <= kMaxChanged; ++i) {
-        const std::uint16_t before = i < m_marks.flags.size() ? m_marks.flags[i] : std::uint16_t{0};
-        const std::uint16_t after = i < flags.size() ? flags[i] : std::uint16_t{0};
+        const ItemFlags before = i < m_marks.flags.size() ? m_marks.flags[i] : ItemFlags{0};
+        const ItemFlags after = i < flags.size() ? flags[i] : ItemFlags{0};
         if (before != after) changedItems.push_back(i);
     }
     m_marks.flags = std::move(flags);

@@ -62,10 +62,11 @@ class CanvasMarks : public QObject {
     class Flags;
 
     void connectContext();
-    std::vector<std::uint16_t> computeFlags() const;
+    std::vector<ItemFlags> computeFlags() const;
     Pins computePins() const;
     void refreshPins();
     void markPoints(Flags& flags) const;
+    void markBreakpoints(Flags& flags) const;
     void markValues(Flags& flags) const;
     void markRun(Flags& flags) const;
     void dimLeftOut(Flags& flags) const;
@@ -79,8 +80,8 @@ class CanvasMarks : public QObject {
     models::NodeMeasures m_measures;
     /// Of this document, as far as they were looked for.
     std::unordered_map<graph::ScopeId, graph::NodeId> m_moduleOutputs;
-    std::vector<graph::ExprId> m_untraced;                             ///< calls of modules that could not be traced
-    std::vector<std::pair<graph::ExprId, std::uint16_t>> m_passFlags;  ///< what passes did, as ItemFlags
+    std::vector<graph::ExprId> m_untraced;                         ///< calls of modules that could not be traced
+    std::vector<std::pair<graph::ExprId, ItemFlags>> m_passFlags;  ///< what passes did, as ItemFlags
 };
 
 }  // namespace sonde::canvas

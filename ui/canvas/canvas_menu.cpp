@@ -46,6 +46,11 @@ void CanvasMenu::addPoints(QMenu& menu) {
     context::InspectorContext* context = &m_parts.context;
     add(menu, "watch", context->points().isWatched(node) ? tr("Clear &Watch Point") : tr("Set &Watch Point"),
         [navigation] { navigation->toggleWatch(); });
+    const context::Selection selection = context->navigation().selection();
+    if (!context->breakpoints().placeOf(selection).isEmpty())
+        add(menu, "breakpoint",
+            context->breakpoints().isAt(selection) ? tr("Clear &Breakpoint") : tr("Set &Breakpoint"),
+            [context, selection] { context->breakpoints().toggle(selection); });
     add(menu, "end", context->points().isEnd(node) ? tr("Clear &End Point") : tr("Set &End Point"),
         [navigation] { navigation->toggleEnd(); });
     add(menu, "run-to", tr("Run to &Here"), [context, node] { context->debugger().runTo(node); });

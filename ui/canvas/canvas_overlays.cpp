@@ -123,8 +123,8 @@ void CanvasOverlays::refresh() {
 }
 
 void CanvasOverlays::refreshLegend() {
-    std::uint16_t marks = 0;
-    for (const std::uint16_t flags : m_marks.now().flags) marks |= flags;
+    ItemFlags marks = 0;
+    for (const ItemFlags flags : m_marks.now().flags) marks |= flags;
     m_legend->setMarks(marks);
     arrange();
 }

@@ -33,8 +33,9 @@ ItemId CanvasText::itemOfLine(int line) const {
 QString CanvasText::spoken(ItemId id) const {
     if (!m_view.painter() || !id) return {};
     QString text = spokenText(m_model.graph(), m_view.scene()->item(id));
-    const std::uint16_t flags = m_marks.now().of(id);
+    const ItemFlags flags = m_marks.now().of(id);
     if (flags & kWatched) text += tr(", watched");
+    if (flags & kBreak) text += flags & kBreakOff ? tr(", breakpoint (disabled)") : tr(", breakpoint");
     if (flags & kEnd) text += tr(", end point");
     if (flags & kFailed) text += tr(", failed");
     if (flags & kBadValue) text += tr(", has NaN or infinite elements");

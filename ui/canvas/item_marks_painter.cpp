@@ -38,7 +38,7 @@ void drawFlag(QPainter& painter, QPointF centre, double radius, const QColor& ba
 
 /// A disc with a minus, a plus or a wave: what a pass did. The sign tells it without the colour.
 void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink,
-                std::uint16_t flags) {
+                ItemFlags flags) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(background);
     painter.drawEllipse(centre, radius, radius);
@@ -79,6 +79,20 @@ void drawCurrent(QPainter& painter, const QRectF& box, const QColor& color, cons
                                   tip + QPointF(-neck, kHalf * 0.4), tip + QPointF(-neck, kHalf)});
 }
 
+/// A ring around a disc: a full one is on, an empty one off; where the run has stopped an arrow is in it.
+void drawBreak(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink,
+               ItemFlags flags) {
+    painter.setPen(QPen(background, radius * 0.3));
+    painter.setBrush(ink);
+    painter.drawEllipse(centre, radius * 0.85, radius * 0.85);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(background);
+    if (flags & kBreakHit)
+        painter.drawPolygon(QPolygonF{centre + QPointF(-0.35, -0.5) * radius, centre + QPointF(0.55, 0) * radius,
+                                      centre + QPointF(-0.35, 0.5) * radius});
+    else if (!(flags & kBreakOff)) painter.drawEllipse(centre, radius * 0.48, radius * 0.48);
+}
+
 /// A ribbon with a notch.
 void drawBookmark(QPainter& painter, QPointF centre, double radius, const QColor& background) {
     painter.setPen(Qt::NoPen);
@@ -101,8 +115,7 @@ void drawWarning(QPainter& painter, QPointF centre, double radius, const QColor&
 
 }  // namespace
 
-void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, std::uint16_t flags,
-                             Detail detail) const {
+void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, ItemFlags flags, Detail detail) const {
     const QRectF box = toQt(item.rect);
     const auto outline = [&](ColorRole role, double width, double gap) {
         painter.setPen(QPen(m_style.color(role), detail == Detail::Block ? width * 3 : width));
@@ -123,6 +136,10 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
     QPointF at(box.right() - 4, box.top() + 2);
     if (flags & kWatched) {
         drawEye(painter, at, radius, m_style.color(ColorRole::WatchMark), m_style.color(ColorRole::WatchMarkText));
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & kBreak) {
+        drawBreak(painter, at, radius, m_style.color(ColorRole::ErrorMark), m_style.color(ColorRole::Canvas), flags);
         at.rx() -= 2 * radius + 3;
     }
     if (flags & kEnd) {

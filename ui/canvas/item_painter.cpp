@@ -61,7 +61,7 @@ void ItemPainter::paint(QPainter& painter, const SceneIndex& index, layout::Item
     paint(painter, index.scene().item(id), index.depth(id), marks.of(id), marks, scale);
 }
 
-void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags,
+void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags,
                         const SceneMarks& marks, double scale) const {
     const double opacity = painter.opacity();
     const Detail detail = detailAt(scale);
@@ -87,7 +87,7 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
         paintPinned(painter, item, *pinned);
 }
 
-void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags,
+void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags,
                                Detail detail) const {
     const QRectF box = toQt(item.rect);
     const bool taken = flags & kTaken;
@@ -101,8 +101,7 @@ void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item,
     if (detail >= Detail::Full) openTitle(painter, item, taken, nullptr);
 }
 
-void ItemPainter::paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth,
-                                 std::uint16_t flags) const {
+void ItemPainter::paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags) const {
     const QColor background = theme::moduleFill(depth, m_style.scheme);
     openTitle(painter, item, flags & kTaken, &background);
 }
@@ -176,8 +175,8 @@ void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& 
     }
 }
 
-void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks,
-                            std::uint16_t flags, Detail detail) const {
+void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, ItemFlags flags,
+                            Detail detail) const {
     const QRectF box = toQt(item.rect);
     CategoryColors colors = theme::categoryColors(categoryOf(*m_graph, item.what), m_style.scheme);
     const Tint* tint = marks.tint(item.what);

@@ -28,10 +28,10 @@ class ItemPainter {
     void paint(QPainter& painter, const SceneIndex& index, layout::ItemId id, const SceneMarks& marks,
                double scale) const;
     /// The same for an item that is not where the scene has it: while it moves.
-    void paint(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags,
-               const SceneMarks& marks, double scale) const;
+    void paint(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags, const SceneMarks& marks,
+               double scale) const;
     /// The title of an open box over lines that pass through it, on a band in the box's colour.
-    void paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags) const;
+    void paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags) const;
 
     /// Where the name of a box is in letters of constant size on the screen, which is what is read far out: within the
     /// box and off what is `taken`. The letters get smaller, within limits, where `room` (scene units from the box's
@@ -48,19 +48,19 @@ class ItemPainter {
   private:
     struct Look;
 
-    void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags,
+    void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags,
                       Detail detail) const;
     QString farText(const layout::SceneItem& item, double width) const;
     void openTitle(QPainter& painter, const layout::SceneItem& item, bool taken, const QColor* background) const;
     void paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const SceneMarks& marks,
                            Detail detail) const;
-    void paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, std::uint16_t flags,
+    void paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, ItemFlags flags,
                    Detail detail) const;
     void paintPort(QPainter& painter, const layout::SceneItem& item, Detail detail) const;
     void paintStub(QPainter& painter, const layout::SceneItem& item, Detail detail) const;
     void paintBar(QPainter& painter, const QRectF& box, const Tint* tint) const;
     void paintToggle(QPainter& painter, const layout::SceneItem& item) const;
-    void paintMarks(QPainter& painter, const layout::SceneItem& item, std::uint16_t flags, Detail detail) const;
+    void paintMarks(QPainter& painter, const layout::SceneItem& item, ItemFlags flags, Detail detail) const;
     void paintPinned(QPainter& painter, const layout::SceneItem& item, const PinnedText& pinned) const;
     void paintPreview(QPainter& painter, const layout::SceneItem& item, const Preview* preview,
                       const QColor& ink) const;

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "ui/canvas/item_text.h"
-#include "ui/canvas/scene_marks.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::canvas {
@@ -20,12 +19,13 @@ constexpr int kPad = 10, kSwatch = 16;
 struct MarkRow {
     const char* text;
     ColorRole role;
-    std::uint16_t flag;  ///< 0: always there, drawn as a line
-    const char* sign;    ///< is in the dot, so that marks are not told apart by colour alone
+    ItemFlags flag;    ///< 0: always there, drawn as a line
+    const char* sign;  ///< is in the dot, so that marks are not told apart by colour alone
 };
 constexpr MarkRow kMarks[] = {
     {QT_TRANSLATE_NOOP("Legend", "Current node of the run"), ColorRole::CurrentMark, kCurrent, "\u279c"},
     {QT_TRANSLATE_NOOP("Legend", "Watch point"), ColorRole::WatchMark, kWatched, ""},
+    {QT_TRANSLATE_NOOP("Legend", "Breakpoint"), ColorRole::ErrorMark, kBreak, "\u25cf"},
     {QT_TRANSLATE_NOOP("Legend", "End point"), ColorRole::EndMark, kEnd, ""},
     {QT_TRANSLATE_NOOP("Legend", "NaN or infinite"), ColorRole::WarningMark, kBadValue, "!"},
     {QT_TRANSLATE_NOOP("Legend", "Differs, above the tolerance"), ColorRole::ErrorMark, kDiffers, "\u2260"},
@@ -62,7 +62,7 @@ void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayo
     update();
 }
 
-void Legend::setMarks(std::uint16_t marks) {
+void Legend::setMarks(ItemFlags marks) {
     m_marks = marks;
     update();
 }

@@ -7,6 +7,7 @@
 
 #include "core/layout/scene.h"
 #include "ui/canvas/coloring.h"
+#include "ui/canvas/scene_marks.h"
 
 namespace sonde::canvas {
 
@@ -20,7 +21,7 @@ class Legend : public QWidget {
     void setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene,
                   std::shared_ptr<const Coloring> coloring);
     /// Which marks (ItemFlag) are in the picture.
-    void setMarks(std::uint16_t marks);
+    void setMarks(ItemFlags marks);
     /// In a small canvas: the colours alone.
     void setCompact(bool compact) { m_compact = compact; }
     QSize sizeHint() const override;
@@ -35,7 +36,7 @@ class Legend : public QWidget {
     QStringList coloringLines() const;
     std::vector<int> markRows() const;
     bool m_compact = false;
-    std::uint16_t m_marks = 0;
+    ItemFlags m_marks = 0;
     std::shared_ptr<const Coloring> m_coloring;
     bool m_showsUnknown = false;  ///< some item has nothing to be coloured by
     std::vector<theme::OpCategory> m_categories;

@@ -23,14 +23,14 @@ constexpr double kMargin = 6;
 constexpr double kMarkReach = 6;  ///< pixels beside a mark that still hit it
 
 struct Mark {
-    std::uint16_t flag;
+    ItemFlags flag;
     ColorRole role;
 };
 /// The last is drawn on top, and hit first.
-constexpr Mark kMapMarks[] = {{kMatch, ColorRole::SearchHit},     {kBookmarked, ColorRole::Accent},
-                              {kWatched, ColorRole::WatchMark},   {kEnd, ColorRole::EndMark},
-                              {kCurrent, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark},
-                              {kDiffers, ColorRole::ErrorMark},   {kFailed, ColorRole::ErrorMark}};
+constexpr Mark kMapMarks[] = {
+    {kMatch, ColorRole::SearchHit},      {kBookmarked, ColorRole::Accent}, {kWatched, ColorRole::WatchMark},
+    {kEnd, ColorRole::EndMark},          {kBreak, ColorRole::ErrorMark},   {kCurrent, ColorRole::CurrentMark},
+    {kBadValue, ColorRole::WarningMark}, {kDiffers, ColorRole::ErrorMark}, {kFailed, ColorRole::ErrorMark}};
 
 }  // namespace
 

@@ -15,7 +15,8 @@
 namespace sonde::canvas {
 
 /// What is to be seen on an item besides its text. Bits, so that a hundred thousand of them are a small array.
-enum ItemFlag : std::uint16_t {
+using ItemFlags = std::uint32_t;
+enum ItemFlag : ItemFlags {
     kWatched = 1 << 0,
     kEnd = 1 << 1,
     kFailed = 1 << 2,
@@ -30,8 +31,11 @@ enum ItemFlag : std::uint16_t {
     kAdded = 1 << 11,    ///< added by a pass
     kChanged = 1 << 12,  ///< a pass gave it other inputs or another constant
     kBookmarked = 1 << 13,
-    kTaken = 1 << 14,    ///< the branch that the last run took
-    kDiffers = 1 << 15,  ///< the value is farther from what it is compared with than the tolerance allows
+    kTaken = 1 << 14,     ///< the branch that the last run took
+    kDiffers = 1 << 15,   ///< the value is farther from what it is compared with than the tolerance allows
+    kBreak = 1 << 16,     ///< a breakpoint or log point
+    kBreakOff = 1 << 17,  ///< it is disabled
+    kBreakHit = 1 << 18,  ///< the run has stopped at it
 };
 
 /// The live value of a node, ready to be drawn.
@@ -60,7 +64,7 @@ struct Pins {
 
 /// The state of a scene's items. `flags` is by item, or empty if no item has any.
 struct SceneMarks {
-    std::vector<std::uint16_t> flags;
+    std::vector<ItemFlags> flags;
     std::shared_ptr<const Previews> previews;
     std::shared_ptr<const Coloring> coloring;  ///< null: by operator category
     ModuleValues moduleValues;                 ///< of modules whose value is watched
@@ -76,9 +80,7 @@ struct SceneMarks {
         return found == pins.ofExpr.end() ? nullptr : &found->second;
     }
     const Tint* tint(const layout::ItemDescription& what) const { return coloring ? coloring->of(what) : nullptr; }
-    std::uint16_t of(layout::ItemId item) const {
-        return item.index() < flags.size() ? flags[item.index()] : std::uint16_t{0};
-    }
+    ItemFlags of(layout::ItemId item) const { return item.index() < flags.size() ? flags[item.index()] : ItemFlags{0}; }
     /// The watched value of a closed module; invalid if it has none.
     graph::NodeId moduleValue(graph::ScopeId scope) const {
         const auto found = moduleValues.find(scope);

@@ -64,9 +64,10 @@ InspectorContext::InspectorContext(QObject* parent)
     : QObject(parent), m_events(std::make_unique<Events>(*this)), m_session(m_executor, m_events.get()),
       m_messages(m_session), m_model(m_session), m_navigation(m_session, m_model), m_points(m_session),
       m_inputs(m_session, m_messages), m_problems(m_session), m_debugger(m_session, m_messages),
-      m_runs(m_session, m_debugger, m_problems, m_messages), m_canvases(m_model, m_navigation, m_messages),
-      m_comparison(m_session.comparison()), m_testCases(m_session.testCases(), m_session.comparison()),
-      m_valueMeasures(m_session.statistics()), m_watches(m_session, m_debugger, m_messages),
+      m_breakpoints(m_session, m_debugger, m_messages), m_runs(m_session, m_debugger, m_problems, m_messages),
+      m_canvases(m_model, m_navigation, m_messages), m_comparison(m_session.comparison()),
+      m_testCases(m_session.testCases(), m_session.comparison()), m_valueMeasures(m_session.statistics()),
+      m_watches(m_session, m_debugger, m_messages),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_loader(m_session, m_model, m_navigation, m_memory, m_messages) {
     qRegisterMetaType<Selection>();
@@ -97,6 +98,7 @@ void InspectorContext::wireMemory() {
     connect(&m_points, &Points::watchChanged, &m_memory, &ModelMemory::keep);
     connect(&m_points, &Points::endChanged, &m_memory, &ModelMemory::keep);
     connect(&m_watches, &Watches::changed, &m_memory, &ModelMemory::keepExpressions);
+    connect(&m_debugger, &Debugger::breakpointsChanged, &m_memory, &ModelMemory::keep);
     connect(&m_inputs, &Inputs::specsChanged, &m_memory, &ModelMemory::keep);
     connect(&m_navigation, &Navigation::bookmarksChanged, &m_memory, &ModelMemory::keep);
     connect(&m_canvases, &Canvases::viewsChanged, &m_memory, &ModelMemory::keep);
@@ -114,8 +116,9 @@ void InspectorContext::followCurrent() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_messages, &m_model,    &m_navigation, &m_points,    &m_inputs,        &m_problems, &m_debugger, &m_runs,
-            &m_canvases, &m_settings, &m_comparison, &m_testCases, &m_valueMeasures, &m_watches,  &m_loader};
+    return {&m_messages,  &m_model,         &m_navigation, &m_points,   &m_inputs,   &m_problems,
+            &m_debugger,  &m_breakpoints,   &m_runs,       &m_canvases, &m_settings, &m_comparison,
+            &m_testCases, &m_valueMeasures, &m_watches,    &m_loader};
 }
 
 bool InspectorContext::isBusy() const {

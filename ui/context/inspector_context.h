@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "ui/context/breakpoints.h"
 #include "ui/context/canvases.h"
 #include "ui/context/comparison.h"
 #include "ui/context/debugger.h"
@@ -54,6 +55,9 @@ class InspectorContext : public QObject {
     /// A run that is gone through step by step, both ways; while there is one, runs() are about it.
     Debugger& debugger() { return m_debugger; }
     const Debugger& debugger() const { return m_debugger; }
+    /// Where that run stops, and where something is written down.
+    Breakpoints& breakpoints() { return m_breakpoints; }
+    const Breakpoints& breakpoints() const { return m_breakpoints; }
     Canvases& canvases() { return m_canvases; }
     const Canvases& canvases() const { return m_canvases; }
     Settings& settings() { return m_settings; }
@@ -99,6 +103,7 @@ class InspectorContext : public QObject {
     Inputs m_inputs;
     Problems m_problems;
     Debugger m_debugger;
+    Breakpoints m_breakpoints;
     Runs m_runs;
     Canvases m_canvases;
     Settings m_settings;

@@ -44,6 +44,8 @@ void ModelMemory::recallAll() {
     canvases.at(1).reset(state.secondView ? state.secondView : state.view, state.secondPlace);
     for (const auto& [name, spec] : state.inputs) session.inputs().restore(name.toStdString(), spec.plain());
     inputs.reset();
+    // Tells of it, and what is told is kept: last, when all else is there.
+    (void)session.debugger().restoreBreakpoints(state.breakpoints);
 }
 
 void ModelMemory::keep() {
@@ -55,6 +57,7 @@ void ModelMemory::keep() {
     state.groups = session.points().groups.all();
     for (const auto& entry : session.expressionWatches().entries())
         state.expressions.push_back({0, entry.text, entry.pin, entry.isEnabled, {}, {}, entry.missingPin});
+    state.breakpoints = session.debugger().savedBreakpoints();
     // What the first picture of a model opens is the canvas's to say.
     if (!canvases.at(0).isFirst()) state.view = canvases.at(0).view();
     if (!canvases.at(1).isFirst()) state.secondView = canvases.at(1).view();

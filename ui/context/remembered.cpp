@@ -174,6 +174,28 @@ layout::ViewState viewOf(const Group& group, const QString& below, const Interna
     return view;
 }
 
+constexpr qsizetype kBreakpointFields = 6;
+
+/// kBreakpointFields texts of each.
+QStringList breakpointTexts(const std::vector<session::debug::SavedBreakpoint>& points) {
+    QStringList texts;
+    for (const session::debug::SavedBreakpoint& point : points)
+        texts << QString::fromStdString(point.where) << QString::fromStdString(point.qualname)
+              << QString::fromStdString(point.expression) << (point.isLog ? QStringLiteral("log") : QString())
+              << (point.isEnabled ? QStringLiteral("on") : QString())
+              << QString::number(static_cast<qulonglong>(point.ignored));
+    return texts;
+}
+
+std::vector<session::debug::SavedBreakpoint> breakpointsOf(const QStringList& texts) {
+    std::vector<session::debug::SavedBreakpoint> points;
+    for (qsizetype i = 0; i + kBreakpointFields <= texts.size(); i += kBreakpointFields)
+        points.push_back({texts[i].toStdString(), texts[i + 1].toStdString(), texts[i + 2].toStdString(),
+                          !texts[i + 3].isEmpty(), !texts[i + 4].isEmpty(),
+                          static_cast<std::size_t>(texts[i + 5].toULongLong())});
+    return points;
+}
+
 Group groupOf(const InternalGraph& graph, int canvas, const Place& place) {
     const QString below = kPlaces[canvas] + kSlash;
     return {{below + QStringLiteral("kind"), static_cast<int>(place.kind)},
@@ -208,6 +230,7 @@ Group groupOf(const InternalGraph& graph, const Remembered& state) {
     group[QStringLiteral("ends")] = texts(state.ends.identities(graph));
     group[QStringLiteral("watchGroups")] = texts(state.groups);
     group[QStringLiteral("expressions")] = texts(graph, state.expressions);
+    group[QStringLiteral("breakpoints")] = breakpointTexts(state.breakpoints);
     group[QStringLiteral("acceptedBad")] = texts(graph, state.accepted);
     group[QStringLiteral("tolerance")] = state.tolerance ? QVariant(*state.tolerance) : QVariant();
     group[QStringLiteral("bookmarks")] = texts(graph, state.bookmarkedNodes);
@@ -235,6 +258,7 @@ Remembered stateOf(const Group& group, const InternalGraph& graph) {
     state.ends.assign(graph, identities(group.value(QStringLiteral("ends")).toStringList()));
     state.groups = groups(group.value(QStringLiteral("watchGroups")).toStringList());
     state.expressionWatches = expressionWatches(group.value(QStringLiteral("expressions")).toStringList());
+    state.breakpoints = breakpointsOf(group.value(QStringLiteral("breakpoints")).toStringList());
     state.accepted = nodes("acceptedBad");
     bool isNumber = false;
     if (const double tolerance = group.value(QStringLiteral("tolerance")).toDouble(&isNumber); isNumber)

@@ -11,6 +11,7 @@
 #include "core/document/document.h"
 #include "core/layout/outline.h"
 #include "core/layout/view_state.h"
+#include "core/session/debug/breakpoints.h"
 #include "core/session/expression_watches.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/place.h"
@@ -29,6 +30,7 @@ struct Remembered {
     std::vector<session::WatchGroup> groups;
     std::vector<session::ExpressionWatches::Entry> expressions;  ///< for remember(); text, pin and isEnabled count
     std::vector<session::ExpressionWatch> expressionWatches;     ///< from recall()
+    std::vector<session::debug::SavedBreakpoint> breakpoints;
     std::vector<graph::NodeId> bookmarkedNodes;
     std::vector<graph::ScopeId> bookmarkedScopes;
     std::vector<std::pair<QString, InputSpec>> inputs;  ///< by input name

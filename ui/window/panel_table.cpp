@@ -1,5 +1,6 @@
 #include "ui/window/panel_table.h"
 
+#include "ui/panels/breakpoints/breakpoints_panel.h"
 #include "ui/panels/comparison/comparison_panel.h"
 #include "ui/panels/inputs/inputs_panel.h"
 #include "ui/panels/instances/instances_panel.h"
@@ -23,7 +24,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::moduleTreePanel(), panels::inputsPanel(),     panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
         panels::watchListPanel(),  panels::nodeTablePanel(),  panels::operatorsPanel(),   panels::instancesPanel(),
         panels::problemsPanel(),   panels::comparisonPanel(), panels::testCasesPanel(),   panels::logPanel(),
-        panels::tracingPanel(),    panels::passesPanel(),     panels::timelinePanel(),
+        panels::tracingPanel(),    panels::passesPanel(),     panels::timelinePanel(),    panels::breakpointsPanel(),
     };
     return table;
 }

@@ -30,6 +30,10 @@ std::vector<Sample> samples() {
          QCoreApplication::translate("Samples", "A trained classifier that detects upside-down text"),
          resourcePath(QStringLiteral("samples/ch_ppocr_mobile_v2.0_cls_infer.onnx")),
          resourcePath(QStringLiteral("samples/text-line-upside-down.png")), QStringLiteral("signed")},
+        {QCoreApplication::translate("Samples", "Find the NaN"),
+         QCoreApplication::translate("Samples", "A model with a mistake that gives NaN; the help shows how to find it"),
+         resourcePath(QStringLiteral("demos/find-the-nan.onnx")),
+         resourcePath(QStringLiteral("demos/find-the-nan.npy")), QString()},
     };
     std::erase_if(all, [](const Sample& sample) { return sample.model.isEmpty() || sample.picture.isEmpty(); });
     return all;

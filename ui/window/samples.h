@@ -11,7 +11,7 @@ struct Sample {
     QString title;
     QString description;
     QString model;    ///< path or zoo:NAME
-    QString picture;  ///< path
+    QString picture;  ///< path; of the demo an array
     QString preset;   ///< of io::imagePresets()
 };
 

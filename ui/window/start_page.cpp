@@ -61,10 +61,11 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     column->addSpacing(theme::kLarge);
 
     const std::vector<Sample> all = samples();
-    if (!all.empty()) column->addWidget(heading(tr("Try a model with a sample image"), content));
+    if (!all.empty()) column->addWidget(heading(tr("Try a model with a sample input"), content));
     for (std::size_t i = 0; i < all.size(); ++i) {
         auto* button = new QCommandLinkButton(all[i].title, all[i].description, content);
-        button->setIcon(QIcon(all[i].picture));
+        const bool isArray = all[i].picture.endsWith(QLatin1String(".npy"));
+        button->setIcon(isArray ? theme::icon(QStringLiteral("breakpoint")) : QIcon(all[i].picture));
         button->setIconSize({48, 48});
         button->setObjectName(QStringLiteral("sample%1").arg(i));
         connect(button, &QCommandLinkButton::clicked, this, [this, i] { Q_EMIT sampleChosen(static_cast<int>(i)); });

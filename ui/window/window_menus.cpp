@@ -118,6 +118,7 @@ void WindowMenus::connectParts() {
     connect(&context.testCases(), &context::TestCases::changed, this, &WindowMenus::refresh);
     connect(&context.valueMeasures(), &context::ValueMeasures::changed, this, &WindowMenus::refresh);
     connect(&context.problems(), &context::Problems::changed, this, &WindowMenus::refresh);
+    connect(&context.breakpoints(), &context::Breakpoints::changed, this, &WindowMenus::refresh);
     connect(&m_parts.canvases, &WindowCanvases::changed, this, &WindowMenus::refresh);
     connect(&m_parts.output, &WindowOutput::busyChanged, this, &WindowMenus::refresh);
 }
@@ -155,6 +156,7 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::Dump, model.whole() && model.whole()->format == document::kDumpFormatName);
     state.setFlag(Need::Compared, context.comparison().isKnown());
     state.setFlag(Need::TwoCanvases, m_parts.canvases.isSplit());
+    state.setFlag(Need::Breakpoints, !context.breakpoints().all().empty());
     state.setFlag(Need::Bookmarks, !navigation.bookmarks().empty());
     return state;
 }
@@ -175,6 +177,7 @@ void WindowMenus::refreshChecks() {
     check("go.accept_bad", context.problems().isAccepted(node));
     check("run.watch", node.valid() && context.points().isWatched(node));
     check("run.end", node.valid() && context.points().isEnd(node));
+    check("break.toggle", context.breakpoints().isAt(context.navigation().selection()));
     check("run.live", context.runs().isLive());
     check("view.fold", shown.folds());
     check("view.direction", shown.view().direction == layout::Direction::LeftRight);

@@ -88,6 +88,9 @@ void TestHelpCommands::everyCommandRuns() {
     for (const auto& [from, to] : files)
         QVERIFY(
             QFile::copy(QStringLiteral(SONDE_TEST_DATA "/") + QLatin1String(from), folder.filePath(QLatin1String(to))));
+    for (const char* name : {"find-the-nan.onnx", "find-the-nan.npy", "find-the-nan.txt", "find-the-nan.sonde"})
+        QVERIFY(QFile::copy(QStringLiteral(SONDE_SOURCE_DIR "/resources/demos/") + QLatin1String(name),
+                            folder.filePath(QLatin1String(name))));
     QStringList failed;
     for (const HelpCommand& command : page.commands) {
         const ShellOutcome outcome = runInShell(command.line, folder.path());
@@ -110,7 +113,8 @@ void TestHelpCommands::everySnippetIsInATest() {
         return all;
     }();
     const HelpPage page = readHelpPage(name);
-    QVERIFY(page.snippets.size() >= 2);
+    // The demo is for the window and the command line.
+    QVERIFY(page.snippets.size() >= 2 || name == QLatin1String("find-the-nan.md"));
     QStringList missing;
     for (const QString& snippet : page.snippets)
         if (!code.contains(bareCode(snippet))) missing << snippet;

@@ -71,12 +71,12 @@ class TestCanvasMarks : public QObject {
         QCOMPARE(changed.size(), 1);
         m_context->points().clearEnds();
         QCOMPARE(changed.size(), 2);
-        QCOMPARE(m_marks->now().of(item("conv1")), std::uint16_t{0});
+        QCOMPARE(m_marks->now().of(item("conv1")), canvas::ItemFlags{0});
     }
 
     void aClosedModuleIsMarkedForWhatIsInside() {
         m_context->points().setEnd(node("layer1.0.conv1"), true);
-        const std::uint16_t flags = m_marks->now().of(item("layer1.0.conv1"));
+        const canvas::ItemFlags flags = m_marks->now().of(item("layer1.0.conv1"));
         QVERIFY(flags & canvas::kEnd);
         QVERIFY(flags & canvas::kInside);
     }

@@ -131,9 +131,9 @@ void ModuleTreePanel::showMenu(const QPoint& at, actions::ActionRegistry& action
     auto* menu = new QMenu(m_view);
     menu->setObjectName(QStringLiteral("moduleMenu"));
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    static const QStringList ids{"run.watch",       "run.end",           "run.to_here",   "run.module", "",
-                                 "view.expand_all", "view.collapse_all", "focus.isolate", "focus.hide", "",
-                                 "go.bookmark",     "edit.copy_name"};
+    static const QStringList ids{"run.watch", "run.end",         "break.toggle",      "run.to_here",   "run.module",
+                                 "",          "view.expand_all", "view.collapse_all", "focus.isolate", "focus.hide",
+                                 "",          "go.bookmark",     "edit.copy_name"};
     for (const QString& id : ids)
         id.isEmpty() ? static_cast<void>(menu->addSeparator()) : menu->addAction(actions.action(id));
     const QRect current = m_view->visualRect(m_view->currentIndex());
