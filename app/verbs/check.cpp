@@ -109,9 +109,10 @@ base::Result<int> check(CheckOptions& options) {
     SONDE_ASSIGN(const auto document, options.model.load(options.reference));
     SONDE_ASSIGN(const auto given, givenInputs(*document, options.inputs));
     session::Session session(commandLineWork());
-    session.show(document);
+    showIn(session, document);
     session.runs().setSettings({options.threads});
-    session.comparison().setTolerances(options.tolerances.tolerances());
+    if (options.tolerances.isGiven() || !document->session)
+        session.comparison().setTolerances(options.tolerances.tolerances());
     const analysis::Tolerances& tolerances = session.comparison().tolerances();
     SONDE_ASSIGN(const auto found, session.check(options.reference, given));
     printNotes(found.notes);

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 
@@ -8,6 +9,7 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
+#include "core/document/session_model.h"
 #include "core/session/debug_commands.h"
 
 namespace sonde::app {
@@ -50,18 +52,32 @@ class DebugVerb {
             script.reset(std::fopen(m_options.script.c_str(), "rb"));
             if (!script) return base::usageError("the script cannot be read", m_options.script);
         }
-        m_session.show(document);
+        showIn(m_session, document);
         session::RunSettings settings;
         settings.threads = m_options.threads;
-        settings.seed = m_options.inputs.seed;
+        settings.seed = seedOf(*document, m_options.inputs);
         settings.exact = m_options.exact;
         m_session.runs().setSettings(settings);
         m_session.runs().giveValues(cases.front().values);
+        if (!m_options.inputs.spec.empty()) keepInputData();
         m_session.debugger().setLimits({m_options.memoryMib << 20, m_options.diskMib << 20, {}});
         return obey(script ? script.get() : stdin);
     }
 
   private:
+    /// For session files that are saved.
+    void keepInputData() {
+        io::SessionFile base = m_session.fileBase();
+        base.inputs.clear();
+        base.inputData = m_options.inputs.spec;
+        base.inputPreset = m_options.inputs.image;
+        std::error_code ignored;
+        const auto here = std::filesystem::current_path(ignored);
+        for (std::string& reference : base.references)
+            if (m_session.fileFolder()) reference = document::itemOf(reference, *m_session.fileFolder());
+        m_session.setFileBase(std::move(base), here);
+    }
+
     base::Result<int> obey(std::FILE* file) {
         const base::WorkContext work = commandLineWork();
         session::DebugCommands commands(m_session, work);

@@ -5,7 +5,7 @@
 
 #include "app/interrupt.h"
 #include "core/base/visible_text.h"
-#include "core/session/read_inputs.h"
+#include "core/session/session_state.h"
 
 namespace sonde::app {
 
@@ -31,8 +31,15 @@ void printNotes(const std::vector<std::string>& notes) {
     for (const std::string& note : notes) fmt::print(stderr, "sonde: note: {}\n", base::visibleText(note));
 }
 
+std::uint64_t seedOf(const document::Document& document, const InputChoice& choice) {
+    return choice.seed.value_or(document.session ? document.session->file.seed : 0);
+}
+
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice) {
-    auto cases = session::readCases(document, {choice.spec, choice.image, choice.seed}, commandLineWork());
+    auto cases =
+        choice.spec.empty() && document.session
+            ? session::readSessionCases(document, choice.seed, commandLineWork())
+            : session::readCases(document, {choice.spec, choice.image, seedOf(document, choice)}, commandLineWork());
     if (!cases) return cases;
     for (const io::InputCase& each : *cases) printNotes(each.notes);
     return cases;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace sonde::app {
 struct InputChoice {
     std::string spec;
     std::string image = "bgr";  ///< name of an io::ImagePreset
-    std::uint64_t seed = 0;
+    std::optional<std::uint64_t> seed = {};
 
     /// Adds --input-data and --image; they are filled in when the command line is parsed.
     void addTo(CLI::App& command);
@@ -27,7 +28,10 @@ void printWarning(const std::string& what, const std::string& where = {});
 /// "sonde: note: …" likewise, a line for each.
 void printNotes(const std::vector<std::string>& notes);
 
-/// The values that a choice gives for a document's inputs, in the order of the graph's.
+/// The seed that is given, else that of the session file that the document was opened by, else 0.
+std::uint64_t seedOf(const document::Document& document, const InputChoice& choice);
+/// The values that a choice gives for a document's inputs, in the order of the graph's. Without --input-data those of
+/// the session file that the document was opened by.
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice);
 
 /// Nodes by the names of the command line.

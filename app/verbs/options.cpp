@@ -6,7 +6,9 @@
 #include "app/interrupt.h"
 #include "app/verbs/inputs.h"
 #include "core/base/visible_text.h"
+#include "core/document/session_model.h"
 #include "core/passes/report.h"
+#include "core/session/session_state.h"
 
 namespace sonde::app {
 
@@ -43,6 +45,10 @@ void ModelOptions::addTo(CLI::App& command) {
         ->allow_extra_args(false);
     command.add_flag("!--no-groups", open.groups,
                      "ONNX files without module names: do not group repeated and self-contained parts");
+    command.add_option("--model", open.sessionModel,
+                       "MODEL is a session (.sonde): open it with this model in place of the one that it names");
+    command.add_flag("--allow-outside", open.allowOutside,
+                     "MODEL is a session (.sonde): read what it names outside of its folder");
     command.add_flag("--flatten", open.flatten, "Flatten: replace every module call by its operations");
     const auto all = command.get_options();
     m_options.assign(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
@@ -68,10 +74,14 @@ base::Result<void> checkOutputs(const VerbFiles& files, const std::vector<docume
 
 base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const std::string& inputData,
                                                                            const VerbFiles& files) {
+    const bool isSession = document::isSessionFile(model);
+    for (const char* option : {"--model", "--allow-outside"})
+        if (!isSession && (option[2] == 'm' ? !open.sessionModel.empty() : open.allowOutside))
+            return base::usageError(std::string(option) + " is for session files (.sonde)", model);
     std::vector<std::string> specs = files.inputData;
     specs.push_back(inputData);
     SONDE_TRY(checkOutputs(files, document::inputFiles(open, specs)));
-    if (!files.mayReplaceModel) SONDE_TRY(checkOutputs(files, document::modelFiles(model)));
+    if (!files.mayReplaceModel || isSession) SONDE_TRY(checkOutputs(files, document::modelFiles(model)));
     if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = inputData;
     open.concrete.clear();
     for (const std::string& text : concrete) {
@@ -84,7 +94,7 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
     auto document = document::open(model, open, commandLineWork());
     if (!document) return document;
     // Only now is known which files beside the model have its data.
-    const bool isReplaced = files.mayReplaceModel && (*document)->format == "ONNX" &&
+    const bool isReplaced = files.mayReplaceModel && !isSession && (*document)->format == "ONNX" &&
                             document::isSameFile(files.outputs.front().second, model);
     if (!isReplaced) SONDE_TRY(checkOutputs(files, document::modelFiles(**document)));
     for (const base::Diagnostic& finding : (*document)->diagnostics) {
@@ -97,6 +107,11 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
     for (const passes::PassReport& report : (*document)->passReports)
         std::fprintf(stderr, "sonde: pass %s", report.text().c_str());
     return document;
+}
+
+void showIn(session::Session& session, std::shared_ptr<const document::Document> document) {
+    session.show(std::move(document));
+    for (const std::string& lost : session::restoreSession(session)) printWarning("not restored: " + lost);
 }
 
 std::string qualnameText(const graph::InternalGraph& graph, graph::NodeId node) {

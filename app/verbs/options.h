@@ -8,6 +8,7 @@
 
 #include "core/document/document.h"
 #include "core/document/output_check.h"
+#include "core/session/session.h"
 
 namespace CLI {
 class App;
@@ -45,6 +46,10 @@ struct ModelOptions {
   private:
     std::vector<const CLI::Option*> m_options;  ///< but for MODEL
 };
+
+/// Shows the document in the session; what was in the session file that it was opened by is there again, and what could
+/// not be found again is warned of.
+void showIn(session::Session& session, std::shared_ptr<const document::Document> document);
 
 /// The originating module of a node for a table: its qualname, "(root)" or "-".
 std::string qualnameText(const graph::InternalGraph& graph, graph::NodeId node);

@@ -35,10 +35,12 @@ base::Result<int> findProblems(ProblemsOptions& options) {
     }
     SONDE_ASSIGN(auto accepted, nodesFor(*document, options.accepted));
     session::Session session(commandLineWork());
-    session.show(document);
+    showIn(session, document);
+    for (const graph::NodeId node : session.problems().accepted()) accepted.push_back(node);
     session.problems().restoreAccepted(std::move(accepted));
-    session.runs().setSettings({options.threads, options.inputs.seed});
-    session.comparison().setTolerances(options.tolerances.tolerances());
+    session.runs().setSettings({options.threads, seedOf(*document, options.inputs)});
+    if (options.tolerances.isGiven() || !document->session)
+        session.comparison().setTolerances(options.tolerances.tolerances());
     SONDE_ASSIGN(const session::ProblemReport report, session::findAllProblems(session, search));
     fmt::print("{}", options.json ? report.json() : report.text());
     if (!options.junit.empty()) SONDE_TRY(session::writeText(report.junit(), options.junit));

@@ -13,6 +13,7 @@
 #include "core/analysis/reference_keys.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/base/visible_text.h"
+#include "core/document/session_model.h"
 #include "core/exec/file_check.h"
 #include "core/graph/operation_count.h"
 #include "core/graph/source_files.h"
@@ -28,7 +29,7 @@ struct RunVerbOptions {
     ModelOptions model;
     InputChoice inputs;
     std::vector<std::string> watch, end, queries, expressions;
-    std::string keep = "full";
+    std::string keep;  ///< empty: full
     std::size_t budgetMib = 0;
     std::int64_t sample = session::WatchPolicy::kDefaultSample;
     bool watchAll = false;
@@ -85,10 +86,10 @@ class RunVerb {
         SONDE_ASSIGN(m_document, m_options.model.load(m_options.inputs.spec,
                                                       {{{"--out", m_options.out}, {"--profile", m_options.profile}}}));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
-        m_session.show(m_document);
+        showIn(m_session, m_document);
         SONDE_TRY(setPoints());
-        session::RunSettings settings{m_options.threads, m_options.inputs.seed, m_options.repeat, m_options.watchAll,
-                                      m_options.exact};
+        session::RunSettings settings{m_options.threads, seedOf(*m_document, m_options.inputs), m_options.repeat,
+                                      m_options.watchAll, m_options.exact};
         // Runs that are observed do each step by itself, so that each has its own time.
         settings.isObserved = !m_options.profile.empty();
         m_session.runs().setSettings(settings);
@@ -112,7 +113,10 @@ class RunVerb {
     }
 
   private:
+    /// What the command line says takes the place of what a session file has.
     base::Result<void> setPoints() {
+        if (m_options.watchAll || !m_options.watch.empty() || !m_options.queries.empty()) m_session.clearWatched();
+        if (!m_options.end.empty()) m_session.clearEnds();
         SONDE_TRY(setWatches());
         for (const std::string& query : m_options.queries)
             SONDE_TRY(m_session.addWatchGroup({session::WatchGroup::Kind::Query, query}));
@@ -122,7 +126,9 @@ class RunVerb {
     }
 
     base::Result<void> setPolicy() {
-        const auto keep = session::watchKeep(m_options.keep);
+        const bool isGiven = !m_options.keep.empty() || m_options.budgetMib != 0;
+        if (!isGiven && m_document->session && m_document->session->file.policy) return {};
+        const auto keep = session::watchKeep(m_options.keep.empty() ? "full" : m_options.keep);
         if (!keep) return base::usageError("'" + m_options.keep + "' is not full, sample or statistics", "--keep");
         // Without a budget all that was asked for is kept.
         const std::size_t budget = m_options.budgetMib == 0

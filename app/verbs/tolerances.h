@@ -18,6 +18,7 @@ struct ToleranceChoice {
     /// Without them each dtype has its own. With one of them floats have what it says; integers are equal up to what
     /// --atol allows them.
     analysis::Tolerances tolerances() const;
+    bool isGiven() const { return relative || absolute; }
 };
 
 }  // namespace sonde::app

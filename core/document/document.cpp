@@ -9,6 +9,7 @@
 #include "core/document/finish.h"
 #include "core/document/format_plugin.h"
 #include "core/document/model_passes.h"
+#include "core/document/session_model.h"
 #include "core/document/unknown_file.h"
 #include "core/graph/source_files.h"
 
@@ -39,6 +40,20 @@ std::optional<std::pair<const Format*, std::string>> formatOfName(std::string_vi
 }
 
 Result<std::shared_ptr<Document>> openAny(const std::string& model, const OpenOptions& options,
+                                          const base::WorkContext& work);
+
+/// The model that a session file is about. readSessionModel() has seen that it is no session itself.
+Result<std::shared_ptr<Document>> openOfSession(const std::filesystem::path& path, const OpenOptions& options,
+                                                const base::WorkContext& work) {
+    SONDE_ASSIGN(OpenedSession session, openSession(path, options));
+    SONDE_ASSIGN(const OpenOptions own, sessionOptions(session, options));
+    SONDE_ASSIGN(std::shared_ptr<Document> document, openAny(session.model, own, work));
+    if (document->session) return base::unreadable("the model of the session is a session itself", path.string());
+    document->session = std::make_shared<const OpenedSession>(std::move(session));
+    return document;
+}
+
+Result<std::shared_ptr<Document>> openAny(const std::string& model, const OpenOptions& options,
                                           const base::WorkContext& work) {
     if (const auto named = formatOfName(model)) {
         SONDE_ASSIGN(const std::shared_ptr<Document> document, named->first->open(named->second, options, work));
@@ -51,6 +66,7 @@ Result<std::shared_ptr<Document>> openAny(const std::string& model, const OpenOp
     const std::span<const std::byte> head = file->window(0, std::min(file->sizeBytes(), kHeadBytes));
     for (const Format& format : formats()) {
         if (!format.recognises || !format.recognises(head, path)) continue;
+        if (!format.open) return openOfSession(path, options, work);
         if (!options.weights.empty() && !format.takesWeights) {
             return usageError("weights can be given to built-in models and models in C++ only", model,
                               "a file has its own weights: open it without --weights");

@@ -20,6 +20,8 @@ class TracedModule;
 
 namespace sonde::document {
 
+struct OpenedSession;
+
 /// How to make a graph of a model. Only what the model's format supports may be set; the rest gives a usage error.
 struct OpenOptions {
     std::string tracer;  ///< "module-path", "traced-module", "robust", "custom"; empty: the format's default
@@ -35,6 +37,9 @@ struct OpenOptions {
     bool allowNative = false;
     /// Classes that the user keeps as leaves whatever is opened. Formats that hold a graph already take no notice.
     std::vector<std::string> registeredLeaves;
+    /// Of a session file: files outside of its folder may be read.
+    bool allowOutside = false;
+    std::string sessionModel;  ///< of a session file: the model to open in place of the one that it names
 };
 
 /// One output of the model as the user knows it: "y", or "out.0.1" of a nested structure.
@@ -72,7 +77,8 @@ struct Document {
                                                            ///< Nodes and exprs that are in both have the same ids
     std::vector<passes::PassReport> passReports;           ///< what each pass did, in order
     base::Diagnostics diagnostics;
-    std::uint64_t fingerprint = 0;  ///< of the content: keys remembered view state
+    std::shared_ptr<const OpenedSession> session;  ///< what it was opened by; null: no session file
+    std::uint64_t fingerprint = 0;                 ///< of the content: keys remembered view state
     std::shared_ptr<const trace::TracedModule>
         tracedModule;  ///< what --tracer traced-module made; it can be saved. Else null
 

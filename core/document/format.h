@@ -21,7 +21,7 @@ struct Format {
     std::vector<std::string_view> suffixes;  ///< for file dialogs only
     /// Decides on content; `head` holds at least the first 4 KiB if the file has them. Null where there is a scheme.
     bool (*recognises)(std::span<const std::byte> head, const std::filesystem::path& path);
-    /// `path` is the file, or the NAME of a model that is none.
+    /// `path` is the file, or the NAME of a model that is none. Null of files that name another model, which is opened.
     base::Result<std::shared_ptr<Document>> (*open)(const std::filesystem::path& path, const OpenOptions& options,
                                                     const base::WorkContext& work);
     bool takesWeights = false;     ///< OpenOptions::weights may be set: the file has architecture, not numbers

@@ -12,6 +12,7 @@
 #include "core/session/debug/command_words.h"
 #include "core/session/debug/timeline_json.h"
 #include "core/session/debug/value_json.h"
+#include "core/session/session_state.h"
 
 namespace sonde::session {
 
@@ -353,6 +354,31 @@ struct DebugCommands::Call {
                  {"advice", problem.advice}});
         }
     }
+    void note() {
+        const auto noted = node();
+        if (!noted) return;
+        session.setNote(*noted, std::string(words.rest()));
+        listed();
+    }
+    void listNotes() {
+        if (isComplete()) listed();
+    }
+    void listed() {
+        answer["notes"] = ordered_json::array();
+        for (const Notes::Entry& note : session.notes().entries())
+            answer["notes"].push_back(
+                {{"node", note.node.valid() ? session.document()->graph->node(note.node).name : note.identity.name},
+                 {"text", note.text}});
+    }
+    void save() {
+        const std::size_t column = words.column();
+        const std::string path(words.rest());
+        if (path.empty()) return refuse(base::usageError("the name of the file is missing"), column);
+        if (!path.ends_with(".sonde"))
+            return refuse(base::usageError("a session file is named .sonde", {}, "save " + path + ".sonde"), column);
+        if (auto saved = saveSession(session, path); !saved) return refuse(std::move(saved).error(), column);
+        answer["saved"] = path;
+    }
     void quit() {
         if (isComplete()) quits = true;
     }
@@ -502,6 +528,11 @@ const std::vector<DebugCommands::Command>& DebugCommands::commands() {
          {"stats NODE", "Minimum, maximum, mean and others of a node's value at this place"},
          [](Call& call) { call.stats(); }},
         {"problems", {"problems", "NaN, infinity and failures so far"}, [](Call& call) { call.problems(); }},
+        {"note", {"note NODE [TEXT]", "Write a note on a node, or remove it"}, [](Call& call) { call.note(); }},
+        {"notes", {"notes", "List the notes on nodes"}, [](Call& call) { call.listNotes(); }},
+        {"save",
+         {"save FILE.sonde", "Save model, inputs, points and notes as a session file"},
+         [](Call& call) { call.save(); }},
         {"help", {"help", "List the commands"}, [](Call& call) { call.help(); }},
         {"quit", {"quit", "End the debugger"}, [](Call& call) { call.quit(); }}};
     return all;

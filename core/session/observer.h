@@ -70,6 +70,8 @@ class Observer {
     virtual void debuggerChanged() {}
     /// A breakpoint or log point was added, removed, enabled or disabled.
     virtual void breakpointsChanged() {}
+    /// What is written on a node.
+    virtual void notesChanged() {}
 
     virtual void told(const Notice& notice) { (void)notice; }
     /// Something that was asked for beside runs could not be done.

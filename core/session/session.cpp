@@ -45,6 +45,7 @@ void Session::show(std::shared_ptr<const document::Document> document,
     m_executor.discard(std::exchange(m_whole, whole ? std::move(whole) : m_document));
     m_points.watched.bind(*m_document->graph, before ? before->graph.get() : nullptr);
     m_points.ends.bind(*m_document->graph, before ? before->graph.get() : nullptr);
+    m_notes.bind(*m_document->graph, before ? before->graph.get() : nullptr);
     m_inputs.bind(m_document);
     m_problems.bind(m_document->graph);
     m_runs.bind(m_document);
@@ -63,6 +64,9 @@ void Session::show(std::shared_ptr<const document::Document> document,
 void Session::close() {
     leave();
     m_points = {};
+    m_notes.clear();
+    setFileBase({});
+    m_waitingBreakpoints.clear();
     m_inputs.bind(nullptr);
     m_problems.bind(nullptr);
     m_runs.bind(nullptr);
@@ -133,6 +137,23 @@ WatchGroups::Facts Session::facts() {
         facts.watched = [this](NodeId node) { return m_points.watched.contains(node); };
         return facts;
     };
+}
+
+void Session::setNote(NodeId node, std::string text) {
+    if (m_document && m_notes.set(node, std::move(text))) notesChanged();
+}
+
+void Session::restoreNotes(const std::vector<Notes::Kept>& notes) {
+    if (m_document) m_notes.restore(*m_document->graph, notes);
+}
+
+void Session::setFileBase(io::SessionFile base, std::optional<std::filesystem::path> folder) {
+    m_fileBase = std::move(base);
+    m_fileFolder = std::move(folder);
+}
+
+void Session::setWaitingBreakpoints(std::vector<io::SessionFile::Breakpoint> points) {
+    m_waitingBreakpoints = std::move(points);
 }
 
 base::Result<void> Session::addWatchGroup(WatchGroup group) {
@@ -285,6 +306,7 @@ void Session::statisticsChanged() { m_observer->statisticsChanged(); }
 void Session::expressionsChanged() { m_observer->expressionsChanged(); }
 void Session::debuggerChanged() { m_observer->debuggerChanged(); }
 void Session::breakpointsChanged() { m_observer->breakpointsChanged(); }
+void Session::notesChanged() { m_observer->notesChanged(); }
 void Session::comparisonChanged() {
     m_problems.setDivergence(m_comparison.divergence());
     m_observer->comparisonChanged();

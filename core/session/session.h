@@ -1,16 +1,20 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/document/document.h"
 #include "core/document/reference.h"
+#include "core/io/session_file/session_file.h"
 #include "core/session/comparison.h"
 #include "core/session/debugger.h"
 #include "core/session/expression_watches.h"
 #include "core/session/node_statistics.h"
+#include "core/session/notes.h"
 #include "core/session/test_cases.h"
 #include "core/session/values.h"
 
@@ -105,6 +109,23 @@ class Session : private Observer {
     Debugger& debugger() { return m_debugger; }
     const Debugger& debugger() const { return m_debugger; }
 
+    /// What is written on nodes.
+    const Notes& notes() const { return m_notes; }
+    /// An empty text removes the note.
+    void setNote(graph::NodeId node, std::string text);
+    /// In place of those there are; tells nobody.
+    void restoreNotes(const std::vector<Notes::Kept>& notes);
+
+    // --- its file: see session_state.h -------------------------------------------------------------------------------
+    /// What a session file has that a session does not know itself: input data of the command line, the window's view.
+    const io::SessionFile& fileBase() const { return m_fileBase; }
+    /// The folder that file names in it are relative to; none: they are as the command line has them.
+    const std::optional<std::filesystem::path>& fileFolder() const { return m_fileFolder; }
+    void setFileBase(io::SessionFile base, std::optional<std::filesystem::path> folder = {});
+    /// Those of a session file that the present model has no place for.
+    const std::vector<io::SessionFile::Breakpoint>& waitingBreakpoints() const { return m_waitingBreakpoints; }
+    void setWaitingBreakpoints(std::vector<io::SessionFile::Breakpoint> points);
+
     /// Marks bad values of a node as intended, or not any more, and finds the last run's problems again.
     void setAccepted(graph::NodeId node, bool accepted);
 
@@ -148,6 +169,7 @@ class Session : private Observer {
     void expressionsChanged() override;
     void debuggerChanged() override;
     void breakpointsChanged() override;
+    void notesChanged() override;
     void told(const Notice& notice) override;
     void failed(const base::Error& error) override;
 
@@ -167,6 +189,10 @@ class Session : private Observer {
     NodeStatistics m_statistics;
     Debugger m_debugger;
     ExpressionWatches m_expressions;
+    Notes m_notes;
+    io::SessionFile m_fileBase;
+    std::optional<std::filesystem::path> m_fileFolder;
+    std::vector<io::SessionFile::Breakpoint> m_waitingBreakpoints;
 };
 
 }  // namespace sonde::session

@@ -1,17 +1,32 @@
 #!/usr/bin/env python3
 """Makes starting corpora for the fuzz targets of the fixtures: make_corpus.py MODELS OUT (tests/data/models, a new folder).
 
-OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec. Names are hashes of the
+OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec, OUT/session_file. Names are hashes of the
 content. Big weights are cut: what the readers decide on lies in the first bytes.
 """
 import hashlib
 import io
+import json
 import pathlib
 import sys
 import zipfile
 
 SPECS = ["a.npy", "photo.png", "x:a.npy;mask:#rand(0,1)", "#rand(0,255,1,3,224,224)", "#rand(0,1,...)", "#rand(-1.5,1e3,2,...)",
          "#zeros", "file.npz", "file.npz#case1", "@list.txt", "x:#zeros;mask:#zeros", "x:#rand(0,1,1,3,4,4);mask:#rand(0,9,2)", ""]
+NODE = {"name": "fc", "qualname": "fc", "identity": "fc\tfc"}
+SESSION = {
+    "format": "sonde-session", "version": 1,
+    "model": {"path": "x.onnx", "sha256": "0" * 64, "bytes": 12, "format": "ONNX", "leaves": ["A"], "concrete": ["n=1"], "flatten": True,
+              "groups": False, "passes": ["p"], "weights": "w.npz", "example": "x:a.npy", "tracer": "robust"},
+    "input_data": {"spec": "x:a.npy;y:#zeros", "image": "bgr"}, "seed": 3,
+    "inputs": [{"name": "x", "source": "photo.png", "image": "imagenet", "resize": False}],
+    "watch_points": [NODE], "end_points": [NODE], "watch_groups": [{"kind": "call", "text": "a", "call": 1}],
+    "watch_policy": {"keep": "full", "budget_bytes": 9, "sample": 2},
+    "expressions": [{"text": "max(fc)", "enabled": True, "pin": NODE}],
+    "breakpoints": [{"at": "fc", "if": "has_nan(fc)", "enabled": False, "node": NODE}, {"at": "nan", "log": "fc"}],
+    "notes": [{"node": NODE, "text": "a\nb"}], "accepted": [NODE],
+    "comparison": {"tolerances": {"float32": 1e-3, "rtol": 0.1, "atol": 0.2}, "references": ["r.npz"]},
+    "view": {"camera": "1 2"}, "other": [{"a": None}]}
 LARGEST = 60_000  # bytes of one corpus file
 LARGEST_ARCHIVE = 16_000  # each run packs, parses and reads all of it: small ones make the fuzzer many times as fast
 
@@ -68,6 +83,9 @@ def main(models, out):
             put(out / "onnx", path.read_bytes())
     for spec in SPECS:
         put(out / "input_spec", spec.encode())
+    put(out / "session_file", json.dumps(SESSION).encode())
+    for key in SESSION:
+        put(out / "session_file", json.dumps({k: SESSION[k] for k in ("format", "version", "model", key)}).encode())
 
 
 main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))

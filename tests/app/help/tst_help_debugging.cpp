@@ -6,6 +6,7 @@
 #include <QJsonObject>
 #include <QProcess>
 #include <QRegularExpression>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include "core/session/debug_commands.h"
@@ -44,7 +45,9 @@ class TestHelpDebugging : public QObject {
     void everyCommandIsDone() {
         const QStringList commands = commandsOfPage();
         QVERIFY2(commands.size() > 25, qPrintable(commands.join('\n')));
+        QTemporaryDir folder;  // for what is saved
         QProcess process;
+        process.setWorkingDirectory(folder.path());
         process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"debug", "zoo:resnet18?width=0.125&classes=10"});
         process.write(commands.join('\n').toUtf8());
         process.closeWriteChannel();

@@ -1,0 +1,287 @@
+#include "core/session/session_state.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "core/io/image/image.h"
+
+namespace sonde::session {
+
+namespace fs = std::filesystem;
+using io::SessionFile;
+
+namespace {
+
+SessionFile::Node storedNode(const NodeIdentity& identity) {
+    return {identity.name, identity.qualname, identity.text()};
+}
+
+NodeIdentity identityOf(const SessionFile::Node& node) {
+    NodeIdentity identity = node.identity.empty() ? NodeIdentity() : NodeIdentity::of(node.identity);
+    // What can be read in the file counts.
+    if (identity.name != node.name || identity.qualname != node.qualname) identity = {};
+    identity.name = node.name;
+    identity.qualname = node.qualname;
+    return identity;
+}
+
+template <typename T, typename Function>
+auto mapped(const std::vector<T>& items, Function function) {
+    std::vector<decltype(function(items.front()))> all;
+    all.reserve(items.size());
+    for (const T& item : items) all.push_back(function(item));
+    return all;
+}
+
+/// Each item of an input specification without its input's name, in place of it what `change` makes of it.
+std::string changedItems(const document::Document& document, const std::string& spec,
+                         const std::function<std::string(const std::string&)>& change) {
+    if (spec.starts_with('@')) return change(spec);
+    std::string text;
+    for (std::size_t begin = 0; begin <= spec.size();) {
+        const std::size_t end = std::min(spec.find(';', begin), spec.size());
+        const std::string item = spec.substr(begin, end - begin);
+        std::size_t name = 0;  // the longest that fits, with its colon
+        for (const document::NamedNode& input : document.inputs)
+            if (item.size() > input.name.size() && item.starts_with(input.name) && item[input.name.size()] == ':')
+                name = std::max(name, input.name.size() + 1);
+        text += (begin > 0 ? ";" : "") + item.substr(0, name) + change(item.substr(name));
+        begin = end + 1;
+    }
+    return text;
+}
+
+/// What was given for the rows; if nothing was, what the file has.
+void storeInputs(const Session& session, const fs::path& folder, SessionFile& file) {
+    std::vector<SessionFile::Input> rows;
+    for (const Input& input : session.inputs().all()) {
+        if (input.isDefault || input.spec.source.empty()) continue;
+        rows.push_back({input.name, document::storedItem(input.spec.source, folder), input.spec.image.preset,
+                        input.spec.image.resize});
+    }
+    if (!rows.empty()) file.inputData.clear(), file.inputs = std::move(rows);
+    file.seed = session.runs().settings().seed;
+}
+
+void storePoints(const Session& session, const graph::InternalGraph& graph, SessionFile& file) {
+    file.watched = mapped(session.points().watched.identities(graph), storedNode);
+    file.ends = mapped(session.points().ends.identities(graph), storedNode);
+    file.groups = mapped(session.points().groups.all(), [](const WatchGroup& group) {
+        return SessionFile::Group{std::string(name(group.kind)), group.text, group.call};
+    });
+    file.policy.reset();
+    if (const WatchPolicy& policy = session.runs().policy(); !(policy == WatchPolicy()))
+        file.policy = SessionFile::Policy{std::string(name(policy.keep)), policy.budgetBytes,
+                                          static_cast<std::uint64_t>(policy.sampleElements)};
+    file.expressions = mapped(session.expressionWatches().all(), [](const ExpressionWatch& watch) {
+        SessionFile::Expression stored{watch.text, {}, watch.isEnabled};
+        if (watch.pin) stored.pin = storedNode(*watch.pin);
+        return stored;
+    });
+    file.notes = mapped(session.notes().all(graph), [](const Notes::Kept& note) {
+        return SessionFile::Note{storedNode(note.identity), note.text};
+    });
+}
+
+/// Those that the present model has no place for are still those of the file.
+void storeBreakpoints(const Session& session, const graph::InternalGraph& graph, SessionFile& file) {
+    const auto& all = session.debugger().breakpoints().all();
+    std::vector<SessionFile::Breakpoint> stored;
+    std::optional<IdentityIndex> index;
+    for (const debug::Breakpoint& point : all) {
+        SessionFile::Breakpoint& one = stored.emplace_back();
+        one.where = point.text;
+        one.expression = point.expression.empty() ? std::string() : point.expression.text();
+        one.isLog = point.isLog;
+        one.isEnabled = point.isEnabled;
+        if (point.kind != debug::Breakpoint::Kind::Node || !point.node.valid()) continue;
+        if (!index) index.emplace(graph);
+        one.node = storedNode(index->of(point.node));
+    }
+    std::ranges::copy(session.waitingBreakpoints(), std::back_inserter(stored));
+    file.breakpoints = std::move(stored);
+}
+
+void storeComparison(const Session& session, SessionFile& file) {
+    const analysis::Tolerances& tolerances = session.comparison().tolerances();
+    file.tolerances = {};
+    if (tolerances.float32 != analysis::Tolerances::kFloat32) file.tolerances.float32 = tolerances.float32;
+    if (!tolerances.fixed) return;
+    file.tolerances.relative = tolerances.fixed->relative;
+    file.tolerances.absolute = tolerances.fixed->absolute;
+}
+
+void restoreComparison(Session& session, const SessionFile& file) {
+    analysis::Tolerances tolerances;
+    if (file.tolerances.float32) tolerances.float32 = *file.tolerances.float32;
+    if (file.tolerances.relative || file.tolerances.absolute) {
+        tolerances.fixed.emplace();
+        if (file.tolerances.relative) tolerances.fixed->relative = *file.tolerances.relative;
+        if (file.tolerances.absolute) tolerances.fixed->absolute = *file.tolerances.absolute;
+        tolerances.integers = analysis::Tolerance{0, file.tolerances.absolute.value_or(0)};
+    }
+    session.comparison().restoreTolerances(tolerances);
+}
+
+void restoreBreakpoints(Session& session, const graph::InternalGraph& graph, const SessionFile& file,
+                        std::vector<std::string>& lost) {
+    Debugger& debugger = session.debugger();
+    for (const debug::Breakpoint& point : std::vector(debugger.breakpoints().all()))
+        debugger.removeBreakpoint(point.id);
+    std::optional<IdentityIndex> index;
+    std::vector<SessionFile::Breakpoint> waiting;
+    const auto add = [&](const SessionFile::Breakpoint& point, const std::string& where) {
+        return point.isLog ? debugger.addLogPoint(where, point.expression)
+                           : debugger.addBreakpoint(where, point.expression);
+    };
+    for (const SessionFile::Breakpoint& point : file.breakpoints) {
+        auto id = add(point, point.where);
+        if (!id && point.node) {
+            if (!index) index.emplace(graph);
+            if (const auto found = index->find(identityOf(*point.node)); found.node.valid())
+                id = add(point, expression::quoted(graph.node(found.node).name));
+        }
+        if (id && !point.isEnabled) debugger.setBreakpointEnabled(*id, false);
+        if (id) continue;
+        waiting.push_back(point);
+        lost.push_back("breakpoint '" + point.where + "': " + id.error().what);
+    }
+    session.setWaitingBreakpoints(std::move(waiting));
+}
+
+void restoreWatches(Session& session, const SessionFile& file, std::vector<std::string>& lost) {
+    std::vector<WatchGroup> groups;
+    for (const SessionFile::Group& group : file.groups) {
+        if (const auto kind = watchGroupKind(group.kind)) groups.push_back({*kind, group.text, group.call});
+        else lost.push_back("watched group '" + group.text + "': there is no kind '" + group.kind + "'");
+    }
+    session.restoreWatchGroups(std::move(groups));
+    if (file.policy) {
+        if (const auto keep = watchKeep(file.policy->keep))
+            session.runs().setPolicy({*keep, file.policy->budgetBytes, static_cast<std::int64_t>(file.policy->sample)});
+        else lost.push_back("watch_policy.keep: there is no '" + file.policy->keep + "'");
+    }
+    session.expressionWatches().restore(mapped(file.expressions, [](const SessionFile::Expression& stored) {
+        ExpressionWatch watch{stored.text, {}, stored.isEnabled};
+        if (stored.pin) watch.pin = identityOf(*stored.pin);
+        return watch;
+    }));
+}
+
+}  // namespace
+
+SessionFile sessionFileOf(const Session& session, const fs::path& folder) {
+    const graph::InternalGraph& graph = *session.document()->graph;
+    SessionFile file = session.fileBase();
+    const std::optional<fs::path>& before = session.fileFolder();
+    const auto moved = [&](const std::string& item) {
+        return document::storedItem(before ? document::itemOf(item, *before) : item, folder);
+    };
+    for (SessionFile::Input& input : file.inputs) input.source = moved(input.source);
+    if (!file.inputData.empty()) file.inputData = changedItems(*session.document(), file.inputData, moved);
+    for (std::string& reference : file.references) reference = moved(reference);
+    storeInputs(session, folder, file);
+    storePoints(session, graph, file);
+    storeBreakpoints(session, graph, file);
+    storeComparison(session, file);
+    file.accepted.clear();
+    if (const auto& accepted = session.problems().accepted(); !accepted.empty()) {
+        const IdentityIndex index(graph);
+        for (const graph::NodeId node : accepted) file.accepted.push_back(storedNode(index.of(node)));
+    }
+    return file;
+}
+
+base::Result<void> saveSession(const Session& session, const fs::path& path) {
+    if (!session.document()) return base::usageError("no model is open");
+    std::error_code error;
+    const fs::path folder = fs::absolute(path, error).lexically_normal().parent_path();
+    SessionFile file = sessionFileOf(session, folder);
+    SONDE_ASSIGN(file.model, document::sessionModelOf(*session.whole(), folder));
+    return io::writeSession(path, file);
+}
+
+std::vector<std::string> restoreSession(Session& session) {
+    std::vector<std::string> lost;
+    const auto& document = session.document();
+    if (!document || !document->session) return lost;
+    const SessionFile& file = document->session->file;
+    session.setFileBase(file, document->session->folder);
+    session.restorePoints(mapped(file.watched, identityOf), mapped(file.ends, identityOf));
+    restoreWatches(session, file, lost);
+    session.restoreNotes(mapped(file.notes, [](const SessionFile::Note& note) {
+        return Notes::Kept{identityOf(note.node), note.text};
+    }));
+    if (!file.accepted.empty()) {
+        const IdentityIndex index(*document->graph);
+        std::vector<graph::NodeId> accepted;
+        for (const SessionFile::Node& node : file.accepted) {
+            if (const auto found = index.find(identityOf(node)); found.node.valid()) accepted.push_back(found.node);
+            else lost.push_back("accepted node '" + node.name + "': the model has none like it");
+        }
+        session.problems().restoreAccepted(std::move(accepted));
+    }
+    restoreComparison(session, file);
+    RunSettings settings = session.runs().settings();
+    settings.seed = file.seed;
+    session.runs().setSettings(settings);
+    restoreBreakpoints(session, *document->graph, file, lost);
+    for (const NodeIdentity& missing : session.points().watched.missing())
+        lost.push_back("watch point '" + missing.name + "': the model has no node like it");
+    for (const NodeIdentity& missing : session.points().ends.missing())
+        lost.push_back("end point '" + missing.name + "': the model has no node like it");
+    return lost;
+}
+
+base::Result<std::vector<std::pair<std::string, InputSpec>>> sessionInputs(const document::Document& document) {
+    std::vector<std::pair<std::string, InputSpec>> rows;
+    if (!document.session) return rows;
+    const document::OpenedSession& opened = *document.session;
+    for (const SessionFile::Input& input : opened.file.inputs) {
+        SONDE_TRY(document::checkItem(opened, input.source));
+        if (!io::findImagePreset(input.preset))
+            return base::unreadable("there is no conversion of images '" + input.preset + "'", opened.path.string());
+        InputSpec spec{document::itemOf(input.source, opened.folder), {input.resize, input.preset}};
+        // As one text of several inputs a ';' would end it.
+        if (spec.isFile() && spec.source.find(';') != std::string::npos)
+            return base::unreadable("the name of a file contains ';': " + input.source, opened.path.string());
+        rows.emplace_back(input.name, std::move(spec));
+    }
+    return rows;
+}
+
+base::Result<std::vector<io::InputCase>> readSessionCases(const document::Document& document,
+                                                          std::optional<std::uint64_t> seed,
+                                                          const base::WorkContext& work) {
+    if (!document.session) return readCases(document, {{}, "bgr", seed.value_or(0)}, work);
+    const document::OpenedSession& opened = *document.session;
+    const SessionFile& file = opened.file;
+    if (!file.inputData.empty() || file.inputs.empty()) {
+        if (!io::findImagePreset(file.inputPreset))
+            return base::unreadable("there is no conversion of images '" + file.inputPreset + "'",
+                                    opened.path.string());
+        base::Result<void> allowed;
+        const std::string spec = changedItems(document, file.inputData, [&](const std::string& item) {
+            if (auto checked = document::checkItem(opened, item); !checked && allowed) allowed = std::move(checked);
+            return document::itemOf(item, opened.folder);
+        });
+        SONDE_TRY(allowed);
+        return readCases(document, {spec, file.inputPreset, seed.value_or(file.seed)}, work);
+    }
+    SONDE_ASSIGN(const auto rows, sessionInputs(document));
+    Session reading(work);
+    reading.show(std::shared_ptr<const document::Document>(std::shared_ptr<const void>(), &document));
+    for (const auto& [name, spec] : rows) reading.inputs().restore(name, spec);
+    const ReadInputsResult read = readInputs(document, reading.inputs().all(), std::nullopt, work);
+    io::InputCase one;
+    one.notes = read.notes;
+    for (const ReadInput& input : read.inputs) {
+        if (!input.value) return input.value.error();
+        if (input.conflict) return *input.conflict;
+        one.values.push_back(*input.value);
+        if (!input.note.empty()) one.notes.push_back(input.note);
+    }
+    return std::vector{std::move(one)};
+}
+
+}  // namespace sonde::session
