@@ -120,6 +120,7 @@ QString Watches::foundText(NodeId node) const {
 }
 
 QString Watches::keptText(NodeId node) const {
+    if (m_debugger.isShown()) return {};  // its values are of another run
     if (const session::WatchSummary* const left = summary(node))
         return left->sample.defined() ? tr("sample of %1").arg(countText(left->sample.numel())) : tr("statistics");
     const auto& recording = m_session.runs().last().recording;

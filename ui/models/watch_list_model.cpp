@@ -99,7 +99,8 @@ Qt::ItemFlags WatchListModel::flags(const QModelIndex& index) const {
 
 const analysis::TensorStats* WatchListModel::statsOf(NodeId node) const {
     if (const analysis::TensorStats* const stats = m_stats.stats(node)) return stats;
-    const session::WatchSummary* const left = m_watches ? m_watches->summary(node) : nullptr;
+    const bool isReduced = m_watches && !m_watches->keptText(node).isEmpty();
+    const session::WatchSummary* const left = isReduced ? m_watches->summary(node) : nullptr;
     return left && left->stats ? &*left->stats : nullptr;
 }
 

@@ -100,15 +100,19 @@ class TestWatchListPanel : public WindowFixture {
         QCOMPARE(history, (QVariantList{57.0, 4.0}));
         QCOMPARE(view()->model()->index(0, WatchListModel::HistoryColumn).data(Qt::ToolTipRole).toString(),
                  QStringLiteral("of the last runs: 57, 4"));
-        // The keyboard alone: E edits, P pins elsewhere, Ctrl+C copies, Delete removes.
+        // The keyboard alone: Shift+F2 edits, Alt+Shift+P pins elsewhere, Ctrl+C copies, Delete removes.
         view()->setFocus();
         view()->setCurrentIndex(view()->model()->index(0, WatchListModel::NameColumn));
-        press(Qt::Key_E);
+        press(Qt::Key_F2, Qt::ShiftModifier);
         type(QStringLiteral("w[2]"));
         QTRY_COMPARE(cell(0, WatchListModel::ValueColumn), QStringLiteral("5"));
-        context().navigation().select(named("z"));
         view()->setCurrentIndex(view()->model()->index(0, WatchListModel::NameColumn));
         context().navigation().select(named("z"));
+        press(Qt::Key_P, Qt::AltModifier | Qt::ShiftModifier);
+        QCOMPARE(cell(0, WatchListModel::ModuleColumn), QStringLiteral("on z"));
+        QTest::mouseClick(panel().findChild<QToolButton*>(QStringLiteral("watchPlot")), Qt::LeftButton);
+        QVERIFY(panel().watches()->history()->isVisible());
+        view()->setFocus();
         press(Qt::Key_C, Qt::ControlModifier);
         QVERIFY2(QGuiApplication::clipboard()->text().startsWith(QStringLiteral("w[2]")),
                  qPrintable(QGuiApplication::clipboard()->text()));
@@ -127,7 +131,7 @@ class TestWatchListPanel : public WindowFixture {
         QVERIFY(index.data(Qt::ToolTipRole).toString().contains(u"Column 6"));
         view()->setFocus();
         view()->setCurrentIndex(index);
-        press(Qt::Key_E);
+        press(Qt::Key_F2, Qt::ShiftModifier);
         type(QStringLiteral("max(z)"));
         QVERIFY(!index.data(models::ErrorColumnRole).isValid());
         // Space switches it off.

@@ -137,11 +137,7 @@ void NodeValueTable::addActions() {
     const bool watches = m_kind == WatchListModel::Kind::Watches;
     add(watches ? tr("&Remove Watch Point") : tr("&Remove End Point"), QKeySequence::Delete,
         &NodeValueTable::removeSelected);
-    if (m_watches) {
-        add(tr("&Edit Expression"), Qt::Key_E, &NodeValueTable::editCurrent);
-        add(tr("&Pin to the Selected Node"), Qt::Key_P, &NodeValueTable::pinCurrent);
-        m_view->setEditTriggers(QAbstractItemView::DoubleClicked);
-    }
+    if (m_watches) m_view->setEditTriggers(QAbstractItemView::DoubleClicked);
     m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
 }
 
@@ -352,6 +348,11 @@ PanelInfo watchListPanel() {
             show();
             list->addExpression();
         });
+        NodeValueTable* const table = list->watches();
+        host.actions.bind(QStringLiteral("run.watch_edit"), table, [table] { table->editCurrent(); });
+        host.actions.bind(QStringLiteral("run.watch_pin"), table, [table] { table->pinCurrent(); });
+        for (const char* id : {"run.watch_edit", "run.watch_pin"})
+            table->view()->addAction(host.actions.action(QLatin1String(id)));
     };
     return info;
 }

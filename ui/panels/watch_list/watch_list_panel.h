@@ -39,12 +39,14 @@ class NodeValueTable : public QWidget {
     /// A new expression, which is being typed.
     void addExpression();
     void setHistoryVisible(bool visible);
+    /// Of the current row, if that is an expression: types it anew; shows its result on the selected node, or no
+    /// longer.
+    void editCurrent();
+    void pinCurrent();
 
   private:
     void addActions();
     void removeSelected();
-    void editCurrent();
-    void pinCurrent();
     int sourceRow(const QModelIndex& index) const { return m_proxy.mapToSource(index).row(); }
     void follow(const context::Selection& selection);
     void widenToNumbers();
