@@ -94,6 +94,7 @@ void storeBreakpoints(const Session& session, const graph::InternalGraph& graph,
         one.expression = point.expression.empty() ? std::string() : point.expression.text();
         one.isLog = point.isLog;
         one.isEnabled = point.isEnabled;
+        one.ignored = point.ignored;
         if (point.kind != debug::Breakpoint::Kind::Node || !point.node.valid()) continue;
         if (!index) index.emplace(graph);
         one.node = storedNode(index->of(point.node));
@@ -141,6 +142,7 @@ void restoreBreakpoints(Session& session, const graph::InternalGraph& graph, con
             if (const auto found = index->find(identityOf(*point.node)); found.node.valid())
                 id = add(point, expression::quoted(graph.node(found.node).name));
         }
+        if (id && point.ignored > 0) (void)debugger.setBreakpointIgnored(*id, static_cast<std::size_t>(point.ignored));
         if (id && !point.isEnabled) debugger.setBreakpointEnabled(*id, false);
         if (id) continue;
         waiting.push_back(point);

@@ -58,7 +58,8 @@ struct SessionFile {
         std::string expression;  ///< the condition, which may be empty; of a log point what is written down
         bool isLog = false;
         bool isEnabled = true;
-        std::optional<Node> node;  ///< if `where` is one
+        std::optional<Node> node;   ///< if `where` is one
+        std::uint64_t ignored = 0;  ///< hits of a run that do not stop it
         bool operator==(const Breakpoint&) const = default;
     };
     struct Group {

@@ -213,6 +213,7 @@ void takeBreakpoints(Refused& refused, Object& root, SessionFile& file) {
         object.text("if", point.expression);
         object.text("log", log);
         object.flag("enabled", point.isEnabled);
+        object.integer("ignore", point.ignored, std::uint64_t{1} << 31);
         if (const Json* node = object.take("node")) point.node = nodeOf(refused, *node, object.at("node"));
         object.end();
         if (!log.empty() && !point.expression.empty()) return refused.refuse(path + " has both if and log");

@@ -39,6 +39,7 @@ OrderedJson jsonOf(const SessionFile::Breakpoint& point) {
     OrderedJson json{{"at", point.where}};
     if (!point.expression.empty()) json[point.isLog ? "log" : "if"] = point.expression;
     json["enabled"] = point.isEnabled;
+    if (point.ignored > 0) json["ignore"] = point.ignored;
     if (point.node) json["node"] = jsonOf(*point.node);
     return json;
 }
