@@ -54,11 +54,13 @@ class TestColourCompare : public test::WindowFixture {
             .number(column, of)
             .value_or(-12345);
     }
-    std::uint16_t flags(graph::NodeId of) {
+    std::uint32_t flags(graph::NodeId of) {
         const QString spoken =
             canvas()->text().spoken(canvas()->view().scene()->itemOf(context().model().graph().node(of).producer));
-        return static_cast<std::uint16_t>((spoken.contains(QStringLiteral("NaN")) ? canvas::kBadValue : 0) |
-                                          (spoken.contains(QStringLiteral("differs")) ? canvas::kDiffers : 0));
+        std::uint32_t found = 0;
+        if (spoken.contains(QStringLiteral("NaN"))) found |= canvas::kBadValue;
+        if (spoken.contains(QStringLiteral("differs"))) found |= canvas::kDiffers;
+        return found;
     }
 };
 
