@@ -6,6 +6,7 @@
 #include <QWheelEvent>
 #include <QtTest>
 
+#include "ui/panels/timeline/timeline_accessible.h"
 #include "ui/panels/timeline/timeline_view.h"
 #include "ui/theme/theme.h"
 
@@ -96,7 +97,10 @@ class TestTimelineView : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void initTestCase() { theme::Theme::instance().install(*qApp); }
+    void initTestCase() {
+        theme::Theme::instance().install(*qApp);
+        QAccessible::installFactory(panels::accessibleTimelineOf);
+    }
     void init() {
         m_run = std::make_unique<Run>();
         m_view = std::make_unique<TimelineView>();
