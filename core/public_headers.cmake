@@ -30,6 +30,7 @@ set(SONDE_PUBLIC_HEADERS
   io/inputs/agreement.h io/inputs/input_info.h io/inputs/inputs.h io/inputs/npz_inputs.h
   io/npz/npy.h io/npz/npz.h
   io/onnx/onnx_reader.h io/onnx/onnx_writer.h io/onnx/value_file.h
+  io/session_file/session_file.h
   io/traced_module/traced_module_file.h
   io/zip/zip_archive.h io/zip/zip_directory.h
   layout/cache.h layout/dot_export.h
@@ -49,7 +50,8 @@ set(SONDE_PUBLIC_HEADERS
   session/expression_watches.h session/expressions.h
   session/input_spec.h session/inputs.h
   session/load_and_run/load_and_run.h session/load_and_run/options.h session/load_and_run/task.h
-  session/load_and_run/unoptimised.h session/node_names.h session/node_ref.h session/node_statistics.h
+  session/load_and_run/unoptimised.h session/node_names.h session/node_statistics.h
+  session/notes.h
   session/observer.h session/points.h session/problems.h session/read_inputs.h session/run.h session/runs.h
   session/session.h session/test_cases.h session/values.h
   session/watch/history.h session/watch/node_identity.h session/watch/watch_groups.h session/watch/watch_policy.h

@@ -315,10 +315,9 @@ bool WatchListModel::setData(const QModelIndex& index, const QVariant& value, in
 
 QVariant WatchListModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
-    static const char* const titles[ColumnCount] = {"Node", "Module", "Operator", "Shape",   "Type",
-                                                    "Min",  "Max",    "Mean",     "Std",     "NaN",
-                                                    "Inf",  "Zero",   "Value",    "History", "Kept"};
-    if (role == Qt::DisplayRole) return tr(titles[section]);
+    static const QStringList titles =
+        tr("Node,Module,Operator,Shape,Type,Min,Max,Mean,Std,NaN,Inf,Zero,Value,History,Kept").split(u',');
+    if (role == Qt::DisplayRole) return titles.value(section);
     if (role == Qt::TextAlignmentRole) return alignment(section >= MinColumn && section <= ZeroColumn);
     return {};
 }

@@ -1,5 +1,6 @@
 #include "ui/panels/timeline/timeline_panel.h"
 
+#include <QAccessible>
 #include <QAction>
 #include <QHBoxLayout>
 #include <QToolButton>
@@ -13,6 +14,7 @@
 #include "ui/context/inspector_context.h"
 #include "ui/models/node_columns.h"
 #include "ui/models/short_text.h"
+#include "ui/panels/timeline/timeline_accessible.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/tool_button.h"
@@ -49,6 +51,9 @@ TimelinePanel::TimelinePanel(const session::Session& session, context::OpenModel
       m_byTime(widgets::makeToolButton(QStringLiteral("clock"), tr("Width by time"), this)),
       m_fit(widgets::makeToolButton(QStringLiteral("fit"), tr("Show the whole run"), this)),
       m_accesses(new widgets::ElidedLabel({}, this)), m_kept(new widgets::ElidedLabel({}, this)) {
+    // Once for all windows: Qt keeps every factory that it is given.
+    static const bool isInstalled = (QAccessible::installFactory(accessibleTimelineOf), true);
+    Q_UNUSED(isInstalled)
     m_byTime->setCheckable(true);
     auto* footer = new QHBoxLayout;
     footer->setContentsMargins(theme::kTight, 0, theme::kSmall, 0);

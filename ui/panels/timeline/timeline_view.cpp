@@ -13,7 +13,6 @@
 #include <cmath>
 
 #include "ui/context/count_text.h"
-#include "ui/panels/timeline/timeline_accessible.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::panels {
@@ -32,8 +31,6 @@ constexpr double kLeastUnits = 0.5, kLeastNs = 100;
 }  // namespace
 
 TimelineView::TimelineView(QWidget* parent) : QAbstractScrollArea(parent) {
-    static const bool isInstalled = (QAccessible::installFactory(accessibleTimelineOf), true);
-    Q_UNUSED(isInstalled)
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Timeline"));
@@ -351,16 +348,16 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
             return;
         case Qt::Key_Home: return ask(0);
         case Qt::Key_End: return ask(static_cast<ItemId>(timeline.size() - 1));
-        case Qt::Key_Plus:
-        case Qt::Key_Equal: return zoom(kZoomStep);
-        case Qt::Key_Minus: return zoom(1 / kZoomStep);
         case Qt::Key_Space: return fit();
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (here != kNoItem) Q_EMIT selectRequested(here);
             return;
-        default: QAbstractScrollArea::keyPressEvent(event);
+        default: break;
     }
+    if (event->text() == u"+" || event->text() == u"=") return zoom(kZoomStep);
+    if (event->text() == u"-") return zoom(1 / kZoomStep);
+    QAbstractScrollArea::keyPressEvent(event);
 }
 
 }  // namespace sonde::panels
