@@ -66,7 +66,6 @@ void Session::close() {
     m_points = {};
     m_notes.clear();
     setFileBase({});
-    m_waitingBreakpoints.clear();
     m_inputs.bind(nullptr);
     m_problems.bind(nullptr);
     m_runs.bind(nullptr);
@@ -150,10 +149,6 @@ void Session::restoreNotes(const std::vector<Notes::Kept>& notes) {
 void Session::setFileBase(io::SessionFile base, std::optional<std::filesystem::path> folder) {
     m_fileBase = std::move(base);
     m_fileFolder = std::move(folder);
-}
-
-void Session::setWaitingBreakpoints(std::vector<io::SessionFile::Breakpoint> points) {
-    m_waitingBreakpoints = std::move(points);
 }
 
 base::Result<void> Session::addWatchGroup(WatchGroup group) {

@@ -122,9 +122,6 @@ class Session : private Observer {
     /// The folder that file names in it are relative to; none: they are as the command line has them.
     const std::optional<std::filesystem::path>& fileFolder() const { return m_fileFolder; }
     void setFileBase(io::SessionFile base, std::optional<std::filesystem::path> folder = {});
-    /// Those of a session file that the present model has no place for.
-    const std::vector<io::SessionFile::Breakpoint>& waitingBreakpoints() const { return m_waitingBreakpoints; }
-    void setWaitingBreakpoints(std::vector<io::SessionFile::Breakpoint> points);
 
     /// Marks bad values of a node as intended, or not any more, and finds the last run's problems again.
     void setAccepted(graph::NodeId node, bool accepted);
@@ -192,7 +189,6 @@ class Session : private Observer {
     Notes m_notes;
     io::SessionFile m_fileBase;
     std::optional<std::filesystem::path> m_fileFolder;
-    std::vector<io::SessionFile::Breakpoint> m_waitingBreakpoints;
 };
 
 }  // namespace sonde::session

@@ -83,24 +83,11 @@ void storePoints(const Session& session, const graph::InternalGraph& graph, Sess
     });
 }
 
-/// Those that the present model has no place for are still those of the file.
-void storeBreakpoints(const Session& session, const graph::InternalGraph& graph, SessionFile& file) {
-    const auto& all = session.debugger().breakpoints().all();
-    std::vector<SessionFile::Breakpoint> stored;
-    std::optional<IdentityIndex> index;
-    for (const debug::Breakpoint& point : all) {
-        SessionFile::Breakpoint& one = stored.emplace_back();
-        one.where = point.text;
-        one.expression = point.expression.empty() ? std::string() : point.expression.text();
-        one.isLog = point.isLog;
-        one.isEnabled = point.isEnabled;
-        one.ignored = point.ignored;
-        if (point.kind != debug::Breakpoint::Kind::Node || !point.node.valid()) continue;
-        if (!index) index.emplace(graph);
-        one.node = storedNode(index->of(point.node));
-    }
-    std::ranges::copy(session.waitingBreakpoints(), std::back_inserter(stored));
-    file.breakpoints = std::move(stored);
+void storeBreakpoints(const Session& session, SessionFile& file) {
+    file.breakpoints = mapped(session.debugger().savedBreakpoints(), [](const debug::SavedBreakpoint& point) {
+        return SessionFile::Breakpoint{point.where,     point.expression, point.isLog,
+                                       point.isEnabled, point.qualname,   point.ignored};
+    });
 }
 
 void storeComparison(const Session& session, SessionFile& file) {
@@ -124,31 +111,13 @@ void restoreComparison(Session& session, const SessionFile& file) {
     session.comparison().restoreTolerances(tolerances);
 }
 
-void restoreBreakpoints(Session& session, const graph::InternalGraph& graph, const SessionFile& file,
-                        std::vector<std::string>& lost) {
-    Debugger& debugger = session.debugger();
-    for (const debug::Breakpoint& point : std::vector(debugger.breakpoints().all()))
-        debugger.removeBreakpoint(point.id);
-    std::optional<IdentityIndex> index;
-    std::vector<SessionFile::Breakpoint> waiting;
-    const auto add = [&](const SessionFile::Breakpoint& point, const std::string& where) {
-        return point.isLog ? debugger.addLogPoint(where, point.expression)
-                           : debugger.addBreakpoint(where, point.expression);
-    };
-    for (const SessionFile::Breakpoint& point : file.breakpoints) {
-        auto id = add(point, point.where);
-        if (!id && point.node) {
-            if (!index) index.emplace(graph);
-            if (const auto found = index->find(identityOf(*point.node)); found.node.valid())
-                id = add(point, expression::quoted(graph.node(found.node).name));
-        }
-        if (id && point.ignored > 0) (void)debugger.setBreakpointIgnored(*id, static_cast<std::size_t>(point.ignored));
-        if (id && !point.isEnabled) debugger.setBreakpointEnabled(*id, false);
-        if (id) continue;
-        waiting.push_back(point);
-        lost.push_back("breakpoint '" + point.where + "': " + id.error().what);
-    }
-    session.setWaitingBreakpoints(std::move(waiting));
+void restoreBreakpoints(Session& session, const SessionFile& file, std::vector<std::string>& lost) {
+    const auto saved = mapped(file.breakpoints, [](const SessionFile::Breakpoint& point) {
+        return debug::SavedBreakpoint{point.where, point.qualname,  point.expression,
+                                      point.isLog, point.isEnabled, static_cast<std::size_t>(point.ignored)};
+    });
+    for (const base::Error& error : session.debugger().restoreBreakpoints(saved))
+        lost.push_back("breakpoint: " + error.what);
 }
 
 void restoreWatches(Session& session, const SessionFile& file, std::vector<std::string>& lost) {
@@ -170,6 +139,26 @@ void restoreWatches(Session& session, const SessionFile& file, std::vector<std::
     }));
 }
 
+/// A row for each input; where the file has input data of the command line, what that says of it.
+std::vector<SessionFile::Input> rowsOf(const document::Document& document, const SessionFile& file) {
+    if (file.inputData.empty()) return file.inputs;
+    std::vector<SessionFile::Input> rows;
+    for (std::size_t begin = 0; begin <= file.inputData.size();) {
+        const std::size_t end = std::min(file.inputData.find(';', begin), file.inputData.size());
+        const std::string item = file.inputData.substr(begin, end - begin);
+        const document::NamedNode* named = nullptr;
+        for (const document::NamedNode& input : document.inputs)
+            if (item.starts_with(input.name + ':') && (!named || input.name.size() > named->name.size()))
+                named = &input;
+        if (named) rows.push_back({named->name, item.substr(named->name.size() + 1), file.inputPreset, true});
+        else
+            for (const document::NamedNode& input : document.inputs)
+                rows.push_back({input.name, item, file.inputPreset, true});
+        begin = end + 1;
+    }
+    return rows;
+}
+
 }  // namespace
 
 SessionFile sessionFileOf(const Session& session, const fs::path& folder) {
@@ -184,7 +173,7 @@ SessionFile sessionFileOf(const Session& session, const fs::path& folder) {
     for (std::string& reference : file.references) reference = moved(reference);
     storeInputs(session, folder, file);
     storePoints(session, graph, file);
-    storeBreakpoints(session, graph, file);
+    storeBreakpoints(session, file);
     storeComparison(session, file);
     file.accepted.clear();
     if (const auto& accepted = session.problems().accepted(); !accepted.empty()) {
@@ -227,7 +216,7 @@ std::vector<std::string> restoreSession(Session& session) {
     RunSettings settings = session.runs().settings();
     settings.seed = file.seed;
     session.runs().setSettings(settings);
-    restoreBreakpoints(session, *document->graph, file, lost);
+    restoreBreakpoints(session, file, lost);
     for (const NodeIdentity& missing : session.points().watched.missing())
         lost.push_back("watch point '" + missing.name + "': the model has no node like it");
     for (const NodeIdentity& missing : session.points().ends.missing())
@@ -239,7 +228,7 @@ base::Result<std::vector<std::pair<std::string, InputSpec>>> sessionInputs(const
     std::vector<std::pair<std::string, InputSpec>> rows;
     if (!document.session) return rows;
     const document::OpenedSession& opened = *document.session;
-    for (const SessionFile::Input& input : opened.file.inputs) {
+    for (const SessionFile::Input& input : rowsOf(document, opened.file)) {
         SONDE_TRY(document::checkItem(opened, input.source));
         if (!io::findImagePreset(input.preset))
             return base::unreadable("there is no conversion of images '" + input.preset + "'", opened.path.string());

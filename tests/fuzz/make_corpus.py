@@ -23,7 +23,7 @@ SESSION = {
     "watch_points": [NODE], "end_points": [NODE], "watch_groups": [{"kind": "call", "text": "a", "call": 1}],
     "watch_policy": {"keep": "full", "budget_bytes": 9, "sample": 2},
     "expressions": [{"text": "max(fc)", "enabled": True, "pin": NODE}],
-    "breakpoints": [{"at": "fc", "if": "has_nan(fc)", "enabled": False, "node": NODE}, {"at": "nan", "log": "fc"}],
+    "breakpoints": [{"at": "fc", "if": "has_nan(fc)", "enabled": False, "qualname": "fc", "ignored": 2}, {"at": "nan", "log": "fc"}],
     "notes": [{"node": NODE, "text": "a\nb"}], "accepted": [NODE],
     "comparison": {"tolerances": {"float32": 1e-3, "rtol": 0.1, "atol": 0.2}, "references": ["r.npz"]},
     "view": {"camera": "1 2"}, "other": [{"a": None}]}

@@ -177,7 +177,7 @@ void Breakpoints::takeLog() {
         const auto& outputs = run.graph().expr(run.trace()[entry.item].expr).outputs;
         const NodeId node = outputs.empty() ? NodeId() : outputs.front();
         const QString text =
-            QString::fromStdString(entry.value ? entry.value->text(kMaxText) : entry.value.error().text());
+            entry.value ? QString::fromStdString(entry.value->text(kMaxText)) : windowText(entry.value.error());
         m_lastLog[entry.id] = text;
         QString where = node.valid() ? QString::fromStdString(run.graph().node(node).name) : QString();
         QStringList pass;

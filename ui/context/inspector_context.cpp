@@ -45,9 +45,16 @@ class InspectorContext::Events : public session::Observer {
     void comparisonChanged() override { m_context.m_comparison.follow(); }
     void testCasesChanged() override { Q_EMIT m_context.m_testCases.changed(); }
     void statisticsChanged() override { Q_EMIT m_context.m_valueMeasures.changed(); }
-    void expressionsChanged() override { m_context.m_watches.follow(); }
+    void expressionsChanged() override {
+        m_context.m_sessionFiles.saveSoon();
+        m_context.m_watches.follow();
+    }
     void debuggerChanged() override { m_context.m_debugger.follow(); }
-    void breakpointsChanged() override { Q_EMIT m_context.m_debugger.breakpointsChanged(); }
+    void breakpointsChanged() override {
+        m_context.m_sessionFiles.saveSoon();
+        Q_EMIT m_context.m_debugger.breakpointsChanged();
+    }
+    void notesChanged() override { m_context.m_sessionFiles.saveSoon(); }
     void told(const session::Notice& notice) override {
         Message message{notice.severity, QString::fromStdString(notice.what), windowPlace(notice.where),
                         windowHint(notice.hint), notice.node};
@@ -69,7 +76,8 @@ InspectorContext::InspectorContext(QObject* parent)
       m_testCases(m_session.testCases(), m_session.comparison()), m_valueMeasures(m_session.statistics()),
       m_watches(m_session, m_debugger, m_messages),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
-      m_loader(m_session, m_model, m_navigation, m_memory, m_messages) {
+      m_sessionFiles(m_session, m_model, m_canvases, m_messages),
+      m_loader(m_session, m_model, m_navigation, m_memory, m_sessionFiles, m_messages) {
     qRegisterMetaType<Selection>();
     wireMemory();
     // What is known of another run is not shown beside a debugged one.
@@ -96,14 +104,20 @@ InspectorContext::~InspectorContext() {
 /// Before anybody else hears of a change, it is kept.
 void InspectorContext::wireMemory() {
     connect(&m_points, &Points::watchChanged, &m_memory, &ModelMemory::keep);
+    connect(&m_points, &Points::watchChanged, &m_sessionFiles, &SessionFiles::saveSoon);
     connect(&m_points, &Points::endChanged, &m_memory, &ModelMemory::keep);
+    connect(&m_points, &Points::endChanged, &m_sessionFiles, &SessionFiles::saveSoon);
     connect(&m_watches, &Watches::changed, &m_memory, &ModelMemory::keepExpressions);
     connect(&m_debugger, &Debugger::breakpointsChanged, &m_memory, &ModelMemory::keep);
     connect(&m_inputs, &Inputs::specsChanged, &m_memory, &ModelMemory::keep);
+    connect(&m_inputs, &Inputs::specsChanged, &m_sessionFiles, &SessionFiles::saveSoon);
     connect(&m_navigation, &Navigation::bookmarksChanged, &m_memory, &ModelMemory::keep);
     connect(&m_canvases, &Canvases::viewsChanged, &m_memory, &ModelMemory::keep);
+    connect(&m_canvases, &Canvases::viewsChanged, &m_sessionFiles, &SessionFiles::saveSoon);
     connect(&m_comparison, &Comparison::tolerancesChanged, &m_memory, &ModelMemory::keep);
+    connect(&m_comparison, &Comparison::tolerancesChanged, &m_sessionFiles, &SessionFiles::saveSoon);
     connect(&m_problems, &Problems::acceptedChanged, &m_memory, &ModelMemory::keep);
+    connect(&m_problems, &Problems::acceptedChanged, &m_sessionFiles, &SessionFiles::saveSoon);
 }
 
 /// Who selected nothing, or what the run came from, sees what it comes to. What else is selected stays.
@@ -122,7 +136,8 @@ std::vector<QObject*> InspectorContext::parts() {
 }
 
 bool InspectorContext::isBusy() const {
-    return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy();
+    return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
+           m_sessionFiles.isActive();
 }
 
 }  // namespace sonde::context

@@ -19,6 +19,7 @@
 #include "ui/context/points.h"
 #include "ui/context/problems.h"
 #include "ui/context/runs.h"
+#include "ui/context/session_files.h"
 #include "ui/context/settings.h"
 #include "ui/context/test_cases.h"
 #include "ui/context/value_measures.h"
@@ -81,6 +82,10 @@ class InspectorContext : public QObject {
     Watches& watches() { return m_watches; }
     const Watches& watches() const { return m_watches; }
 
+    /// The file that all of this is in, if it is in one.
+    SessionFiles& sessionFiles() { return m_sessionFiles; }
+    const SessionFiles& sessionFiles() const { return m_sessionFiles; }
+
     /// All of them, for who no longer wants to hear of anything.
     std::vector<QObject*> parts();
 
@@ -112,6 +117,7 @@ class InspectorContext : public QObject {
     ValueMeasures m_valueMeasures;
     Watches m_watches;
     ModelMemory m_memory;
+    SessionFiles m_sessionFiles;
     Loader m_loader;
     NodeId m_followed;  ///< where the debugged run was told to be last
 };

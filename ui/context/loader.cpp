@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "core/base/mapped_file.h"
+#include "core/document/sha256.h"
 #include "core/graph/operation_count.h"
 #include "ui/context/count_text.h"
 #include "ui/context/messages.h"
 #include "ui/context/model_memory.h"
 #include "ui/context/navigation.h"
 #include "ui/context/remembered.h"
+#include "ui/context/session_files.h"
 #include "ui/context/settings.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
@@ -19,9 +22,28 @@ struct Loader::Loaded {
     std::shared_ptr<const layout::Outline> outline;
     std::optional<base::Error> error;
     std::optional<document::NativeRequest> request;  ///< what the user must agree to first
+    std::optional<SessionQuestion> question;         ///< the same of a session file
 };
 
 namespace {
+
+/// What stands against opening a session file; none if it is none, or something else is wrong with it.
+std::optional<SessionQuestion> questionOf(const std::string& path, const document::OpenOptions& options,
+                                          bool anyContent) {
+    if (!document::isSessionFile(path)) return std::nullopt;
+    const auto read = document::readSessionModel(path, options);
+    if (!read) return std::nullopt;
+    const auto& [session, model] = *read;
+    SessionQuestion question{text(path), model.state, text(model.location), text(session.file.model.sha256),
+                             session.file.model.bytes};
+    using State = document::SessionModel::State;
+    if (model.state != State::Found) return question;
+    if (options.sessionModel.empty() || anyContent) return std::nullopt;
+    const auto chosen = base::MappedFile::open(options.sessionModel);
+    if (!chosen || document::sha256((*chosen)->bytes()) == session.file.model.sha256) return std::nullopt;
+    question.state = State::Changed;
+    return question;
+}
 
 /// So many findings of a file are listed one by one: nobody reads more, and each takes time in every list that shows
 /// it.
@@ -30,13 +52,26 @@ constexpr std::size_t kFindingsTold = 300;
 }  // namespace
 
 Loader::Loader(session::Session& session, OpenModel& model, Navigation& navigation, ModelMemory& memory,
-               Messages& messages)
-    : m_session(session), m_model(model), m_navigation(navigation), m_memory(memory), m_messages(messages) {
+               SessionFiles& files, Messages& messages)
+    : m_session(session), m_model(model), m_navigation(navigation), m_memory(memory), m_files(files),
+      m_messages(messages) {
+    connect(&memory, &ModelMemory::notRestored, this, [this](const QString& what) {
+        m_messages.report(Message{base::Severity::Warning, tr("Not restored: %1").arg(what), m_location, {}, {}});
+    });
+    connect(&memory, &ModelMemory::inputsRefused, this, [this](const base::Error& error) {
+        Q_EMIT sessionQuestioned({m_location, document::SessionModel::State::Outside, text(error.what), {}, 0});
+    });
     connect(&m_load, &Job::progressed, this, &Loader::loadProgressed);
 }
 
 void Loader::open(const QString& model) {
-    if (model != m_location) m_options = {};
+    if (model != m_location) {
+        m_options = {};
+        m_allowsOutside = m_anyContent = false;
+        m_sessionModel.clear();
+    }
+    m_files.flush();
+    m_isRetraced = false;
     m_location = model;
     load();
 }
@@ -49,6 +84,24 @@ void Loader::retrace(const document::OpenOptions& options) {
     if (!m_model.whole() || m_location.isEmpty()) return;
     m_memory.keep();
     m_options = options;
+    m_isRetraced = true;
+    load();
+}
+
+void Loader::openSession(const QString& session, const QString& model, bool anyContent) {
+    if (session != m_location) m_options = {};
+    m_location = session;
+    m_sessionModel = model;
+    m_anyContent = anyContent;
+    m_isRetraced = false;
+    load();
+}
+
+void Loader::allowOutside(const QString& session) {
+    if (session != m_location) m_options = {};
+    m_location = session;
+    m_allowsOutside = true;
+    m_isRetraced = false;
     load();
 }
 
@@ -56,13 +109,22 @@ void Loader::load() {
     m_state = LoadState::Loading;
     m_options.groups = Settings::findsGroups();
     m_options.allowNative = m_allowsNative;
+    // Traced anew is the model that is open; what the file says of tracing no longer counts.
+    const bool isModel = m_isRetraced && m_model.whole();
+    m_options.allowOutside = m_allowsOutside && !isModel;
+    m_options.sessionModel = isModel ? std::string() : m_sessionModel.toStdString();
     m_options.registeredLeaves.clear();
     for (const QString& leaf : Settings::registeredLeaves()) m_options.registeredLeaves.push_back(leaf.toStdString());
     m_messages.clearBanner();
     Q_EMIT loadStarted(m_location);
     m_load.start(
-        [path = m_location.toStdString(), options = m_options](const base::WorkContext& work) {
+        [path = isModel ? m_model.whole()->location : m_location.toStdString(), options = m_options,
+         anyContent = m_anyContent](const base::WorkContext& work) {
             Loaded loaded;
+            if ((loaded.question = questionOf(path, options, anyContent))) {
+                loaded.error = base::unreadable("the session file asks for its model", path);
+                return loaded;
+            }
             auto opened = document::open(path, options, work);
             if (!opened) {
                 loaded.error = std::move(opened).error();
@@ -79,6 +141,12 @@ void Loader::load() {
             return loaded;
         },
         [this](Loaded loaded) {
+            if (loaded.question) {
+                leaveLoading();
+                Q_EMIT loadFailed(*loaded.error);
+                Q_EMIT sessionQuestioned(*loaded.question);
+                return;
+            }
             loaded.request ? askForConsent(*loaded.error, *loaded.request)
             : loaded.error ? fail(*loaded.error)
                            : adopt(std::move(loaded));
@@ -114,9 +182,13 @@ void Loader::fail(const base::Error& error) {
 void Loader::leaveLoading() {
     m_state = m_model.isOpen() ? LoadState::Loaded : LoadState::Failed;
     if (m_model.whole()) {
-        m_location = text(m_model.whole()->location);
+        m_location = locationOfWhole();
         m_options = m_model.whole()->options;
     }
+}
+
+QString Loader::locationOfWhole() const {
+    return m_files.path().isEmpty() ? text(m_model.whole()->location) : m_files.path();
 }
 
 /// At once for who asked: the work itself ends where it next looks.
@@ -130,6 +202,7 @@ void Loader::show(std::shared_ptr<const document::Document> document) {
     m_load.abandon();
     auto outline = std::make_shared<const layout::Outline>(document->graph);
     m_location = text(document->location);
+    m_isRetraced = false;
     adopt({std::move(document), std::move(outline), {}, {}});
 }
 
@@ -146,6 +219,8 @@ void Loader::showGraph(int graph) {
 
 void Loader::close() {
     cancel();
+    m_files.flush();
+    m_files.adopt({});
     m_state = LoadState::Empty;
     m_location.clear();
     if (!m_model.isOpen()) return;
@@ -175,6 +250,12 @@ void Loader::adopt(Loaded loaded) {
     const std::string selected = same && before.valid() ? m_model.graph().node(before).name : std::string();
     m_memory.keep();
     m_state = LoadState::Loaded;
+    if (!m_isRetraced) {
+        const bool isSession = loaded.document->session && m_location == text(loaded.document->session->path.string());
+        m_files.flush();
+        m_files.adopt(isSession ? m_location : QString());
+        if (!loaded.document->session) m_session.setFileBase({});
+    }
     display(loaded.document, std::move(loaded.outline), loaded.document, 0);
     m_model.followFile();
     reportOpened();

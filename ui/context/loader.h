@@ -7,6 +7,7 @@
 
 #include "core/document/document.h"
 #include "core/document/native_library.h"
+#include "core/document/session_model.h"
 #include "core/session/session.h"
 #include "ui/context/job.h"
 
@@ -20,6 +21,16 @@ class Messages;
 class ModelMemory;
 class Navigation;
 class OpenModel;
+class SessionFiles;
+
+/// What a session file asks for before it can be opened.
+struct SessionQuestion {
+    QString session;  ///< the file
+    document::SessionModel::State state = document::SessionModel::State::Missing;
+    QString model;  ///< where its model is, or was expected; of Changed the file that is there
+    QString sha256;
+    quint64 bytes = 0;
+};
 
 enum class LoadState { Empty, Loading, Loaded, Failed };
 
@@ -29,7 +40,7 @@ class Loader : public QObject {
     Q_OBJECT
   public:
     Loader(session::Session& session, OpenModel& model, Navigation& navigation, ModelMemory& memory,
-           Messages& messages);
+           SessionFiles& files, Messages& messages);
 
     LoadState state() const { return m_state; }
     /// What is being opened or was opened last: path or "zoo:NAME".
@@ -51,6 +62,10 @@ class Loader : public QObject {
     void showGraph(int graph);
     void close();
     void cancel();
+    /// Opens a session file with a model of the user's choice; only one with the file's SHA-256, unless `anyContent`.
+    void openSession(const QString& session, const QString& model, bool anyContent = false);
+    /// The user agreed that a session file may read files outside of its folder.
+    void allowOutside(const QString& session);
     /// Remembers that the user agreed to run this library's code, and opens it.
     void agreeToNative(const sonde::document::NativeRequest& request);
 
@@ -61,12 +76,16 @@ class Loader : public QObject {
     /// What is to be opened is a library whose code would run: the user is asked first. After loadFailed().
     void consentRequested(const sonde::document::NativeRequest& request);
 
+    /// The model of a session file is not there, is outside of its folder, or has another content. After loadFailed().
+    void sessionQuestioned(const sonde::context::SessionQuestion& question);
+
   private:
     struct Loaded;
 
     void load();
     void fail(const base::Error& error);
     void leaveLoading();
+    QString locationOfWhole() const;
     void askForConsent(const base::Error& error, const document::NativeRequest& request);
     void adopt(Loaded loaded);
     void reportOpened();
@@ -77,12 +96,16 @@ class Loader : public QObject {
     OpenModel& m_model;
     Navigation& m_navigation;
     ModelMemory& m_memory;
+    SessionFiles& m_files;
     Messages& m_messages;
     Job m_load;
     LoadState m_state = LoadState::Empty;
     QString m_location;
     document::OpenOptions m_options;
     bool m_allowsNative = false;
+    // What the user answered about the session file m_location.
+    bool m_allowsOutside = false, m_anyContent = false, m_isRetraced = false;
+    QString m_sessionModel;
 };
 
 }  // namespace sonde::context

@@ -1,5 +1,6 @@
 #include "ui/context/model_memory.h"
 
+#include "core/session/session_state.h"
 #include "ui/context/canvases.h"
 #include "ui/context/comparison.h"
 #include "ui/context/inputs.h"
@@ -43,9 +44,24 @@ void ModelMemory::recallAll() {
     canvases.at(0).reset(state.view, state.place);
     canvases.at(1).reset(state.secondView ? state.secondView : state.view, state.secondPlace);
     for (const auto& [name, spec] : state.inputs) session.inputs().restore(name.toStdString(), spec.plain());
+    recallFile();
     inputs.reset();
     // Tells of it, and what is told is kept: last, when all else is there.
     (void)session.debugger().restoreBreakpoints(state.breakpoints);
+}
+
+void ModelMemory::recallFile() {
+    const auto& document = m_parts.model.document();
+    if (!document->session || m_ofFile.lock() == document) return;
+    m_ofFile = document;
+    session::Session& session = m_parts.session;
+    for (const std::string& lost : session::restoreSession(session)) Q_EMIT notRestored(QString::fromStdString(lost));
+    const auto rows = session::sessionInputs(*document);
+    if (!rows) Q_EMIT inputsRefused(rows.error());
+    else
+        for (const auto& [name, spec] : *rows) session.inputs().restore(name, spec);
+    if (const auto view = viewOfTexts(*document->graph, document->session->file.view))
+        m_parts.canvases.at(0).reset(view);
 }
 
 void ModelMemory::keep() {

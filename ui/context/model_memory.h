@@ -38,6 +38,12 @@ class ModelMemory : public QObject {
     /// or nothing if there is none. Tells nobody.
     void recallAll();
 
+  Q_SIGNALS:
+    /// Something in the session file could not be restored.
+    void notRestored(const QString& what);
+    /// What it gives for inputs is outside of its folder, or cannot be used.
+    void inputsRefused(const sonde::base::Error& error);
+
   public Q_SLOTS:
     /// Remembers what belongs to the model.
     void keep();
@@ -45,7 +51,11 @@ class ModelMemory : public QObject {
     void keepExpressions();
 
   private:
+    /// What is in the session file that the model was opened by takes the place of what is remembered.
+    void recallFile();
+
     const Parts m_parts;
+    std::weak_ptr<const document::Document> m_ofFile;                         ///< whose file was taken: once
     std::vector<std::tuple<std::string, graph::NodeId, bool>> m_expressions;  ///< as they were kept last
 };
 

@@ -327,4 +327,29 @@ Remembered recall(const document::Document& document) {
     return isOfModel(group) ? stateOf(group, *document.graph) : Remembered();
 }
 
+std::map<QString, QString> viewTexts(const graph::InternalGraph& graph, const layout::ViewState& view) {
+    Group group;
+    addView(group, {}, graph, view);
+    std::map<QString, QString> texts;
+    for (auto one = group.cbegin(); one != group.cend(); ++one)
+        texts[one.key()] = one.value().typeId() == QMetaType::QStringList
+                               ? one.value().toStringList().join(QLatin1Char('\n'))
+                               : one.value().toString();
+    return texts;
+}
+
+std::optional<layout::ViewState> viewOfTexts(const graph::InternalGraph& graph,
+                                             const std::map<std::string, std::string>& texts) {
+    if (!texts.contains("open")) return std::nullopt;
+    static const QStringList lists{QStringLiteral("open"), QStringLiteral("openExprs"), QStringLiteral("unfolded"),
+                                   QStringLiteral("instances")};
+    Group group;
+    for (const auto& [key, value] : texts) {
+        const QString name = QString::fromStdString(key), text = QString::fromStdString(value);
+        if (lists.contains(name)) group[name] = text.split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+        else group[name] = text;
+    }
+    return viewOf(group, {}, graph);
+}
+
 }  // namespace sonde::context

@@ -3,6 +3,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -50,5 +51,10 @@ void rememberPlace(std::shared_ptr<const document::Document> document, int canva
 Remembered recall(const document::Document& document);
 /// Reads what the settings say of a document and its further graphs, for recall(). For workers: waits for the disk.
 void fetchRemembered(const document::Document& document);
+
+/// What a canvas shows, as texts by name for a session file, and the way back; none if there is none among them.
+std::map<QString, QString> viewTexts(const graph::InternalGraph& graph, const layout::ViewState& view);
+std::optional<layout::ViewState> viewOfTexts(const graph::InternalGraph& graph,
+                                             const std::map<std::string, std::string>& texts);
 
 }  // namespace sonde::context

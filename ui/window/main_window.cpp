@@ -134,6 +134,7 @@ void MainWindow::connectParts() {
         m_context.comparison().withFile(location);
     });
     connect(m_menus.get(), &WindowMenus::modelChosen, this, &MainWindow::open);
+    connect(m_offers.get(), &WindowBanner::modelRequested, m_dialogs.get(), &WindowDialogs::askForSessionModel);
     connect(m_steps.get(), &GraphSteps::said, m_status.get(), &WindowStatus::say);
     connect(m_status.get(), &WindowStatus::problemsClicked, m_steps.get(), [this] { m_steps->goToProblem(1); });
     connect(m_canvases.get(), &WindowCanvases::pressed, m_docks.get(), &WindowDocks::holdStill);
@@ -149,6 +150,11 @@ void MainWindow::connectContext() {
     connect(&m_context.loader(), &context::Loader::loadFailed, this, [this] { m_sampleLocation.clear(); });
     connect(&m_context.model(), &context::OpenModel::documentOpened, this, &MainWindow::showModel);
     connect(&m_context.model(), &context::OpenModel::documentClosed, this, &MainWindow::showStart);
+    connect(&m_context.sessionFiles(), &context::SessionFiles::pathChanged, this, [this] {
+        const QString path = m_context.sessionFiles().path();
+        if (!path.isEmpty() && m_context.model().isOpen()) RecentFiles::add(path);
+        refreshTitle();
+    });
     for (const auto signal : {&context::OpenModel::documentOpened, &context::OpenModel::documentClosed})
         connect(&m_context.model(), signal, this, [this] { noteSession(); });
 }
@@ -170,8 +176,11 @@ void MainWindow::showStart() {
 
 void MainWindow::refreshTitle() {
     if (!m_context.model().isOpen()) return setWindowTitle(QStringLiteral("Sonde"));
-    setWindowTitle(QStringLiteral("%1 — Sonde").arg(QString::fromStdString(m_context.model().document()->title)));
-    setWindowFilePath(m_context.loader().location());
+    const QString model = QString::fromStdString(m_context.model().document()->title);
+    const QString session = m_context.sessionFiles().path();
+    setWindowTitle(session.isEmpty() ? QStringLiteral("%1 — Sonde").arg(model)
+                                     : QStringLiteral("%1 (%2) — Sonde").arg(QFileInfo(session).fileName(), model));
+    setWindowFilePath(session.isEmpty() ? m_context.loader().location() : session);
 }
 
 bool MainWindow::isIdle() const {
@@ -269,7 +278,8 @@ void MainWindow::noteSession(const MainWindow* leaving) const {
     for (QWidget* widget : QApplication::topLevelWidgets()) {
         const auto* window = qobject_cast<const MainWindow*>(widget);
         if (window && window != leaving && window->m_context.model().isOpen())
-            locations << window->m_context.loader().location();
+            locations << (window->m_context.sessionFiles().path().isEmpty() ? window->m_context.loader().location()
+                                                                            : window->m_context.sessionFiles().path());
     }
     Session::note(locations);
 }
@@ -298,6 +308,7 @@ void MainWindow::changeEvent(QEvent* event) {
 void MainWindow::closeEvent(QCloseEvent* event) {
     m_state->saveAll();
     noteSession(this);
+    m_context.sessionFiles().flush();
     m_context.runs().cancel();
     m_context.loader().cancel();
     event->accept();

@@ -60,6 +60,8 @@ void WindowActions::bindFiles() {
     bind("file.reload", [this] { m_parts.context.loader().reload(); });
     bind("file.close", [this] { m_parts.context.loader().close(); });
     bind("file.export_model", [this] { m_parts.dialogs.showExport(); });
+    bind("file.save_session", [this] { m_parts.dialogs.saveSession(); });
+    bind("file.save_session_as", [this] { m_parts.dialogs.saveSessionAs(); });
     bind("file.save_values", [this] { m_parts.output.saveValues(); });
     for (const char* suffix : {"png", "svg", "pdf", "dot"})
         bind(QStringLiteral("file.export_") + QLatin1String(suffix),

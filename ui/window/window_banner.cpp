@@ -1,6 +1,7 @@
 #include "ui/window/window_banner.h"
 
 #include <QAction>
+#include <QFileInfo>
 
 #include <utility>
 
@@ -26,6 +27,7 @@ WindowBanner::WindowBanner(widgets::Banner& banner, context::InspectorContext& c
     });
     connect(&context.model(), &context::OpenModel::fileChanged, this, &WindowBanner::offerReload);
     connect(&context.loader(), &context::Loader::consentRequested, this, &WindowBanner::askForConsent);
+    connect(&context.loader(), &context::Loader::sessionQuestioned, this, &WindowBanner::askAboutSession);
 }
 
 void WindowBanner::act() {
@@ -75,6 +77,35 @@ void WindowBanner::askForConsent(const document::NativeRequest& request) {
             .arg(QString::fromStdString(request.hash.substr(0, 16))),
         tr("Run Its Code"));
     m_action = [this, request] { m_context.loader().agreeToNative(request); };
+}
+
+/// What a session file may do and whose model it takes is the user's to say.
+void WindowBanner::askAboutSession(const context::SessionQuestion& question) {
+    using State = document::SessionModel::State;
+    m_message = {};
+    m_offersAgain = false;
+    const QString file = QFileInfo(question.session).fileName(), model = QFileInfo(question.model).fileName();
+    const QString expected =
+        tr("Expected: %1, %2 bytes, SHA-256 %3").arg(model).arg(question.bytes).arg(question.sha256);
+    switch (question.state) {
+        case State::Outside:
+            m_banner.showMessage(Severity::Warning, tr("%1 wants to read outside of its folder").arg(file),
+                                 tr("%1. Agree only if you know where the session comes from.").arg(question.model),
+                                 tr("Read It"));
+            m_action = [this, question] { m_context.loader().allowOutside(question.session); };
+            return;
+        case State::Changed:
+            m_banner.showMessage(Severity::Warning, tr("%1 is not the model that %2 was saved with").arg(model, file),
+                                 tr("%1. Points are found again by name, module and structure.").arg(expected),
+                                 tr("Open It Anyway"));
+            m_action = [this, question] { m_context.loader().openSession(question.session, question.model, true); };
+            return;
+        case State::Missing:
+        case State::Found: break;
+    }
+    m_banner.showMessage(Severity::Warning, tr("The model of %1 was not found").arg(file), expected,
+                         tr("Choose File…"));
+    m_action = [this, question] { Q_EMIT modelRequested(question); };
 }
 
 void WindowBanner::offerAgain(const QStringList& locations, std::function<void()> open) {

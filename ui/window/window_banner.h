@@ -24,7 +24,12 @@ class WindowBanner : public QObject {
     /// Offers to open again what a session had open that was killed.
     void offerAgain(const QStringList& locations, std::function<void()> open);
 
+  Q_SIGNALS:
+    /// The user wants to say where the model of a session file is.
+    void modelRequested(const sonde::context::SessionQuestion& question);
+
   private:
+    void askAboutSession(const context::SessionQuestion& question);
     void show(const context::Message& message);
     void offerReload();
     void askForConsent(const document::NativeRequest& request);

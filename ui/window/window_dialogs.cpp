@@ -2,6 +2,7 @@
 
 #include <QAction>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QGridLayout>
 #include <QLabel>
 #include <QSettings>
@@ -81,6 +82,35 @@ void WindowDialogs::askForBuiltIn() {
 }
 
 /// The desktop's own dialog would have no room for the two lines that say how a reference is made.
+void WindowDialogs::saveSession() {
+    context::SessionFiles& files = m_context.sessionFiles();
+    files.path().isEmpty() ? saveSessionAs() : files.saveAs(files.path());
+}
+
+void WindowDialogs::saveSessionAs() {
+    if (!m_context.model().isOpen()) return;
+    auto* dialog = new QFileDialog(&m_window, tr("Save Session"), lastFolder());
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("sonde"));
+    dialog->setNameFilters({tr("Sessions (*.sonde)"), tr("All files (*)")});
+    dialog->selectFile(QFileInfo(m_context.loader().location()).completeBaseName() + QStringLiteral(".sonde"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
+        keepFolder(file);
+        m_context.sessionFiles().saveAs(file);
+    });
+    open(dialog);
+}
+
+void WindowDialogs::askForSessionModel(const context::SessionQuestion& question) {
+    auto* dialog = new QFileDialog(&m_window, tr("Find %1").arg(QFileInfo(question.model).fileName()), lastFolder());
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, session = question.session](const QString& file) {
+        keepFolder(file);
+        m_context.loader().openSession(session, file);
+    });
+    open(dialog);
+}
+
 void WindowDialogs::compareWithFile() {
     auto* dialog = new QFileDialog(&m_window, tr("Compare with Reference"), lastFolder());
     dialog->setOption(QFileDialog::DontUseNativeDialog);

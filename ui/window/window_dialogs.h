@@ -30,6 +30,11 @@ class WindowDialogs : public QObject {
     void askForModel();
     void askForModelBeside();
     void askForBuiltIn();
+    /// Writes the session file now; asks for one if there is none yet.
+    void saveSession();
+    void saveSessionAs();
+    /// Asks for the model of a session file, which is then opened with it.
+    void askForSessionModel(const sonde::context::SessionQuestion& question);
     void compareWithFile();
     void showExport();
     void showSettings();

@@ -58,8 +58,8 @@ struct SessionFile {
         std::string expression;  ///< the condition, which may be empty; of a log point what is written down
         bool isLog = false;
         bool isEnabled = true;
-        std::optional<Node> node;   ///< if `where` is one
-        std::uint64_t ignored = 0;  ///< hits of a run that do not stop it
+        std::string qualname;       ///< of a node the module that it came from
+        std::uint64_t ignored = 0;  ///< so many hits do not stop it
         bool operator==(const Breakpoint&) const = default;
     };
     struct Group {

@@ -127,7 +127,7 @@ SessionFile::Node nodeOf(Refused& refused, const Json& json, const std::string& 
     Object object(refused, json, path);
     object.name("name", node.name, true);
     object.name("qualname", node.qualname);
-    object.name("identity", node.identity);
+    object.text("identity", node.identity);  // its parts are separated by tabs
     object.end();
     return node;
 }
@@ -213,8 +213,8 @@ void takeBreakpoints(Refused& refused, Object& root, SessionFile& file) {
         object.text("if", point.expression);
         object.text("log", log);
         object.flag("enabled", point.isEnabled);
-        object.integer("ignore", point.ignored, std::uint64_t{1} << 31);
-        if (const Json* node = object.take("node")) point.node = nodeOf(refused, *node, object.at("node"));
+        object.name("qualname", point.qualname);
+        object.integer("ignored", point.ignored, UINT32_MAX);
         object.end();
         if (!log.empty() && !point.expression.empty()) return refused.refuse(path + " has both if and log");
         if (!log.empty()) point.isLog = true, point.expression = std::move(log);

@@ -39,8 +39,8 @@ OrderedJson jsonOf(const SessionFile::Breakpoint& point) {
     OrderedJson json{{"at", point.where}};
     if (!point.expression.empty()) json[point.isLog ? "log" : "if"] = point.expression;
     json["enabled"] = point.isEnabled;
-    if (point.ignored > 0) json["ignore"] = point.ignored;
-    if (point.node) json["node"] = jsonOf(*point.node);
+    if (!point.qualname.empty()) json["qualname"] = point.qualname;
+    if (point.ignored != 0) json["ignored"] = point.ignored;
     return json;
 }
 

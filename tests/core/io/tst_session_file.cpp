@@ -35,8 +35,7 @@ SessionFile everything() {
     file.groups = {{"call", "layer1", 2}};
     file.policy = SessionFile::Policy{"sample", 1'000'000, 10};
     file.expressions = {{"max(abs(fc))", SessionFile::Node{"fc", "fc", ""}, false}};
-    file.breakpoints = {{"op:Relu", "has_nan(fc)", false, true, {}},
-                        {"fc", "mean(fc)", true, false, SessionFile::Node{"fc", "fc", ""}}};
+    file.breakpoints = {{"op:Relu", "has_nan(fc)", false, true, {}, 3}, {"fc", "mean(fc)", true, false, "fc", 0}};
     file.notes = {{{"fc", "fc", ""}, "two\nlines \xc3\xa4"}};
     file.accepted = {{"mask", "", ""}};
     file.tolerances = {1e-3, 1e-2, 0.5};

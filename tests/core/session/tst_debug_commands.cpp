@@ -228,8 +228,7 @@ class TestDebugCommands : public QObject {
         QTest::newRow("no number") << "delete y" << 8;
         QTest::newRow("another number") << "delete 7" << 8;
         QTest::newRow("no tensor") << "stats nowhere" << 7;
-        for (const char* later : {"set y[0] = 1", "undo", "redo", "why y[0]", "save a.sonde"})
-            QTest::newRow(later) << later << 1;
+        for (const char* later : {"set y[0] = 1", "undo", "redo", "why y[0]"}) QTest::newRow(later) << later << 1;
     }
     void whatIsWrongIsToldWithItsColumn() {
         QFETCH(QString, line);

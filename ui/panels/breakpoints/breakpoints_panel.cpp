@@ -300,7 +300,7 @@ PanelInfo breakpointsPanel() {
             return static_cast<BreakpointsPanel&>(panel).addLine(line, isLog);
         };
     };
-    info.commands = {{"break", "[WHERE] [if CONDITION]", "set a breakpoint, as `break` of sonde debug", adds(false)},
+    info.commands = {{"break", "[WHERE] [if CONDITION]", "set a breakpoint at a node, module, operator or event", adds(false)},
                      {"log", "NODE EXPRESSION", "set a log point", adds(true)}};
     return info;
 }

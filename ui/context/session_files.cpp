@@ -1,0 +1,107 @@
+#include "ui/context/session_files.h"
+
+#include <QFileInfo>
+
+#include <utility>
+
+#include "core/session/session_state.h"
+#include "ui/context/canvases.h"
+#include "ui/context/messages.h"
+#include "ui/context/open_model.h"
+#include "ui/context/remembered.h"
+#include "ui/context/text.h"
+
+namespace sonde::context {
+
+namespace {
+
+/// Changes that come together are one write; a process that is killed loses no more than so many milliseconds.
+constexpr int kGatherMs = 20;
+
+std::filesystem::path folderOf(const QString& path) { return QFileInfo(path).absolutePath().toStdString(); }
+
+}  // namespace
+
+SessionFiles::SessionFiles(session::Session& session, OpenModel& model, Canvases& canvases, Messages& messages)
+    : m_session(session), m_model(model), m_canvases(canvases), m_messages(messages) {
+    m_timer.setSingleShot(true);
+    m_timer.setInterval(kGatherMs);
+    connect(&m_timer, &QTimer::timeout, this, &SessionFiles::write);
+}
+
+void SessionFiles::setPath(const QString& path) {
+    if (path == m_path) return;
+    m_path = path;
+    Q_EMIT pathChanged();
+}
+
+void SessionFiles::adopt(const QString& path) {
+    m_timer.stop();
+    setPath(path);
+}
+
+void SessionFiles::saveAs(const QString& path) {
+    if (!m_model.isOpen() || path.isEmpty()) return;
+    const QString named = path.endsWith(QLatin1String(".sonde")) ? path : path + QStringLiteral(".sonde");
+    m_before = m_path;
+    m_isNew = true;
+    setPath(QFileInfo(named).absoluteFilePath());
+    flush();
+}
+
+void SessionFiles::saveSoon() {
+    if (!m_path.isEmpty() && m_model.isOpen()) m_timer.start();
+}
+
+void SessionFiles::flush() {
+    if (!m_isNew && !m_timer.isActive()) return;
+    m_timer.stop();
+    write();
+}
+
+io::SessionFile SessionFiles::now(const std::filesystem::path& folder) const {
+    io::SessionFile file = session::sessionFileOf(m_session, folder);
+    if (const CanvasState& canvas = m_canvases.at(0); !canvas.isFirst())
+        for (const auto& [key, value] : viewTexts(m_model.graph(), canvas.view()))
+            file.view[key.toStdString()] = value.toStdString();
+    return file;
+}
+
+void SessionFiles::write() {
+    if (m_path.isEmpty() || !m_model.isOpen()) return;
+    // A part of the model is shown for a while; points of it are not those of the file.
+    if (m_model.document() != m_model.whole()) return;
+    const std::filesystem::path folder = folderOf(m_path);
+    Task task{m_path, folder, m_session.document(), now(folder)};
+    if (m_job.isActive()) m_pending = std::move(task);
+    else start(std::move(task));
+}
+
+void SessionFiles::start(Task task) {
+    std::optional<io::SessionFile::Model> known;
+    if (m_refDocument.lock() == task.document && m_refFolder == task.folder) known = m_modelRef;
+    m_refDocument = task.document;
+    m_refFolder = task.folder;
+    m_modelRef.reset();
+    m_job.start(
+        [task = std::move(task), known](const base::WorkContext&) mutable -> base::Result<io::SessionFile::Model> {
+            if (!known) {
+                SONDE_ASSIGN(known, document::sessionModelOf(*task.document, task.folder));
+            }
+            task.file.model = *known;
+            SONDE_TRY(io::writeSession(task.path.toStdString(), task.file));
+            return *known;
+        },
+        [this](base::Result<io::SessionFile::Model> written) {
+            const bool isNew = std::exchange(m_isNew, false);
+            if (written) {
+                m_modelRef = std::move(*written);
+            } else {
+                m_messages.report(written.error());
+                if (isNew) setPath(m_before);
+            }
+            if (auto next = std::exchange(m_pending, {})) start(std::move(*next));
+        });
+}
+
+}  // namespace sonde::context
