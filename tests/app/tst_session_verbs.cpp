@@ -72,7 +72,7 @@ struct Saved {
         const Outcome traced = runSonde({"trace", folder + "/mlp_functional.onnx", "--format", "json"});
         QStringList names;
         for (const QJsonValue& node : QJsonDocument::fromJson(traced.out.toUtf8()).object().value("nodes").toArray())
-            if (!node.toObject().value("op").toString().isEmpty()) names << node.toObject().value("name").toString();
+            if (node.toObject().value("kind").toString() == u"Apply") names << node.toObject().value("name").toString();
         return names;
     }
 };
@@ -145,12 +145,15 @@ class TestSessionVerbs : public QObject {
 
     void aMovedFolderOpens() {
         Saved saved("");
-        const QString before = runSonde({"run", saved.session}).out;
+        const auto values = [](const QString& out) {
+            return out.split(u'\n').filter(QStringLiteral("out."));
+        };  // no time
+        const QStringList before = values(runSonde({"run", saved.session}).out);
         QVERIFY(!before.isEmpty());
         QVERIFY(QDir(saved.home.path()).rename("work", "elsewhere"));
         const Outcome moved = runSonde({"run", saved.home.filePath("elsewhere/s.sonde")});
         QVERIFY2(moved.status == 0, qPrintable(moved.err));
-        QCOMPARE(moved.out, before);
+        QCOMPARE(values(moved.out), before);
     }
 
     void aMissingOrOtherModelIsAskedFor() {

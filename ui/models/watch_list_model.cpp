@@ -4,6 +4,7 @@
 
 #include "core/tensor/mapped_source.h"
 #include "ui/context/count_text.h"
+#include "ui/context/window_hint.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
@@ -260,7 +261,8 @@ QString WatchListModel::toolTip(const Row& row, int column) const {
             result && result->error) {
             text = shown(result->error->what);
             if (result->column) text += tr("\nColumn %1").arg(*result->column);
-            if (!result->error->hint.empty()) text += QLatin1Char('\n') + shown(result->error->hint);
+            if (const QString hint = context::windowHint(result->error->hint); !hint.isEmpty())
+                text += QLatin1Char(0x0A) + hint;
         }
     return text;
 }

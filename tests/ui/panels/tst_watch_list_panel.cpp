@@ -74,12 +74,12 @@ class TestWatchListPanel : public WindowFixture {
     }
     void cleanup() { closeWindow(); }
 
-    /// Alt+F9, the text, Return; F5. Its result is in the list, on the node, and in the history.
+    /// Ctrl+F2, the text, Return; F5. Its result is in the list, on the node, and in the history.
     void anExpressionIsTypedAndFollowed() {
         open(squares());
         give(QStringLiteral("[1,2,3]"));
         context().navigation().select(named("y"));
-        key(Qt::Key_F9, Qt::AltModifier);
+        key(Qt::Key_F2, Qt::ControlModifier);
         type(QStringLiteral("sum(z) + x[0]"));
         QCOMPARE(view()->model()->rowCount(), 1);
         QCOMPARE(cell(0, WatchListModel::NameColumn), QStringLiteral("sum(z) + x[0]"));
@@ -122,7 +122,7 @@ class TestWatchListPanel : public WindowFixture {
 
     void whatIsWrongIsUnderlined() {
         open(squares());
-        key(Qt::Key_F9, Qt::AltModifier);
+        key(Qt::Key_F2, Qt::ControlModifier);
         type(QStringLiteral("max(z"));
         const QModelIndex index = view()->model()->index(0, WatchListModel::NameColumn);
         QCOMPARE(index.data(models::ErrorColumnRole).toInt(), 6);
@@ -144,7 +144,8 @@ class TestWatchListPanel : public WindowFixture {
         key(Qt::Key_F, Qt::ControlModifier);
         QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("op:relu"));
         QTRY_VERIFY(!context().navigation().searchHits().empty());
-        QTest::keyClick(QApplication::focusWidget(), Qt::Key_F8, Qt::ControlModifier | Qt::AltModifier);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_R,
+                        Qt::ControlModifier | Qt::AltModifier | Qt::ShiftModifier);
         settle();
         QCOMPARE(view()->model()->rowCount(), 1);
         QCOMPARE(cell(0, WatchListModel::NameColumn), QStringLiteral("op:relu"));

@@ -45,7 +45,7 @@ class BreakpointDelegate : public RowDelegate {
 /// The expression that an error is of, with the letter at its column underlined.
 QString underlinedAt(const base::Error& error) {
     const auto column = expression::errorColumn(error);
-    const QString where = QString::fromStdString(error.where);
+    const QString where = context::windowPlace(error.where);
     const qsizetype open = where.indexOf(QLatin1String(" of '"));
     if (!column || open < 0 || !where.endsWith(u'\'')) return {};
     // Columns count code points.
@@ -178,7 +178,8 @@ void BreakpointsPanel::showError(const base::Error* error) {
     QString text = QString::fromStdString(error->what).toHtmlEscaped();
     if (column)
         text += tr(" (column %1)").arg(*column) + QStringLiteral(": <code>") + marked + QStringLiteral("</code>");
-    if (!error->hint.empty()) text += QStringLiteral(" \u2014 ") + context::windowHint(error->hint).toHtmlEscaped();
+    if (const QString hint = context::windowHint(error->hint); !hint.isEmpty())
+        text += QStringLiteral(" \u2014 ") + hint.toHtmlEscaped();
     m_error->setStyleSheet(QStringLiteral("color: %1").arg(theme::color(theme::ColorRole::Error).name()));
     m_error->setText(text);
 }
@@ -300,8 +301,9 @@ PanelInfo breakpointsPanel() {
             return static_cast<BreakpointsPanel&>(panel).addLine(line, isLog);
         };
     };
-    info.commands = {{"break", "[WHERE] [if CONDITION]", "set a breakpoint at a node, module, operator or event", adds(false)},
-                     {"log", "NODE EXPRESSION", "set a log point", adds(true)}};
+    info.commands = {
+        {"break", "[WHERE] [if CONDITION]", "set a breakpoint at a node, module, operator or event", adds(false)},
+        {"log", "NODE EXPRESSION", "set a log point", adds(true)}};
     return info;
 }
 

@@ -67,7 +67,7 @@ NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& 
     m_stack->addWidget(
         watches ? new widgets::EmptyState(
                       QStringLiteral("watch"), tr("No watch points"),
-                      tr("Select a node and press F9: its value is kept at each run. Alt+F9 adds an expression."))
+                      tr("Select a node and press F9: its value is kept at each run. Ctrl+F2 adds an expression."))
                 : new widgets::EmptyState(QStringLiteral("end"), tr("No end points"),
                                           tr("Select a node and press Shift+F9: the run stops once it is computed.")));
     if (m_watches) {
@@ -251,7 +251,7 @@ QWidget* WatchListPanel::makeCorner() {
     m_budget = new QLabel(corner);
     m_budget->setObjectName(QStringLiteral("watchBudget"));
     m_budget->setTextFormat(Qt::PlainText);
-    auto* add = widgets::makeToolButton(QStringLiteral("add"), tr("Add an expression (Alt+F9)"), corner);
+    auto* add = widgets::makeToolButton(QStringLiteral("add"), tr("Add an expression (Ctrl+F2)"), corner);
     auto* plot = widgets::makeToolButton(QStringLiteral("line"), tr("History of the current row"), corner);
     plot->setObjectName(QStringLiteral("watchPlot"));
     plot->setCheckable(true);
