@@ -89,9 +89,12 @@ base::MappedFiles withoutRepeats(const base::MappedFiles& files) {
     return kept;
 }
 
-/// Every graph of the document gets to know the files that it was read from.
+/// Every graph of the document gets to know the files that it was read from. A session file is none of them: it is
+/// written while the model is open.
 void keepFiles(Document& document, const base::MappedFiles& opened) {
-    const base::MappedFiles files = withoutRepeats(opened);
+    base::MappedFiles files = withoutRepeats(opened);
+    if (document.session)
+        std::erase_if(files, [&](const auto& file) { return file->path() == document.session->path; });
     document.graph = graph::withFiles(std::move(document.graph), files);
     document.original = graph::withFiles(std::move(document.original), files);
     for (Part& part : document.parts) part.graph = graph::withFiles(std::move(part.graph), files);

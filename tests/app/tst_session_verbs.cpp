@@ -114,6 +114,19 @@ class TestSessionVerbs : public QObject {
         QVERIFY(saved.json() == json);  // saved again it is the same
     }
 
+    /// The session file is no file of the model: it may change while the model is open.
+    void savingDoesNotChangeTheModel() {
+        Saved saved("");
+        const QString node = saved.nodes().value(2);
+        const QByteArray name = node.toUtf8();
+        const auto answers = Saved::debug(saved.session, "note " + name + " new\nsave " + saved.session.toUtf8() +
+                                                             "\nbreak " + name + "\nrun\nstats " + name + "\n");
+        QCOMPARE(answers.size(), 5);
+        QVERIFY(answers[1].contains("saved"));
+        QCOMPARE(answers[3].value("current").toString(), node);
+        QVERIFY2(answers[4].contains("value"), qPrintable(answers[4].value("error").toString()));
+    }
+
     void everyVerbTakesIt() {
         Saved plain("");
         const QByteArray name = plain.nodes().value(2).toUtf8();

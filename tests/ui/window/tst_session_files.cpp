@@ -83,6 +83,22 @@ class TestSessionFiles : public test::WindowFixture {
         QTRY_COMPARE(json(path("elsewhere/s.sonde")).value("watch_points").toArray().size(), 0);
     }
 
+    /// Writing the session file is no change of the model: a run has its values.
+    void anOpenedSessionRunsAfterAChange() {
+        save();
+        closeWindow();
+        openWindow();
+        open(path("work/s.sonde"));
+        const graph::NodeId watched = node("op:Relu");
+        context().points().setWatched(watched, true);
+        QTRY_COMPARE(json(path("work/s.sonde")).value("watch_points").toArray().size(), 1);
+        settle();
+        QVERIFY(context().session().runs().checkFiles());
+        run();
+        QVERIFY(context().session().values().of(watched));
+        QVERIFY(!context().session().runs().fileHasChanged());
+    }
+
     void aMissingModelIsAskedForAndAWrongOneIsTold() {
         save();
         closeWindow();
