@@ -71,7 +71,7 @@ struct Saved {
     QStringList nodes() const {
         const Outcome traced = runSonde({"trace", folder + "/mlp_functional.onnx", "--format", "json"});
         QStringList names;
-        for (const QJsonValue& node : QJsonDocument::fromJson(traced.out.toUtf8()).object().value("nodes").toArray())
+        for (const QJsonValue node : QJsonDocument::fromJson(traced.out.toUtf8()).object().value("nodes").toArray())
             if (node.toObject().value("kind").toString() == u"Apply") names << node.toObject().value("name").toString();
         return names;
     }
