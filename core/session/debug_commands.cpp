@@ -12,6 +12,8 @@
 #include "core/session/debug/command_words.h"
 #include "core/session/debug/timeline_json.h"
 #include "core/session/debug/value_json.h"
+#include "core/session/debug_state_json.h"
+#include "core/session/problem_json.h"
 #include "core/session/session_state.h"
 
 namespace sonde::session {
@@ -27,7 +29,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::int64_t kMaxWatched = 16;    ///< elements of a watched tensor; of a larger one its statistics
 constexpr std::size_t kMaxOutputs = 1'000;  ///< values that one answer lists
 
 /// Why a command was not done, and where in the line that is.
@@ -35,32 +36,6 @@ struct Refusal {
     base::Error error;
     std::size_t column = 1;
 };
-
-std::string_view stateName(DebugState state) {
-    switch (state) {
-        case DebugState::Stopped: return "stopped";
-        case DebugState::Running: return "running";
-        case DebugState::Finished: return "finished";
-        case DebugState::Failed: break;
-    }
-    return "failed";
-}
-
-std::string_view reasonName(debug::Reason reason) {
-    switch (reason) {
-        case debug::Reason::Step: return "step";
-        case debug::Reason::Breakpoint: return "breakpoint";
-        case debug::Reason::Start: return "start";
-        case debug::Reason::End: return "end";
-        case debug::Reason::Paused: return "paused";
-        case debug::Reason::Failed: break;
-    }
-    return "failed";
-}
-
-std::string_view severityText(base::Severity severity) {
-    return severity == base::Severity::Error ? "error" : severity == base::Severity::Warning ? "warning" : "info";
-}
 
 }  // namespace
 
@@ -341,18 +316,8 @@ struct DebugCommands::Call {
     }
     void problems() {
         if (!isComplete()) return;
-        answer["problems"] = ordered_json::array();
-        for (const analysis::Problem& problem : debugger().problems().all) {
-            answer["problems"].push_back(
-                {{"kind", name(problem.kind)},
-                 {"role", name(problem.role)},
-                 {"severity", severityText(problem.severity)},
-                 {"node", problem.node.valid() ? session.document()->graph->node(problem.node).name : std::string()},
-                 {"qualname", problem.qualname},
-                 {"operator", problem.operatorName},
-                 {"message", problem.message},
-                 {"advice", problem.advice}});
-        }
+        const ProblemReport report{{}, session.document()->graph, debugger().problems().all};
+        answer["problems"] = problemsJson(report);
     }
     void note() {
         const auto noted = node();
@@ -386,83 +351,6 @@ struct DebugCommands::Call {
         if (!isComplete()) return;
         answer["commands"] = ordered_json::array();
         for (const DebugCommandInfo& info : all()) answer["commands"].push_back(info.syntax);
-    }
-
-    /// Where the debugger is by now.
-    void describe() {
-        const Debugger& at = session.debugger();
-        ordered_json head{{"state", stateName(at.state())}, {"current", nullptr}};
-        const NodeId current = at.current();
-        if (current.valid()) head["current"] = session.document()->graph->node(current).name;
-        if (at.hasBegun() && at.place().item != debug::kNoItem) addPlace(head);
-        if (at.hasBegun()) {
-            head["reason"] = reasonName(at.place().reason);
-            if (!at.place().breakpoints.empty()) head["breakpoints"] = at.place().breakpoints;
-        }
-        if (at.state() == DebugState::Failed && at.error()) {
-            head["failure"] = at.error()->text();
-            if (!at.error()->hint.empty()) head["hint"] = at.error()->hint;
-        }
-        addWatched(head);
-        addExpressions(head);
-        head.update(answer);
-        answer = std::move(head);
-    }
-    /// What watched nodes have by now; nothing is computed for it.
-    void addWatched(ordered_json& head) {
-        const auto& watched = session.points().watched.nodes();
-        for (std::size_t i = 0; i < watched.size() && i < kMaxOutputs; ++i) {
-            const auto value = debugger().valueSoFar(watched[i], work);
-            if (!value) continue;
-            ordered_json& shown = head["watched"][session.document()->graph->node(watched[i]).name];
-            if (value->isTensor() && value->tensor().numel() > kMaxWatched) shown = debug::statsJson(value->tensor());
-            else debug::addValue(shown, *value);
-        }
-    }
-    /// What watched expressions come to by now; left out where a node is not computed yet.
-    void addExpressions(ordered_json& head) {
-        for (const ExpressionWatches::Entry& entry : session.expressionWatches().entries()) {
-            if (!entry.isEnabled || entry.parsed.empty()) continue;
-            bool isKnown = debugger().hasBegun();
-            const auto names = [&](std::string_view name) -> base::Result<tensor::Value> {
-                SONDE_ASSIGN(const NodeId node, session.document()->findNode(name));
-                auto value = debugger().valueSoFar(node, work);
-                isKnown = isKnown && value.has_value();
-                return value;
-            };
-            const ExpressionResult result = evaluateWatch(entry.parsed, names, work);
-            if (!isKnown) continue;
-            ordered_json shown{{"id", entry.id}};
-            if (result.error) shown["error"] = result.error->what;
-            if (result.column) shown["column"] = *result.column;
-            if (!result.value.isNone()) debug::addValue(shown, result.value);
-            else if (result.stats) shown["value"] = result.type;
-            head["expressions"][entry.text] = std::move(shown);
-        }
-    }
-    void addPlace(ordered_json& head) const {
-        const debug::RecordedRun& run = *session.debugger().run();
-        const debug::ItemId item = session.debugger().place().item;
-        const Item& place = run.trace()[item];
-        head["position"] = item;
-        head["depth"] = place.depth;
-        if (place.kind == Item::Kind::Module) head["module"] = run.graph().scope(place.scope).qualname;
-        else if (const auto& qualname = run.graph().expr(place.expr).qualname) head["qualname"] = *qualname;
-        if (auto pass = run.trace().passOf(item); !pass.empty()) head["iteration"] = std::move(pass);
-    }
-    /// What log points have written since the last answer.
-    void addLog() {
-        for (const debug::LogEntry& entry : debugger().takeLog()) {
-            const debug::RecordedRun& run = *debugger().run();
-            ordered_json json{{"id", entry.id}, {"position", entry.item}};
-            const auto& outputs = run.graph().expr(run.trace()[entry.item].expr).outputs;
-            if (!outputs.empty()) json["node"] = run.graph().node(outputs.front()).name;
-            if (auto pass = run.trace().passOf(entry.item); !pass.empty()) json["iteration"] = std::move(pass);
-            if (entry.value) debug::addValue(json, *entry.value);
-            else json["error"] = entry.value.error().text();
-            answer["log"].push_back(std::move(json));
-        }
-        if (const std::size_t dropped = debugger().takeDroppedLog()) answer["log_dropped"] = dropped;
     }
 };
 
@@ -568,9 +456,10 @@ std::string DebugCommands::answer(std::string_view line) {
         call.answer = {{"error", call.refusal->error.what}, {"column", call.refusal->column}};
         if (!call.refusal->error.hint.empty()) call.answer["hint"] = call.refusal->error.hint;
     }
-    call.addLog();
-    call.describe();
-    return call.answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    addLogTo(call.answer, m_session);
+    ordered_json answer = debugStateJson(m_session, m_work);
+    answer.update(call.answer);
+    return answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace sonde::session

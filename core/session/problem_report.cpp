@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "core/base/visible_text.h"
+#include "core/session/problem_json.h"
 
 namespace sonde::session {
 
@@ -66,19 +66,23 @@ std::string ProblemReport::text() const {
                              errorCount());
 }
 
-std::string ProblemReport::json() const {
-    nlohmann::ordered_json root{
-        {"format", "sonde-problems"}, {"version", 1}, {"problems", nlohmann::ordered_json::array()}};
-    for (const Problem& problem : problems) {
-        root["problems"].push_back({{"kind", name(problem.kind)},
-                                    {"role", name(problem.role)},
-                                    {"severity", analysis::severityName(problem.severity)},
-                                    {"node", nameOf(problem)},
-                                    {"qualname", problem.qualname},
-                                    {"operator", problem.operatorName},
-                                    {"message", problem.message},
-                                    {"advice", problem.advice}});
+nlohmann::ordered_json problemsJson(const ProblemReport& report) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Problem& problem : report.problems) {
+        list.push_back({{"kind", name(problem.kind)},
+                        {"role", name(problem.role)},
+                        {"severity", analysis::severityName(problem.severity)},
+                        {"node", report.nameOf(problem)},
+                        {"qualname", problem.qualname},
+                        {"operator", problem.operatorName},
+                        {"message", problem.message},
+                        {"advice", problem.advice}});
     }
+    return list;
+}
+
+std::string ProblemReport::json() const {
+    const nlohmann::ordered_json root{{"format", "sonde-problems"}, {"version", 1}, {"problems", problemsJson(*this)}};
     return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
