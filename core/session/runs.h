@@ -52,8 +52,8 @@ class Runs {
     const WatchPolicy& policy() const { return m_policy; }
     /// What is kept of watched values, from the next run on. Limits are kept within those of WatchPolicy.
     void setPolicy(const WatchPolicy& policy);
-    /// What was kept of the last run's watched values besides the recording: how many did not fit. Operands are gone
-    /// once they were used.
+    /// What was kept of the last run's watched values besides the recording: the count of those that did not fit.
+    /// Operands are gone once they were used.
     const WatchedValues& watchedValues() const { return m_watched; }
     /// Null if the last run has no summary of the node: it is not watched, or kept whole, or was not computed.
     const WatchSummary* summary(graph::NodeId node) const;

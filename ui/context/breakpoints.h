@@ -30,7 +30,7 @@ class Breakpoints : public QObject {
     /// What is set at a selected node or module itself.
     std::vector<const Point*> at(const Selection& selection) const;
     bool isAt(const Selection& selection) const { return !at(selection).empty(); }
-    /// Where an operator stands that all its operations are stopped at: "op:Relu"; empty if the selection is of none.
+    /// What stops at all operations of the selected operator: "op:Relu"; empty if no operation is selected.
     QString operatorOf(const Selection& selection) const;
     /// How the place of a selected node or module is written; empty: a run cannot stop there.
     QString placeOf(const Selection& selection) const;

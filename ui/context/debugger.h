@@ -50,7 +50,7 @@ class Debugger : public QObject {
     /// What of it has happened at the place that was told last: which operations are done, which nodes computed. Null
     /// without a run.
     const std::shared_ptr<const exec::Recording>& recording() const { return m_recording; }
-    /// Which operation of how many; of the latter 0 while branches or loops decide that.
+    /// Number of the operation and count of all; the count is 0 while branches or loops leave it open.
     std::size_t position() const { return m_position; }
     std::size_t total() const { return m_total; }
     /// "stopped before layer1.0.conv1 · 12 of 68 · breakpoint 1"; empty without a run.

@@ -27,7 +27,7 @@ struct Loader::Loaded {
 
 namespace {
 
-/// What stands against opening a session file; none if it is none, or something else is wrong with it.
+/// What the user must decide before a session file opens; empty if it is no session file, or has another fault.
 std::optional<SessionQuestion> questionOf(const std::string& path, const document::OpenOptions& options,
                                           bool anyContent) {
     if (!document::isSessionFile(path)) return std::nullopt;

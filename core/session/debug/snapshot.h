@@ -14,7 +14,7 @@ struct Snapshot {
     std::shared_ptr<exec::Recording> recording;
     /// Which operation with nothing inside is at the place, from 1; 0 before the start, their count after the end.
     std::size_t position = 0;
-    /// How many the run has in all; 0 while that is not known because of branches and loops.
+    /// Count of all operations of the run; 0 while branches and loops leave it open.
     std::size_t total = 0;
     std::vector<std::int64_t> pass;  ///< iterations of the loops around the place, outermost first
 };
@@ -22,7 +22,7 @@ struct Snapshot {
 /// Linear in the items before the place. Reads the run's trace: not while it runs.
 Snapshot snapshotAt(const RecordedRun& run, const Place& place);
 
-/// How many operations with nothing inside a plan does; 0 if branches or loops decide that.
+/// Count of the operations with nothing inside that a plan does; 0 if branches or loops decide it.
 std::size_t operationCount(const exec::Plan& plan);
 
 }  // namespace sonde::session::debug

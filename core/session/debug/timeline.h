@@ -12,7 +12,7 @@
 
 namespace sonde::session::debug {
 
-/// What the width of a bar stands for.
+/// What the width of a bar shows.
 enum class TimelineScale : std::uint8_t {
     Uniform,  ///< every operation that has nothing inside is 1 wide
     Time      ///< nanoseconds that operations took

@@ -256,7 +256,7 @@ NodeId IdentityIndex::Hashes::only(std::uint64_t hash, std::uint32_t count) cons
     return count == 1 && found != nodes.end() && found->second.size() == 1 ? found->second.front() : NodeId();
 }
 
-/// It is known that this node stands elsewhere in the program, and another one, alone, stands where that was.
+/// This node is known to be elsewhere in the program, and exactly one other node is where that one was.
 bool IdentityIndex::isOther(const NodeIdentity& identity, NodeId node) const {
     if (identity.structure == 0 || m_structure.of[node.index()] == identity.structure) return false;
     return m_structure.only(identity.structure, identity.structureCount).valid();

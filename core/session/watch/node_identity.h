@@ -24,7 +24,7 @@ struct NodeIdentity {
     bool isModuleOutput = false;            ///< what a call of its module returns
     int call = 0;                           ///< that call's number
     /// Hashes of everything that it is computed from and that is computed from it, and of either; names and values of
-    /// weights do not count. With how many nodes have the same. 0: not known.
+    /// weights do not count. The counts are of nodes with the same hash. 0: not known.
     std::uint64_t structure = 0, upstream = 0, downstream = 0;
     std::uint32_t structureCount = 0, upstreamCount = 0, downstreamCount = 0;
 

@@ -17,7 +17,7 @@ using theme::ColorRole;
 namespace {
 
 /// Bars that would be narrower, and marks that would be nearer to each other, are one.
-constexpr double kLeastBar = 2, kLeastMark = 4;
+constexpr double kMinBar = 2, kMinMark = 4;
 constexpr int kTextMargin = 4;
 
 class Painter {
@@ -54,7 +54,7 @@ class Painter {
         for (int row = m_window.firstRow; row <= last; ++row) {
             if (m_window.rectOf(row, 0, 0).top() >= m_window.size.height()) break;
             const auto bars = m_timeline.bars(static_cast<std::size_t>(row), m_window.scale, m_window.from,
-                                              m_window.to(), kLeastBar * m_window.perPixel);
+                                              m_window.to(), kMinBar * m_window.perPixel);
             for (const TimelineBar& bar : bars) paintBar(bar, row);
             m_painted.bars += bars.size();
         }
@@ -109,10 +109,10 @@ class Painter {
 
     /// The distance of ticks that leaves room for their texts: 1, 2 or 5 times a power of ten.
     double tickStep(double room) const {
-        const double least = std::max(room * m_window.perPixel, 1.0);
-        const double power = std::pow(10.0, std::floor(std::log10(least)));
+        const double minStep = std::max(room * m_window.perPixel, 1.0);
+        const double power = std::pow(10.0, std::floor(std::log10(minStep)));
         for (const double factor : {1.0, 2.0, 5.0})
-            if (factor * power >= least) return factor * power;
+            if (factor * power >= minStep) return factor * power;
         return 10 * power;
     }
 
@@ -151,7 +151,7 @@ class Painter {
 
     std::vector<ItemId> shownOf(const std::vector<ItemId>& items) {
         auto shown = m_timeline.thinned(items, m_window.scale, m_window.from - 6 * m_window.perPixel, m_window.to(),
-                                        kLeastMark * m_window.perPixel);
+                                        kMinMark * m_window.perPixel);
         m_painted.marks += shown.size();
         return shown;
     }

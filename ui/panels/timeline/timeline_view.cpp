@@ -26,7 +26,7 @@ namespace {
 constexpr int kBarSteps = 1 << 20;
 constexpr double kZoomStep = 1.5;
 /// A step is never wider than the view, and the view never shows less than this.
-constexpr double kLeastUnits = 0.5, kLeastNs = 100;
+constexpr double kMinUnits = 0.5, kMinNs = 100;
 
 }  // namespace
 
@@ -79,9 +79,9 @@ void TimelineView::fit() {
 
 void TimelineView::setRange(double from, double perPixel) {
     const double width = std::max(1, m_window.size.width() - 2);
-    const double least = (m_window.scale == TimelineScale::Uniform ? kLeastUnits : kLeastNs) / width;
-    const double most = lengthShown() / width;
-    m_window.perPixel = std::clamp(perPixel, std::min(least, most), most);
+    const double minimum = (m_window.scale == TimelineScale::Uniform ? kMinUnits : kMinNs) / width;
+    const double maximum = lengthShown() / width;
+    m_window.perPixel = std::clamp(perPixel, std::min(minimum, maximum), maximum);
     m_window.from = std::clamp(from, 0.0, std::max(0.0, lengthShown() - m_window.perPixel * width));
     refreshScrollBars();
     viewport()->update();

@@ -74,7 +74,7 @@ class WatchListPanel : public Panel {
     NodeValueTable* watches() const { return m_watches; }
     NodeValueTable* ends() const { return m_ends; }
 
-    /// What is kept of values, in how much memory, and of how many runs.
+    /// What is kept of values, the memory budget, and the count of runs.
     QToolButton* options() const { return m_options; }
     void addExpression();
 
