@@ -316,8 +316,7 @@ struct DebugCommands::Call {
     }
     void problems() {
         if (!isComplete()) return;
-        const ProblemReport report{{}, session.document()->graph, debugger().problems().all};
-        answer["problems"] = problemsJson(report);
+        answer["problems"] = problemsJson(*session.document()->graph, debugger().problems().all);
     }
     void note() {
         const auto noted = node();

@@ -66,23 +66,9 @@ std::string ProblemReport::text() const {
                              errorCount());
 }
 
-nlohmann::ordered_json problemsJson(const ProblemReport& report) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Problem& problem : report.problems) {
-        list.push_back({{"kind", name(problem.kind)},
-                        {"role", name(problem.role)},
-                        {"severity", analysis::severityName(problem.severity)},
-                        {"node", report.nameOf(problem)},
-                        {"qualname", problem.qualname},
-                        {"operator", problem.operatorName},
-                        {"message", problem.message},
-                        {"advice", problem.advice}});
-    }
-    return list;
-}
-
 std::string ProblemReport::json() const {
-    const nlohmann::ordered_json root{{"format", "sonde-problems"}, {"version", 1}, {"problems", problemsJson(*this)}};
+    const nlohmann::ordered_json root{
+        {"format", "sonde-problems"}, {"version", 1}, {"problems", problemsJson(*graph, problems)}};
     return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
