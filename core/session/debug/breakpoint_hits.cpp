@@ -56,6 +56,7 @@ bool Breakpoints::isAt(const Breakpoint& point, const RecordedRun& run, ItemId i
         case Breakpoint::Kind::Event: return (trace[item].events & static_cast<std::uint8_t>(point.event)) != 0;
         case Breakpoint::Kind::Module: break;
     }
+    if (point.isLeaf) return isOf(point, graph, expr);
     const ScopeId call = callOf(graph, scopeOf(graph, expr), point.name);
     if (!call.valid()) return false;
     ItemId before = item;

@@ -13,7 +13,7 @@ void BreakpointItems::setPoints(const graph::InternalGraph& graph, const Breakpo
     for (const Breakpoint& point : points.all()) {
         if (!point.isEnabled || point.kind == Breakpoint::Kind::Event) continue;
         m_hasAny = true;
-        if (point.kind == Breakpoint::Kind::Module) {
+        if (point.kind == Breakpoint::Kind::Module && !point.isLeaf) {
             for (std::size_t i = 0; i < m_scopes.size(); ++i)
                 if (graph.scope(graph::ScopeId(i)).qualname == point.name) m_scopes[i] = true;
             continue;

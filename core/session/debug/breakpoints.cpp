@@ -82,8 +82,18 @@ void setNode(Breakpoint& point, const graph::InternalGraph& graph, NodeId node) 
     if (point.text.starts_with('#')) point.text = point.name;
 }
 
-bool hasModule(const graph::InternalGraph& graph, std::string_view qualname) {
-    return std::ranges::any_of(graph.scopes(), [&](const graph::Scope& scope) { return scope.qualname == qualname; });
+bool isLeafCall(const graph::Expr& expr, std::string_view qualname) {
+    return expr.kind == graph::ExprKind::CallModule && expr.qualname == qualname;
+}
+
+/// Finds the module of a point by its name; whether there is one.
+bool bindModule(Breakpoint& point, const graph::InternalGraph& graph) {
+    point.isLeaf = false;
+    const auto hasName = [&](const graph::Scope& scope) { return scope.qualname == point.name; };
+    if (std::ranges::any_of(graph.scopes(), hasName)) return true;
+    for (std::size_t i = 0; i < graph.exprCount() && !point.isLeaf; ++i)
+        point.isLeaf = !graph.isErased(graph::ExprId(i)) && isLeafCall(graph.expr(graph::ExprId(i)), point.name);
+    return point.isLeaf;
 }
 
 base::Result<Breakpoint> placed(const document::Document& document, std::string_view where) {
@@ -111,9 +121,9 @@ base::Result<Breakpoint> placed(const document::Document& document, std::string_
         setNode(point, graph, *node);
         return point;
     }
-    if (where.empty() || !hasModule(graph, where)) return std::move(node).error();
     point.kind = Breakpoint::Kind::Module;
     point.name = where;
+    if (where.empty() || !bindModule(point, graph)) return std::move(node).error();
     return point;
 }
 
@@ -165,7 +175,7 @@ void bindOne(Breakpoint& point, const document::Document& document) {
             point.node = foundAgain(graph, point);
             point.isMissing = !point.node.valid();
             break;
-        case Breakpoint::Kind::Module: point.isMissing = !hasModule(graph, point.name); break;
+        case Breakpoint::Kind::Module: point.isMissing = !bindModule(point, graph); break;
         case Breakpoint::Kind::Operator: point.isMissing = !operatorIn(graph, point.name); break;
         case Breakpoint::Kind::Event: break;
         case Breakpoint::Kind::Condition: {
@@ -330,8 +340,8 @@ bool Breakpoints::isOf(const Breakpoint& point, const graph::InternalGraph& grap
         case Breakpoint::Kind::Node: return point.node.valid() && graph.node(point.node).producer == expr.id;
         case Breakpoint::Kind::Operator: return isOperator(expr, point.name);
         case Breakpoint::Kind::Condition: return std::ranges::find(point.producers, expr.id) != point.producers.end();
-        case Breakpoint::Kind::Event:
-        case Breakpoint::Kind::Module: break;
+        case Breakpoint::Kind::Module: return point.isLeaf && isLeafCall(expr, point.name);
+        case Breakpoint::Kind::Event: break;
     }
     return false;
 }

@@ -22,6 +22,7 @@ struct Breakpoint {
     Kind kind = Kind::Node;
     graph::NodeId node;    ///< Node; none: the model has none by that name
     std::string name;      ///< Node: its name when it was set; Module: its qualname; Operator
+    bool isLeaf = false;   ///< Module: each call of it is one operation
     std::string qualname;  ///< Node: the module that it came from, to find it if it has another name
     TensorEvent event = TensorEvent::Nan;
     std::vector<graph::ExprId> producers;  ///< Condition: what computes the nodes that it names
@@ -91,7 +92,7 @@ class Breakpoints {
     static expression::Names namesAt(const document::Document& document, RecordedRun& run, ItemId item,
                                      const base::WorkContext& work);
 
-    /// Whether a breakpoint is on a node of an operation, or on its operator.
+    /// Whether a breakpoint is on a node of an operation, on its operator, or on the module that it calls as a whole.
     static bool isOf(const Breakpoint& point, const graph::InternalGraph& graph, const graph::Expr& expr);
     /// Whether something may be at an item, as far as that is known before it is done. On the run's thread.
     bool mayStop(const RecordedRun& run, ItemId item) const;

@@ -107,6 +107,7 @@ class TestDebugger : public QObject {
     void breakpointsHaveConditions();
     void tensorEventsStopWhereTheyComeUp();
     void modulesAndOperatorsAreBreakpoints();
+    void layersAreBreakpointsAtEachCall();
     void logPointsWriteAndDoNotStop();
     void breakpointsAreEnabledAndRemoved();
     void aFailedRunCanBeGoneBackIn();
@@ -348,6 +349,22 @@ void TestDebugger::modulesAndOperatorsAreBreakpoints() {
     QCOMPARE(at(session), QStringLiteral("maxpool/max_pool2d"));
     debugger.resume();
     QCOMPARE(debugger.state(), DebugState::Finished);
+}
+
+/// The nodes of block.lin in torch.fx's listing of this model (tests/data/models/shared_twice.fx.txt).
+void TestDebugger::layersAreBreakpointsAtEachCall() {
+    Session session;
+    QVERIFY(session.open("zoo:shared_twice"));
+    Debugger& debugger = session.debugger();
+    QVERIFY(debugger.addBreakpoint("block.lin"));
+    QVERIFY(!debugger.addBreakpoint("block.none"));
+    debugger.restart();
+    for (const char* call : {"block_lin", "block_lin_1", "block_lin_2"}) {
+        QCOMPARE(at(session), QLatin1String(call));
+        debugger.resume();
+    }
+    QCOMPARE(debugger.state(), DebugState::Finished);
+    QCOMPARE(debugger.breakpoints().all().front().hits.size(), std::size_t{3});
 }
 
 void TestDebugger::logPointsWriteAndDoNotStop() {
