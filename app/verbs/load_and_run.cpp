@@ -10,6 +10,7 @@
 #include "core/document/document.h"
 #include "core/export/optimised_cases.h"
 #include "core/export/plain_form.h"
+#include "core/session/session_state.h"
 
 namespace sonde::app {
 
@@ -32,6 +33,10 @@ base::Result<int> loadAndRun(const LoadAndRunVerbOptions& options) {
     SONDE_ASSIGN(task.document, document::open(options.file, {}, commandLineWork()));
     SONDE_TRY(checkOutputs(files, document::modelFiles(*task.document)));
     task.options = options.run;
+    const auto& opened = task.document->session;
+    if (opened && options.run.input.empty() && !(opened->file.inputData.empty() && opened->file.inputs.empty())) {
+        SONDE_ASSIGN(task.inputs, session::readSessionCases(*task.document, std::nullopt, commandLineWork()));
+    }
     task.form = exporting::optimisedCases;
     task.plainForm = exporting::plainForm;
     task.tell = [](const std::string& line) {

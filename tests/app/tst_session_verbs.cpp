@@ -127,6 +127,19 @@ class TestSessionVerbs : public QObject {
         QVERIFY2(answers[4].contains("value"), qPrintable(answers[4].value("error").toString()));
     }
 
+    /// The input of the file, not numbers at random.
+    void loadAndRunTakesItsInputs() {
+        const QString demo = QStringLiteral(SONDE_SOURCE_DIR "/resources/demos/find-the-nan");
+        QTemporaryDir home;
+        const QString a = home.filePath("a.txt"), b = home.filePath("b.txt");
+        QCOMPARE(runSonde({"load-and-run", demo + ".sonde", "--iter", "1", "--io_dump", a}).status, 0);
+        const Outcome named =
+            runSonde({"load-and-run", demo + ".onnx", "--input", demo + ".npy", "--iter", "1", "--io_dump", b});
+        QVERIFY2(named.status == 0, qPrintable(named.err));
+        QVERIFY(contentOf(a).contains("nan"));
+        QCOMPARE(contentOf(a), contentOf(b));
+    }
+
     void everyVerbTakesIt() {
         Saved plain("");
         const QByteArray name = plain.nodes().value(2).toUtf8();

@@ -77,6 +77,20 @@ class GivenInputs {
     io::InputOptions m_inputs;
 };
 
+/// Values without expected ones.
+void addGiven(const document::Document& document, std::span<const io::InputCase> given, CaseInputs& result) {
+    result.tests.cases.clear();
+    if (!result.tests.checks.empty()) result.notes.emplace_back("outputs are not checked: the inputs are others");
+    dropChecks(document, result.tests);
+    for (const io::InputCase& each : given) {
+        result.notes.insert(result.notes.end(), each.notes.begin(), each.notes.end());
+        CaseValues& named = result.cases.emplace_back();
+        for (std::size_t i = 0; i < each.values.size() && i < document.inputs.size(); ++i)
+            if (!each.values[i].isNone())
+                named.emplace(document.graph->node(document.inputs[i].node).name, each.values[i]);
+    }
+}
+
 base::Result<void> setBatch(CaseInputs& inputs, std::int64_t count) {
     for (CaseValues& values : inputs.cases) {
         for (auto& [name, value] : values) {
@@ -121,10 +135,13 @@ std::vector<Value> valuesFor(const graph::InternalGraph& graph, const CaseValues
     return ordered;
 }
 
-base::Result<CaseInputs> caseInputs(const document::Document& document, const LoadAndRunOptions& options) {
+base::Result<CaseInputs> caseInputs(const document::Document& document, const LoadAndRunOptions& options,
+                                    std::span<const io::InputCase> given) {
     CaseInputs result;
     SONDE_ASSIGN(result.tests, document::readTestCases(document));
-    if (options.input.empty() && !result.tests.cases.empty()) {
+    if (options.input.empty() && !given.empty()) {
+        addGiven(document, given, result);
+    } else if (options.input.empty() && !result.tests.cases.empty()) {
         for (const io::dump::TestCase& test : result.tests.cases) {
             SONDE_ASSIGN(const std::vector<Value> values, document::inputsOfCase(*result.tests.graph, test));
             CaseValues& named = result.cases.emplace_back();

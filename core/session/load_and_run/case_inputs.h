@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/document/test_cases.h"
+#include "core/io/inputs/inputs.h"
 #include "core/session/load_and_run/options.h"
 
 namespace sonde::session {
@@ -19,8 +21,9 @@ struct CaseInputs {
     std::vector<std::string> notes;  ///< "input mask: #rand(0,1)"
 };
 
-/// The cases of a document as the options choose them; see loadAndRun().
-base::Result<CaseInputs> caseInputs(const document::Document& document, const LoadAndRunOptions& options);
+/// The cases of a document as the options choose them, else `given`; see loadAndRun() and LoadAndRunTask.
+base::Result<CaseInputs> caseInputs(const document::Document& document, const LoadAndRunOptions& options,
+                                    std::span<const io::InputCase> given = {});
 
 /// The values in the order of the inputs of a graph.
 std::vector<tensor::Value> valuesFor(const graph::InternalGraph& graph, const CaseValues& values);

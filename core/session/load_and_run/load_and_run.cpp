@@ -207,7 +207,7 @@ std::string CheckedOutput::text() const {
 
 base::Result<LoadAndRunResult> loadAndRun(const LoadAndRunTask& task, const base::WorkContext& work) {
     if (task.tell) tellOptions(task);
-    SONDE_ASSIGN(const CaseInputs inputs, caseInputs(*task.document, task.options));
+    SONDE_ASSIGN(const CaseInputs inputs, caseInputs(*task.document, task.options, task.inputs));
     if (task.tell)
         for (const std::string& note : inputs.notes) task.tell(base::visibleText(note));
     SONDE_ASSIGN(const document::TestCases tests, chosenForm(task, inputs.tests, inputs.cases.front(), work));

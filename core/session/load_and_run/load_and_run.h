@@ -38,11 +38,11 @@ struct LoadAndRunResult {
     std::optional<base::Error> failure;
 };
 
-/// Runs a model as MegEngine's load-and-run does: on the test cases in its file, or on `options.input`, else on default
-/// inputs; each case is run, checked, and timed `iterations` times. Everything that options ask to be written is of the
-/// first run of each case, times are of the last. With `options.input` expected values (NAME:expect) may be given, too;
-/// without them nothing is checked. Errors: what keeps it from running any case (usage, unreadable files), and
-/// cancelling; what happens in a run is in the result.
+/// Runs a model as MegEngine's load-and-run does: on `options.input`, on what the task gives, on the test cases in its
+/// file, or on default inputs; each case is run, checked, and timed `iterations` times. Everything that options ask to
+/// be written is of the first run of each case, times are of the last. With `options.input` expected values
+/// (NAME:expect) may be given, too; without them nothing is checked. Errors: what keeps it from running any case
+/// (usage, unreadable files), and cancelling; what happens in a run is in the result.
 base::Result<LoadAndRunResult> loadAndRun(const LoadAndRunTask& task, const base::WorkContext& work = {});
 
 }  // namespace sonde::session

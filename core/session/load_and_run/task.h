@@ -4,9 +4,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/progress.h"
 #include "core/document/test_cases.h"
+#include "core/io/inputs/inputs.h"
 #include "core/session/load_and_run/options.h"
 
 namespace sonde::session {
@@ -24,6 +26,8 @@ using PlainFormMaker = std::function<base::Result<std::shared_ptr<graph::Interna
 struct LoadAndRunTask {
     std::shared_ptr<const document::Document> document;
     LoadAndRunOptions options;
+    /// What is run without `options.input`, as a session file gives it; empty: the test cases of the model.
+    std::vector<io::InputCase> inputs = {};
     FormMaker form;                                     ///< empty: options that change the graph are an error
     PlainFormMaker plainForm;                           ///< empty: first_difference needs a model
     std::function<void(const std::string& line)> tell;  ///< of what happens, as it happens; may be empty
