@@ -187,12 +187,15 @@ void CanvasMarks::markBreakpoints(Flags& flags) const {
         const ItemFlags state = (point.isEnabled ? ItemFlags{0} : kBreakOff) |
                                 (m_context.breakpoints().isStoppedAt(point.id) ? kBreakHit : ItemFlags{0});
         const auto flag = static_cast<ItemFlags>(kBreak | state);
-        if (point.kind == context::Breakpoints::Point::Kind::Node)
-            flags.add(m_context.model().graph().node(node).producer, flag);
-        else if (const ItemId item =
-                     itemOf(flags.scene(), m_context.navigation().selectionOf(QString::fromStdString(point.name))))
+        const graph::InternalGraph& graph = m_context.model().graph();
+        if (point.kind == context::Breakpoints::Point::Kind::Node) flags.add(graph.node(node).producer, flag);
+        else if (point.isLeaf) {
+            for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
+                if (session::debug::Breakpoints::isOf(point, graph, graph.expr(id))) flags.add(id, flag);
+        } else if (const ItemId item =
+                       itemOf(flags.scene(), m_context.navigation().selectionOf(QString::fromStdString(point.name))))
             flags.add(item, flag);
-        else flags.add(m_context.model().graph().node(node).producer, static_cast<ItemFlags>(flag | kInside));
+        else flags.add(graph.node(node).producer, static_cast<ItemFlags>(flag | kInside));
     }
 }
 

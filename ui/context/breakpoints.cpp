@@ -42,6 +42,13 @@ Breakpoints::Breakpoints(session::Session& session, Debugger& debugger, Messages
     });
 }
 
+/// Whether a breakpoint is on the layer that a selected operation is.
+bool Breakpoints::isLayer(const Point& point, const Selection& selection) const {
+    return point.isLeaf && selection.expr.valid() && m_session.document() &&
+           session::debug::Breakpoints::isOf(point, *m_session.document()->graph,
+                                             m_session.document()->graph->expr(selection.expr));
+}
+
 const Breakpoints::Point* Breakpoints::find(int id) const {
     const auto found = std::ranges::find(all(), id, &Point::id);
     return found == all().end() ? nullptr : &*found;
@@ -50,10 +57,11 @@ const Breakpoints::Point* Breakpoints::find(int id) const {
 std::vector<const Breakpoints::Point*> Breakpoints::at(const Selection& selection) const {
     std::vector<const Point*> points;
     for (const Point& point : all()) {
-        const bool isHere = selection.isModule()
-                                ? point.kind == Point::Kind::Module && !selection.qualname.isEmpty() &&
-                                      point.name == selection.qualname.toStdString()
-                                : point.kind == Point::Kind::Node && point.node.valid() && point.node == selection.node;
+        const bool isHere = selection.isModule() ? point.kind == Point::Kind::Module && !selection.qualname.isEmpty() &&
+                                                       point.name == selection.qualname.toStdString()
+                                                 : (point.kind == Point::Kind::Node && point.node.valid() &&
+                                                    point.node == selection.node) ||
+                                                       isLayer(point, selection);
         if (isHere) points.push_back(&point);
     }
     return points;
@@ -92,12 +100,8 @@ NodeId Breakpoints::nodeOf(const Point& point) const {
     for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         const graph::Expr& expr = graph.expr(id);
         if (expr.outputs.empty() || !isComputed(graph, expr.outputs.front())) continue;
-        if (point.kind == Point::Kind::Operator) {
-            const bool isIt = expr.op.name == point.name || operators::withoutOverload(expr.op.name) == point.name ||
-                              expr.op.domain + "::" + expr.op.name == point.name;
-            if (!expr.op.name.empty() && isIt) return expr.outputs.front();
-            continue;
-        }
+        if (session::debug::Breakpoints::isOf(point, graph, expr)) return expr.outputs.front();
+        if (point.kind != Point::Kind::Module || point.isLeaf) continue;
         for (graph::ScopeId scope = expr.scope; scope.valid(); scope = graph.scope(scope).parent)
             if (graph.scope(scope).qualname == point.name) return expr.outputs.front();
     }

@@ -29,6 +29,7 @@ class Breakpoints : public QObject {
     const Point* find(int id) const;
     /// What is set at a selected node or module itself.
     std::vector<const Point*> at(const Selection& selection) const;
+    bool isLayer(const Point& point, const Selection& selection) const;
     bool isAt(const Selection& selection) const { return !at(selection).empty(); }
     /// What stops at all operations of the selected operator: "op:Relu"; empty if no operation is selected.
     QString operatorOf(const Selection& selection) const;

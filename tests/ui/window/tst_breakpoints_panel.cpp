@@ -42,6 +42,7 @@ class TestBreakpointsPanel : public test::WindowFixture {
     void rowsAreEditedByKeys();
     void logPointsWriteToTheLog();
     void theCanvasMarksThem();
+    void aLayerIsMarkedAtEachCall();
 
   private:
     panels::BreakpointsPanel* panel() {
@@ -213,6 +214,27 @@ void TestBreakpointsPanel::theCanvasMarksThem() {
     key(Qt::Key_0, Qt::ControlModifier | Qt::AltModifier | Qt::ShiftModifier);
     QCOMPARE(rows(), 0);
     QVERIFY(!(flagsOf("norm2_var") & canvas::kBreak));
+}
+
+/// A module whose calls are single operations: three of them, and not its neighbours.
+void TestBreakpointsPanel::aLayerIsMarkedAtEachCall() {
+    open(QStringLiteral("zoo:shared_twice"));
+    add("block.lin", "");
+    QCOMPARE(rows(), 1);
+    const auto isMarked = [this](const char* name) {
+        const auto item = canvas()->view().scene()->itemOf(context().model().graph().node(named(name)).producer);
+        return item && (canvas()->marks().of(item) & canvas::kBreak) != 0;
+    };
+    context().canvases().active().expandToDepth(3);
+    settle();
+    for (const char* call : {"block_lin", "block_lin_1", "block_lin_2"}) QVERIFY2(isMarked(call), call);
+    QVERIFY(!isMarked("block_act") && !isMarked("proj"));
+    // The key on one of them clears it.
+    context().navigation().navigateTo(named("block_lin_1"));
+    settle();
+    canvas()->setFocus();
+    key(Qt::Key_B, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(rows(), 0);
 }
 
 QTEST_MAIN(TestBreakpointsPanel)
