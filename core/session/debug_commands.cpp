@@ -20,7 +20,6 @@ namespace sonde::session {
 
 using debug::Breakpoint;
 using debug::Direction;
-using debug::Item;
 using debug::Target;
 using debug::unquoted;
 using debug::Words;

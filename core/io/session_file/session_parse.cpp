@@ -187,12 +187,13 @@ void takeWatches(Refused& refused, Object& root, SessionFile& file) {
         object.end();
     });
     if (const Json* json = root.take("watch_policy")) {
-        SessionFile::Policy& policy = file.policy.emplace();
+        SessionFile::Policy policy;
         Object object(refused, *json, "watch_policy");
         object.name("keep", policy.keep, true);
         object.integer("budget_bytes", policy.budgetBytes, UINT64_MAX);
         object.integer("sample", policy.sample, INT32_MAX);
         object.end();
+        file.policy = std::move(policy);
     }
     root.list("expressions", [&](const Json& json, const std::string& path) {
         SessionFile::Expression& expression = file.expressions.emplace_back();

@@ -17,7 +17,6 @@
 
 namespace sonde::panels {
 
-using session::debug::Item;
 using session::debug::Timeline;
 
 namespace {
