@@ -1,7 +1,9 @@
 #include "core/layout/first_view.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace sonde::layout {
 
@@ -18,21 +20,35 @@ constexpr std::size_t kMaxScrolled = 48;
 /// A hostile file may nest modules thousands deep.
 constexpr std::size_t kMaxLevels = 16;
 
-/// About how many items a group shows, its own box not counted; no more than a little above `limit`.
-std::size_t itemCount(const Outline& outline, const ViewState& view, GroupId id, std::size_t limit) {
-    std::size_t count = 0;
+/// About the area that an item takes in a picture of boxes, edges and the room between them, in scene units. Only for
+/// where the search begins.
+constexpr double kAreaOfItem = 25'000;
+
+/// What a group shows.
+struct Visible {
+    std::size_t items = 0;  ///< about how many; its own box is not counted
+    std::size_t open = 0;   ///< groups seen from inside
+    bool operator==(const Visible&) const = default;
+};
+
+/// Adds what a group shows; no more than a little above `limit` items.
+void addVisible(const Outline& outline, const ViewState& view, GroupId id, std::size_t limit, Visible& seen) {
     for (const Outline::Member& member : outline.group(id).members) {
-        if (count > limit) break;
+        if (seen.items > limit) return;
         const GroupId inner = member.group;
         if (!inner.valid()) {
-            count += view.hideConstants && Outline::isConstant(outline.graph().expr(member.expr)) ? 0 : 1;
+            seen.items += view.hideConstants && Outline::isConstant(outline.graph().expr(member.expr)) ? 0 : 1;
             continue;
         }
         const std::uint32_t run = outline.runOf(inner);
         if (isFolded(outline, view, run) && outline.instanceOf(inner) != shownInstance(outline, view, run)) continue;
-        count += isOpen(outline, view, inner) ? itemCount(outline, view, inner, limit - count) : 1;
+        if (!isOpen(outline, view, inner)) {
+            ++seen.items;
+            continue;
+        }
+        ++seen.open;
+        addVisible(outline, view, inner, limit, seen);
     }
-    return count;
 }
 
 bool fits(const SceneLayout& scene, const Legibility& legibility) {
@@ -40,41 +56,75 @@ bool fits(const SceneLayout& scene, const Legibility& legibility) {
            scene.bounds.height * legibility.minScale <= legibility.room.height;
 }
 
+/// A picture that may be the first, and the views that give it: opening modules that nobody sees changes nothing.
+struct Level {
+    ViewState shallowest, deepest;
+    Visible seen;
+    std::shared_ptr<const SceneLayout> scene;  ///< null until it is composed
+};
+
+/// `view` and what it becomes with more and more levels open, as long as it has few enough items.
+std::vector<Level> levelsOf(const Outline& outline, const ViewState& view) {
+    const std::size_t last = std::min(greatestDepth(outline), kMaxLevels);
+    std::vector<Level> levels;
+    for (std::size_t depth = 0; depth <= last; ++depth) {
+        ViewState opened = view;
+        if (depth > 0) openToDepth(outline, opened, depth);
+        Visible seen;
+        addVisible(outline, opened, outline.root(), kMaxItems, seen);
+        if (!levels.empty() && seen == levels.back().seen && seen.items <= kMaxItems) {
+            levels.back().deepest = std::move(opened);
+            continue;
+        }
+        if (!levels.empty() && seen.items > kMaxItems) break;
+        levels.push_back({opened, opened, seen, {}});
+        if (seen.items > kMaxItems) break;
+    }
+    return levels;
+}
+
 }  // namespace
 
 base::Result<FirstView> composeFirstView(const Outline& outline, const ViewState& view, const Legibility& legibility,
                                          const SceneOptions& options, LayoutWorkers& workers, LayoutCache& cache,
                                          const base::WorkContext& work) {
-    SceneOptions quiet = options;  // no part of a picture that may not be taken is shown
-    quiet.onPartial = {};
-    const auto compose = [&](const ViewState& candidate, const SceneOptions& with) {
-        return composeScene(outline, candidate, with, workers, cache, work);
-    };
-    const auto countOf = [&](const ViewState& candidate) {
-        return itemCount(outline, candidate, outline.root(), kMaxItems);
-    };
-    const std::size_t deepest = greatestDepth(outline), last = std::min(deepest, kMaxLevels);
     const Outline::Group& root = outline.group(outline.root());
-    FirstView best{view, {}};
     if (root.exprs - root.constants <= kSmallGraph) {
-        openToDepth(outline, best.view, deepest);
-        SONDE_ASSIGN(best.scene, compose(best.view, options));
-        return best;
+        FirstView whole{view, {}};
+        openToDepth(outline, whole.view, greatestDepth(outline));
+        SONDE_ASSIGN(whole.scene, composeScene(outline, whole.view, options, workers, cache, work));
+        return whole;
     }
-    std::size_t count = countOf(view);
-    SONDE_ASSIGN(best.scene, compose(view, options));
-    for (std::size_t depth = 1; depth <= last && fits(*best.scene, legibility); ++depth) {
-        FirstView next{view, {}};
-        openToDepth(outline, next.view, depth);
-        const std::size_t nextCount = countOf(next.view);
-        if (nextCount > kMaxItems) break;
-        SONDE_ASSIGN(next.scene, compose(next.view, quiet));
-        const bool isScrolled = count <= kFewItems && nextCount <= kMaxScrolled;
-        if (!fits(*next.scene, legibility) && !isScrolled) break;
-        best = std::move(next);
-        count = nextCount;
+    std::vector<Level> levels = levelsOf(outline, view);
+    SceneOptions quiet = options;  // no part of a picture that may not be taken is shown
+    if (levels.size() > 1) quiet.onPartial = {};
+    const auto compose = [&](std::size_t level) -> base::Result<void> {
+        if (levels[level].scene) return {};
+        SONDE_ASSIGN(levels[level].scene, composeScene(outline, levels[level].deepest, quiet, workers, cache, work));
+        return {};
+    };
+
+    // A level more makes a picture larger. To compose one takes most of the time, so that the search begins where the
+    // number of items says that it may end.
+    const double area = legibility.room.width * legibility.room.height / (legibility.minScale * legibility.minScale);
+    std::size_t best = 0;
+    while (best + 1 < levels.size() && static_cast<double>(levels[best + 1].seen.items) * kAreaOfItem <= area) ++best;
+    SONDE_TRY(compose(best));
+    while (best > 0 && !fits(*levels[best].scene, legibility)) SONDE_TRY(compose(--best));
+    while (best + 1 < levels.size() && fits(*levels[best].scene, legibility)) {
+        const Level &now = levels[best], &next = levels[best + 1];
+        SONDE_TRY(compose(best + 1));
+        if (fits(*next.scene, legibility)) {
+            ++best;
+            continue;
+        }
+        if (now.seen.items <= kFewItems && next.seen.items <= kMaxScrolled)
+            return FirstView{next.shallowest, next.scene};
+        break;
     }
-    return best;
+    Level& found = levels[best];
+    const bool isLegible = fits(*found.scene, legibility);
+    return FirstView{std::move(isLegible ? found.deepest : found.shallowest), std::move(found.scene)};
 }
 
 }  // namespace sonde::layout
