@@ -99,6 +99,9 @@ TensorStats tensorStats(const Tensor& tensor, const std::stop_token& stop) {
     stats.count = tensor.numel();
     if (!hasNumbers(tensor)) return stats;
 
+    // One loop for counts, extremes and sum. With Eigen they are six reductions of masked arrays, which take 1.4 to 2
+    // times as long for finite float32, and more than twice as long with NaN among it (4,096 to 4,000,000 elements, one
+    // thread).
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
     double sum = 0;
