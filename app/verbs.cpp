@@ -19,6 +19,7 @@ Verb saveVerb();
 Verb problemsVerb();
 Verb debugVerb();
 Verb loadAndRunVerb();
+Verb referenceVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 Verb windowVerb();
@@ -26,8 +27,9 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(),   traceVerb(),  runVerb(),         checkVerb(), benchVerb(),    dumpVerb(),  opsVerb(),
-        modelsVerb(), passesVerb(), conformanceVerb(), saveVerb(),  problemsVerb(), debugVerb(), loadAndRunVerb(),
+        infoVerb(),   traceVerb(),    runVerb(),    checkVerb(),      benchVerb(),
+        dumpVerb(),   opsVerb(),      modelsVerb(), passesVerb(),     conformanceVerb(),
+        saveVerb(),   problemsVerb(), debugVerb(),  loadAndRunVerb(), referenceVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(), windowVerb(),
 #endif

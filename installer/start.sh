@@ -21,7 +21,7 @@ case "$model" in
     *) model=$start_dir/$model ;;  # as the caller sees it
 esac
 
-./installer/build.sh sonde sonde-layout-worker >&2
+./installer/build.sh sonde sonde-layout-worker sonde-ort >&2
 sonde=build/release/bin/sonde
 
 # Real input for the models that come with Sonde, random numbers for others.

@@ -59,8 +59,9 @@ const QList<Rule>& rules() {
         {"core/layout", {"core/graph", "core/layout/engine"}},
         {"core/document", kCore},
         {"core/export", {"core/document"}},
+        {"core/ort", {"core/export"}},
         {"core/session", {"core/document"}},
-        {"ui/context", {"core/session", "core/export"}},
+        {"ui/context", {"core/session", "core/export", "core/ort"}},
         {"ui/models", {"ui/context"}},
         {"ui/theme", {}},
         {"ui/actions", {"ui/theme"}},
@@ -69,7 +70,7 @@ const QList<Rule>& rules() {
         {"ui/panels", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
         {"ui/dialogs", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
         {"ui/window", kUi},
-        {"app", {"ui/window", "core/session", "core/export"}},
+        {"app", {"ui/window", "core/session", "core/export", "core/ort"}},
     };
     return table;
 }

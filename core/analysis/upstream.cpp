@@ -31,6 +31,10 @@ bool Upstream::isPlain(NodeId node) const {
     return exec::rowOf(*m_graph, expr.body) == m_graph->mainId();
 }
 
+bool Upstream::isRandom(NodeId node) const {
+    return !exec::drawsOf(*m_plan, m_graph->node(m_sources[node.index()]).producer).empty();
+}
+
 UpstreamPart Upstream::to(NodeId node, const std::vector<bool>& known) const {
     UpstreamPart part;
     std::set<ExprId> seen;

@@ -26,6 +26,8 @@ class Upstream {
     graph::NodeId sourceOf(graph::NodeId node) const { return m_sources[node.index()]; }
     /// Whether a node is computed by an operation outside of loops and branches.
     bool isPlain(graph::NodeId node) const;
+    /// Whether the operation that computes a node draws random numbers.
+    bool isRandom(graph::NodeId node) const;
     /// From a node up to the values that are `known`, by source. Weights are none of them.
     UpstreamPart to(graph::NodeId node, const std::vector<bool>& known) const;
     /// What the operations give for other values of `known`: the value of `node`. Nothing if an operation cannot be

@@ -1,12 +1,11 @@
 #include "core/layout/workers.h"
 
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
-#include <unistd.h>
 #include <vector>
 
+#include "core/base/helper_program.h"
 #include "core/layout/engine/layered.h"
 #include "core/layout/engine/pack.h"
 #include "core/layout/worker_process.h"
@@ -19,11 +18,6 @@ namespace {
 
 constexpr const char* kProgram = "sonde-layout-worker";
 constexpr std::chrono::milliseconds kMinBudget{50};  ///< for one of several parts
-
-bool isProgram(const fs::path& path) {
-    std::error_code ignored;
-    return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
-}
 
 /// How long `dot` takes by experience, in milliseconds: measured on chains with skip edges, random, dense and complete
 /// graphs of up to 9000 boxes and places; right within a factor of two above 20 ms, but for one graph in a dozen that
@@ -121,16 +115,7 @@ std::vector<int> LayoutWorkers::processIds() const {
     return ids;
 }
 
-fs::path LayoutWorkers::findProgram() {
-    if (const char* named = std::getenv("SONDE_LAYOUT_WORKER"); named && *named) return named;
-    std::error_code failed;
-    const fs::path here = fs::read_symlink("/proc/self/exe", failed).parent_path();
-    if (failed) return {};
-    for (const fs::path& folder : {here, here / "../libexec/sonde", here / "../bin"}) {
-        if (isProgram(folder / kProgram)) return (folder / kProgram).lexically_normal();
-    }
-    return {};
-}
+fs::path LayoutWorkers::findProgram() { return base::findHelperProgram(kProgram, "SONDE_LAYOUT_WORKER"); }
 
 double LayoutWorkers::expectedMs(const BoxGraph& graph, std::chrono::milliseconds budget) {
     double all = 0;

@@ -12,7 +12,7 @@ set(prefix ${WORK}/prefix)
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
-foreach(file bin/sonde libexec/sonde/sonde-layout-worker share/applications/sonde.desktop share/mime/packages/sonde.xml
+foreach(file bin/sonde libexec/sonde/sonde-layout-worker libexec/sonde/sonde-ort share/applications/sonde.desktop share/mime/packages/sonde.xml
     share/icons/hicolor/scalable/apps/sonde.svg share/sonde/samples/chelsea.png
     share/sonde/capture/sonde_capture.py include/sonde/core/base/error.h)
   if(NOT EXISTS ${prefix}/${file})
