@@ -41,8 +41,8 @@ std::vector<Value> constantInputs(const PlanImpl& plan, const Step& step) {
 }
 
 void PreparedCache::select(const std::shared_ptr<const InternalGraph>& graph, bool exact) {
-    if (graph == m_graph && exact == m_exact) return;
-    m_states.clear();
+    if (m_states && graph == m_graph && exact == m_exact) return;
+    m_states = PreparedStates::of(graph, exact);
     m_graph = graph;
     m_exact = exact;
 }
@@ -50,12 +50,11 @@ void PreparedCache::select(const std::shared_ptr<const InternalGraph>& graph, bo
 base::Result<std::shared_ptr<const ops::PreparedState>> PreparedCache::find(
     const Step& step, const std::function<std::vector<Value>()>& constants, ops::RunEnvironment& environment) {
     if (!step.op->prepare) return std::shared_ptr<const ops::PreparedState>();
-    const auto found = m_states.find(step.expr);
-    if (found != m_states.end()) return found->second;
+    if (auto found = m_states->find(step.expr)) return std::move(*found);
     const std::vector<Value> values = constants();
     SONDE_ASSIGN(std::shared_ptr<const ops::PreparedState> state,
                  step.op->prepare(ops::Constants(values, *step.op), step.attributes, environment));
-    return m_states.emplace(step.expr, std::move(state)).first->second;
+    return m_states->add(step.expr, std::move(state));
 }
 
 }  // namespace sonde::exec

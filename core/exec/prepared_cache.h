@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/exec/plan_impl.h"
+#include "core/exec/prepared_states.h"
 
 namespace sonde::exec {
 
@@ -13,7 +14,7 @@ namespace sonde::exec {
 std::vector<Value> constantInputs(const PlanImpl& plan, const Step& step);
 
 /// Packed weights and the like, made at an expr's first run and kept for as long as the graph is the one that runs:
-/// they depend on the graph's constants and not on what is watched.
+/// they depend on the graph's constants and not on what is watched. Other runners of the graph have the same.
 class PreparedCache {
   public:
     /// Forgets everything if the graph or the setting is another one.
@@ -26,7 +27,7 @@ class PreparedCache {
   private:
     std::shared_ptr<const InternalGraph> m_graph;
     bool m_exact = false;
-    std::unordered_map<ExprId, std::shared_ptr<const ops::PreparedState>> m_states;
+    std::shared_ptr<PreparedStates> m_states;
 };
 
 }  // namespace sonde::exec

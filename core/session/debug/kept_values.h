@@ -17,12 +17,14 @@
 
 namespace sonde::session::debug {
 
-/// How much a run that is debugged may keep of its values.
+/// How much a run that is debugged may keep of its values. Above that a process needs memory for what is done at the
+/// time: an operation's inputs, results and working memory, also if they alone are more than this, and no more than
+/// 32 MiB of memory that values have left. Weights and what they were packed into are the model's, as in any run.
 struct KeptLimits {
     static constexpr std::size_t kDefaultMemory = std::size_t{1} << 30;
     static constexpr std::size_t kDefaultDisk = std::size_t{64} << 30;
 
-    std::size_t memoryBytes = kDefaultMemory;
+    std::size_t memoryBytes = kDefaultMemory;  ///< of values that no operation is using
     /// Beyond the memory: what is in a file. Beyond that too, values are computed again.
     std::size_t diskBytes = kDefaultDisk;
     std::string folder;  ///< of that file, see SpillFile::create; may be empty
