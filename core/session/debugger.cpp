@@ -40,12 +40,15 @@ void Debugger::forget() {
     if (m_run) m_executor.discard(std::exchange(m_runner, {}));
     m_executor.discard(std::exchange(m_run, {}));
     m_place = {};
-    m_timeline.clear();
+    clearTimeline();
     m_isComplete = false;
     m_error.reset();
     m_hasOtherInputs = false;
     m_state = DebugState::Stopped;
 }
+
+/// Of millions of steps it takes a while to be freed.
+void Debugger::clearTimeline() { m_executor.discard(std::make_shared<debug::Timeline>(m_timeline.clear())); }
 
 void Debugger::cancel() {
     if (!m_run && !isRunning()) return;
@@ -56,7 +59,7 @@ void Debugger::cancel() {
 void Debugger::fail(base::Error error) {
     m_run.reset();
     m_place = {};
-    m_timeline.clear();
+    clearTimeline();
     m_error = std::move(error);
     m_state = DebugState::Failed;
     m_observer.debuggerChanged();
@@ -120,9 +123,13 @@ namespace {
 struct Moved {
     debug::Place place;
     debug::Breakpoints points;
-    debug::Timeline::Changes changes;  ///< of the trace
     bool hasEnded = false;
+    debug::Timeline::Changes changes = {};         ///< of the trace, if there are few
+    std::optional<debug::Timeline> timeline = {};  ///< with all changes, if there are many
 };
+
+/// So many steps are added to the timeline on the session's thread, in less than a millisecond.
+constexpr std::size_t kFewSteps = 10'000;
 
 }  // namespace
 
@@ -135,17 +142,24 @@ void Debugger::go(const Target& target, Direction direction) {
     session::start(
         m_executor, Activity::Debug, m_stop.token(),
         [document = m_document, run = m_run, from = m_place, target, direction, doesCurrent = m_doesCurrent,
-         points = m_breakpoints, known = m_timeline.size(),
-         open = m_timeline.open()](const base::WorkContext& work) mutable {
+         points = m_breakpoints, timeline = m_timeline](const base::WorkContext& work) mutable {
             debug::Place place = debug::move(*document, *run, from, target, direction, points, work);
             if (doesCurrent) debug::View(document, run, place).doCurrent(work);
-            return Moved{std::move(place), std::move(points), debug::Timeline::changes(run->trace(), known, open),
-                         run->hasEnded()};
+            Moved moved{std::move(place), std::move(points), run->hasEnded()};
+            moved.changes = debug::Timeline::changes(run->trace(), timeline.size(), timeline.open());
+            if (moved.changes.added.size() > kFewSteps) {
+                timeline.add(std::exchange(moved.changes, {}));
+                moved.timeline = std::move(timeline);
+            }
+            timeline = {};  // else adding to the other one would copy it
+            return moved;
         },
         [this, run = m_run](Moved moved) {
             if (run != m_run) return;
             m_place = std::move(moved.place);
-            m_timeline.add(moved.changes);
+            if (moved.timeline) std::swap(m_timeline, *moved.timeline);
+            else m_timeline.add(moved.changes);
+            if (moved.timeline) m_executor.discard(std::make_shared<debug::Timeline>(std::move(*moved.timeline)));
             m_isComplete = moved.hasEnded;
             m_breakpoints.adopt(std::move(moved.points));
             m_state = m_place.reason == debug::Reason::Failed ? DebugState::Failed

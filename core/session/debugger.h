@@ -136,6 +136,7 @@ class Debugger {
     using Look = std::function<std::function<void()>(const debug::View&, const base::WorkContext&)>;
     void addLook(Look look);
     void startLooks();
+    void clearTimeline();
     void dropLooks() { m_looks.clear(), m_isLooking = false; }
     base::Result<void> begin(std::function<void()> then);
     void start();

@@ -23,14 +23,27 @@ void insertSorted(std::vector<ItemId>& items, ItemId item) {
 
 }  // namespace
 
+/// To be added to: of its own, and with room, so that few more items later cost no more than those.
+Timeline::Data& Timeline::own(std::size_t added) {
+    if (m_data.use_count() > 1) m_data = std::make_shared<Data>(*m_data);
+    if (const std::size_t needed = size() + added; needed >= m_data->items.capacity()) {
+        const std::size_t room = needed + needed / 2;
+        m_data->items.reserve(room);
+        m_data->units.reserve(room + 1);
+        m_data->ns.reserve(room + 1);
+    }
+    return *m_data;
+}
+
 void Timeline::add(const Changes& changes) {
     const std::size_t known = size();
-    for (const auto& [id, item] : changes.changed) m_items[id] = item;
-    m_items.insert(m_items.end(), changes.added.begin(), changes.added.end());
-    const auto list = [this](ItemId id) {
-        const Item& item = m_items[id];
+    Data& data = own(changes.added.size());
+    for (const auto& [id, item] : changes.changed) data.items[id] = item;
+    data.items.insert(data.items.end(), changes.added.begin(), changes.added.end());
+    const auto list = [&data](ItemId id) {
+        const Item& item = data.items[id];
         for (std::size_t bit = 0; bit < kEvents; ++bit)
-            if ((item.events >> bit & 1) != 0) insertSorted(m_events[bit], id);
+            if ((item.events >> bit & 1) != 0) insertSorted(data.events[bit], id);
         return item.end == kNoItem;
     };
     std::vector<ItemId> open;
@@ -39,32 +52,33 @@ void Timeline::add(const Changes& changes) {
     for (std::size_t i = known; i < size(); ++i) {
         const auto id = static_cast<ItemId>(i);
         if (list(id)) open.push_back(id);
-        const std::size_t row = m_items[id].depth;
-        if (row >= m_rows.size()) m_rows.resize(row + 1);
-        m_rows[row].push_back(id);
+        const std::size_t row = data.items[id].depth;
+        if (row >= data.rows.size()) data.rows.resize(row + 1);
+        data.rows[row].push_back(id);
     }
-    m_open = std::move(open);
-    place(known == 0 ? 0 : known - 1);  // what was last may have got something inside, and its time
+    data.open = std::move(open);
+    data.place(known == 0 ? 0 : known - 1);  // what was last may have got something inside, and its time
 }
 
 /// An item without any inside takes up its own width; what is around others begins and ends with them.
-void Timeline::place(std::size_t from) {
-    m_units.resize(size() + 1, 0);
-    m_ns.resize(size() + 1, 0);
-    for (std::size_t i = from; i < size(); ++i) {
-        const bool hasInside = i + 1 < size() && m_items[i + 1].parent == static_cast<ItemId>(i);
-        m_units[i + 1] = m_units[i] + (hasInside ? 0 : 1);
-        m_ns[i + 1] = m_ns[i] + (hasInside ? 0 : std::max<std::int64_t>(m_items[i].elapsedNs, 0));
+void Timeline::Data::place(std::size_t from) {
+    units.resize(items.size() + 1, 0);
+    ns.resize(items.size() + 1, 0);
+    for (std::size_t i = from; i < items.size(); ++i) {
+        const bool hasInside = i + 1 < items.size() && items[i + 1].parent == static_cast<ItemId>(i);
+        units[i + 1] = units[i] + (hasInside ? 0 : 1);
+        ns[i + 1] = ns[i] + (hasInside ? 0 : std::max<std::int64_t>(items[i].elapsedNs, 0));
     }
 }
 
 double Timeline::at(ItemId item, TimelineScale scale) const {
-    if (m_items.empty()) return 0;
-    return scale == TimelineScale::Uniform ? static_cast<double>(m_units[item]) : static_cast<double>(m_ns[item]);
+    if (m_data->items.empty()) return 0;
+    return scale == TimelineScale::Uniform ? static_cast<double>(m_data->units[item])
+                                           : static_cast<double>(m_data->ns[item]);
 }
 
 ItemId Timeline::endOf(ItemId item) const {
-    const ItemId end = m_items[item].end;
+    const ItemId end = m_data->items[item].end;
     return end == kNoItem ? static_cast<ItemId>(size()) : std::min(end, static_cast<ItemId>(size()));
 }
 
@@ -84,7 +98,7 @@ std::size_t firstOf(std::size_t from, std::size_t count, const Behind& isBehind)
 }  // namespace
 
 ItemId Timeline::itemAt(double position, TimelineScale scale) const {
-    if (m_items.empty() || position < 0 || position >= length(scale)) return kNoItem;
+    if (m_data->items.empty() || position < 0 || position >= length(scale)) return kNoItem;
     // Of all that begin there the last is innermost, or the only one with a width.
     const std::size_t behind =
         firstOf(0, size(), [&](std::size_t i) { return at(static_cast<ItemId>(i), scale) > position; });
@@ -92,25 +106,25 @@ ItemId Timeline::itemAt(double position, TimelineScale scale) const {
 }
 
 ItemId Timeline::itemAt(double position, std::size_t row, TimelineScale scale) const {
-    if (row >= m_rows.size() || position < 0) return kNoItem;
-    const std::vector<ItemId>& items = m_rows[row];
+    if (row >= m_data->rows.size() || position < 0) return kNoItem;
+    const std::vector<ItemId>& items = m_data->rows[row];
     const std::size_t index = firstOf(0, items.size(), [&](std::size_t i) { return end(items[i], scale) > position; });
     return index < items.size() && begin(items[index], scale) <= position ? items[index] : kNoItem;
 }
 
 ItemId Timeline::operationAt(ItemId item) const {
-    while (item < size() && m_items[item].kind != Item::Kind::Operation) ++item;
+    while (item < size() && m_data->items[item].kind != Item::Kind::Operation) ++item;
     return item < size() ? item : kNoItem;
 }
 
 ItemId Timeline::previousInRow(ItemId item) const {
-    const std::vector<ItemId>& row = m_rows[m_items[item].depth];
+    const std::vector<ItemId>& row = m_data->rows[m_data->items[item].depth];
     const auto here = std::ranges::lower_bound(row, item);
     return here == row.begin() ? kNoItem : *std::prev(here);
 }
 
 ItemId Timeline::nextInRow(ItemId item) const {
-    const std::vector<ItemId>& row = m_rows[m_items[item].depth];
+    const std::vector<ItemId>& row = m_data->rows[m_data->items[item].depth];
     const auto next = std::ranges::upper_bound(row, item);
     return next == row.end() ? kNoItem : *next;
 }
@@ -118,8 +132,8 @@ ItemId Timeline::nextInRow(ItemId item) const {
 std::vector<TimelineBar> Timeline::bars(std::size_t row, TimelineScale scale, double from, double to,
                                         double least) const {
     std::vector<TimelineBar> bars;
-    if (row >= m_rows.size() || !(to > from) || !(least > 0)) return bars;
-    const std::vector<ItemId>& items = m_rows[row];
+    if (row >= m_data->rows.size() || !(to > from) || !(least > 0)) return bars;
+    const std::vector<ItemId>& items = m_data->rows[row];
     std::size_t i = firstOf(0, items.size(), [&](std::size_t k) { return end(items[k], scale) > from; });
     while (i < items.size() && begin(items[i], scale) < to) {
         const double start = begin(items[i], scale);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,7 +29,7 @@ struct TimelineBar {
 /// copy of what a Trace had, for who draws it while the run goes on. All queries of a range cost as much as there is to
 /// draw, not as much as there is in the run.
 ///
-/// Not thread-safe.
+/// A copy of a timeline costs nothing until one of the two is added to. Not thread-safe, but copies are apart.
 class Timeline {
   public:
     /// What a trace has that a timeline has not.
@@ -37,21 +38,23 @@ class Timeline {
         std::vector<Item> added;
     };
     /// Items that are not done as far as the timeline knows: they may have changed.
-    const std::vector<ItemId>& open() const { return m_open; }
+    const std::vector<ItemId>& open() const { return m_data->open; }
     static Changes changes(const Trace& trace, std::size_t known, std::span<const ItemId> open);
     void add(const Changes& changes);
-    void clear() {
+    /// Leaves none, and returns what there was.
+    Timeline clear() {
         const std::size_t number = m_number + 1;
-        *this = {};
+        Timeline before = std::exchange(*this, Timeline());
         m_number = number;
+        return before;
     }
     /// Of the run: counts how often it was cleared.
     std::size_t number() const { return m_number; }
 
-    std::size_t size() const { return m_items.size(); }
-    const Item& operator[](ItemId item) const { return m_items[item]; }
+    std::size_t size() const { return m_data->items.size(); }
+    const Item& operator[](ItemId item) const { return m_data->items[item]; }
     /// Rows: the largest depth + 1.
-    std::size_t rowCount() const { return m_rows.size(); }
+    std::size_t rowCount() const { return m_data->rows.size(); }
 
     /// In units of the scale, from the start of the run. An item that is not done ends where the run is.
     double begin(ItemId item, TimelineScale scale) const { return at(item, scale); }
@@ -77,20 +80,25 @@ class Timeline {
     std::vector<ItemId> thinned(std::span<const ItemId> items, TimelineScale scale, double from, double to,
                                 double least) const;
     /// In order, the items in which an event came up, by the number of its bit in TensorEvent.
-    const std::vector<ItemId>& withEvent(std::size_t bit) const { return m_events[bit]; }
+    const std::vector<ItemId>& withEvent(std::size_t bit) const { return m_data->events[bit]; }
     static constexpr std::size_t kEvents = 4;
 
   private:
+    struct Data {
+        std::vector<Item> items;
+        std::vector<ItemId> open;
+        std::vector<std::uint32_t> units;  ///< by item and one more: where it begins
+        std::vector<std::int64_t> ns;      ///< likewise
+        std::vector<std::vector<ItemId>> rows;
+        std::array<std::vector<ItemId>, kEvents> events;
+
+        void place(std::size_t from);
+    };
     double at(ItemId item, TimelineScale scale) const;
-    void place(std::size_t from);
+    Data& own(std::size_t added);
 
     std::size_t m_number = 0;
-    std::vector<Item> m_items;
-    std::vector<ItemId> m_open;
-    std::vector<std::uint32_t> m_units;  ///< by item and one more: where it begins
-    std::vector<std::int64_t> m_ns;      ///< likewise
-    std::vector<std::vector<ItemId>> m_rows;
-    std::array<std::vector<ItemId>, kEvents> m_events;
+    std::shared_ptr<Data> m_data = std::make_shared<Data>();
 };
 
 /// What an item is called: the name of the node that is computed, the module's qualname, "iteration 3".

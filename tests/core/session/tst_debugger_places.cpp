@@ -75,6 +75,40 @@ class TestDebuggerPlaces : public QObject {
         QCOMPARE(debugger.timeline().size(), std::size_t{0});
     }
 
+    /// More steps at once than the session's own thread takes over one by one.
+    void manyStepsAreTakenOver() {
+        QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("chain.onnx")).toStdString();
+        onnx::Graph graph;
+        for (int i = 0; i < 12'000; ++i)
+            graph.nodes.push_back({"Abs", {i == 0 ? "x" : "y" + std::to_string(i)}, {"y" + std::to_string(i + 1)}});
+        graph.inputs = {onnx::valueInfo("x", 1, {-1})};
+        graph.outputs = {onnx::valueInfo("y12000", 1, {-1})};
+        std::ofstream(path, std::ios::binary) << onnx::model(graph);
+        Session session;
+        document::OpenOptions options;
+        options.groups = false;
+        QVERIFY(session.open(path, options));
+        session.runs().giveValues({tensor::Tensor::of<float>({2}, std::vector<float>{-1, 2})});
+        Debugger& debugger = session.debugger();
+        debugger.step(session::debug::Target::Kind::Into);
+        const auto number = debugger.timeline().number();
+        const auto* const timeline = &debugger.timeline();
+        debugger.step(session::debug::Target::Kind::Into);
+        QCOMPARE(timeline->size(), std::size_t{2});
+        debugger.resume();
+        QCOMPARE(&debugger.timeline(), timeline);  // who looks at it goes on
+        QCOMPARE(timeline->size(), std::size_t{12'000});
+        QCOMPARE(timeline->number(), number);
+        QVERIFY(debugger.isComplete() && timeline->open().empty());
+        for (const ItemId item : {ItemId{0}, ItemId{1}, ItemId{11'999}}) {
+            QCOMPARE((*timeline)[item].end, item + 1);
+            QCOMPARE(timeline->begin(item, session::debug::TimelineScale::Uniform), double(item));
+        }
+        debugger.step(session::debug::Target::Kind::Into, Direction::Back);
+        QCOMPARE(debugger.place().item, ItemId{11'999});
+    }
+
     /// Going on stops at breakpoints, going back does not.
     void breakpointsStopOnTheWay() {
         Session session;

@@ -177,6 +177,24 @@ class TestTimeline : public QObject {
         }
     }
 
+    /// Adding to one leaves the other as it is; what is cleared is as it was, too.
+    void copiesAreApart() {
+        Timeline timeline = of(small());
+        const Timeline before = timeline;
+        const ItemId at = static_cast<ItemId>(timeline.size());
+        timeline.add({{{0, item(kNoItem, 0, 1, 90)}}, {item(kNoItem, 0, at + 1, 4)}});
+        QCOMPARE(timeline.size(), std::size_t{8});
+        QCOMPARE(timeline.length(Scale::Time), 90.0 + 20 + 30 + 5 + 4);
+        QCOMPARE(before.size(), std::size_t{7});
+        QCOMPARE(before.length(Scale::Time), 10.0 + 20 + 30 + 5);
+        const std::size_t number = timeline.number();
+        const Timeline cleared = timeline.clear();
+        QCOMPARE(timeline.size(), std::size_t{0});
+        QCOMPARE(timeline.number(), number + 1);
+        QCOMPARE(cleared.size(), std::size_t{8});
+        QCOMPARE(cleared.number(), number);
+    }
+
     void eventsAreListed() {
         const Timeline timeline = of(small());
         QCOMPARE(timeline.withEvent(0), (std::vector<ItemId>{2, 4}));
