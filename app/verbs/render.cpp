@@ -7,9 +7,11 @@
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "app/verbs/options.h"
+#include "core/document/session_model.h"
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/export.h"
 #include "ui/canvas/layout_service.h"
+#include "ui/context/remembered.h"
 
 namespace sonde::app {
 
@@ -24,7 +26,7 @@ struct RenderOptions {
     std::optional<std::size_t> depth;
     std::vector<std::string> expand;
     std::string theme = "light";
-    std::string direction = "down";
+    std::string direction;  ///< empty: that of the session, else down
     double scale = 2;
     bool weights = false;
     bool foldShapes = false;
@@ -66,13 +68,19 @@ base::Result<context::LabelRules> labelRules(const std::vector<std::string>& tex
 
 const std::vector<std::string> kEndings{".svg", ".png", ".pdf", ".dot", ".json"};
 
-base::Result<ViewState> viewFor(const RenderOptions& options, const Outline& outline) {
-    ViewState view;
-    view.hideConstants = !options.weights;
-    view.foldShapes = options.foldShapes;
-    view.foldFrom = options.unfold ? 0 : kFoldFrom;
-    view.direction = options.direction == "right" ? layout::Direction::LeftRight : layout::Direction::TopDown;
-    layout::openToDepth(outline, view, options.depth.value_or(options.expand.empty() ? 1 : 0));
+/// What a session shows, but for what the options say; of another model what they say.
+base::Result<ViewState> viewFor(const RenderOptions& options, const document::Document& document,
+                                const Outline& outline) {
+    std::optional<ViewState> stored;
+    if (document.session) stored = context::viewOfTexts(outline.graph(), document.session->file.view, 0);
+    ViewState view = stored.value_or(ViewState());
+    if (options.weights || !stored) view.hideConstants = !options.weights;
+    if (options.foldShapes || !stored) view.foldShapes = options.foldShapes;
+    if (options.unfold || !stored) view.foldFrom = options.unfold ? 0 : kFoldFrom;
+    if (!options.direction.empty())
+        view.direction = options.direction == "right" ? layout::Direction::LeftRight : layout::Direction::TopDown;
+    if (options.depth || !options.expand.empty() || !stored)
+        layout::openToDepth(outline, view, options.depth.value_or(options.expand.empty() ? 1 : 0));
     for (const std::string& qualname : options.expand) {
         bool found = false;
         for (const graph::Scope& scope : outline.graph().scopes()) {
@@ -106,7 +114,7 @@ base::Result<int> render(RenderOptions& options) {
     const QGuiApplication application(argc, argv);
 
     const Outline outline(document->graph);
-    SONDE_ASSIGN(const ViewState view, viewFor(options, outline));
+    SONDE_ASSIGN(const ViewState view, viewFor(options, *document, outline));
     canvas::CanvasStyle style;
     style.scheme = options.theme == "dark" ? theme::Scheme::Dark : theme::Scheme::Light;
     style.showAttributes = options.attributes;
@@ -144,7 +152,8 @@ Verb renderVerb() {
                                 "File to write; the extension selects the format: svg, png, pdf, dot, json")
                     ->required();
                 command.add_option("--depth", options->depth,
-                                   "Expand modules to this depth; 0 collapses all (default 1, with --expand 0)");
+                                   "Expand modules to this depth; 0 collapses all (default 1, with --expand 0; of a "
+                                   "session (.sonde) what it shows)");
                 command
                     .add_option("--expand", options->expand, "Expand this module and those around it (again for more)")
                     ->type_name("QUALNAME")
@@ -152,9 +161,10 @@ Verb renderVerb() {
                 command.add_option("--theme", options->theme, "light or dark")
                     ->check(CLI::IsMember({"light", "dark"}))
                     ->capture_default_str();
-                command.add_option("--direction", options->direction, "Where the graph flows: down or right")
-                    ->check(CLI::IsMember({"down", "right"}))
-                    ->capture_default_str();
+                command
+                    .add_option("--direction", options->direction,
+                                "Where the graph flows: down or right (default down, of a session what it shows)")
+                    ->check(CLI::IsMember({"down", "right"}));
                 command.add_option("--scale", options->scale, "Pixels per unit of a PNG")
                     ->check(CLI::Range(0.05, 8.0))
                     ->capture_default_str();

@@ -60,8 +60,12 @@ void ModelMemory::recallFile() {
     if (!rows) Q_EMIT inputsRefused(rows.error());
     else
         for (const auto& [name, spec] : *rows) session.inputs().restore(name, spec);
-    if (const auto view = viewOfTexts(*document->graph, document->session->file.view))
-        m_parts.canvases.at(0).reset(view);
+    const std::map<std::string, std::string>& texts = document->session->file.view;
+    const auto view = viewOfTexts(*document->graph, texts, 0);
+    if (!view) return;
+    const auto second = viewOfTexts(*document->graph, texts, 1);
+    m_parts.canvases.at(0).reset(view);
+    m_parts.canvases.at(1).reset(second ? second : view);
 }
 
 void ModelMemory::keep() {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/session/node_ref.h"
+#include "core/session/watch/node_identity.h"
 #include "ui/context/stored_groups.h"
 
 namespace sonde::context {
@@ -19,6 +19,7 @@ using graph::ScopeId;
 const QChar kTab(u'\t'), kSlash(u'/');
 const QString kLocations = QStringLiteral("locations");
 const QString kSecond = QStringLiteral("secondCanvas");
+const QString kCanvases[] = {QString(), kSecond + kSlash};
 const QString kPlaces[] = {QStringLiteral("place"), QStringLiteral("secondPlace")};
 
 QString modelKey(std::uint64_t fingerprint) {
@@ -30,14 +31,29 @@ QString locationName(const std::string& location) {
     return QString::fromLatin1(hash.toHex().left(16));
 }
 
-QString text(const InternalGraph& graph, NodeId id) {
-    const session::NodeRef ref = session::refOf(graph, id);
-    return QString::fromStdString(ref.name) + kTab + QString::fromStdString(ref.qualname);
+/// An index of a graph's nodes, which takes its time: made when it is needed first.
+class Index {
+  public:
+    explicit Index(const InternalGraph& graph) : m_graph(graph) {}
+    const session::IdentityIndex& get() {
+        if (!m_index) m_index.emplace(m_graph);
+        return *m_index;
+    }
+
+  private:
+    const InternalGraph& m_graph;
+    std::optional<session::IdentityIndex> m_index;
+};
+
+/// Of the place of a canvas, which is written often, name and module only.
+QString shortText(const InternalGraph& graph, NodeId id) {
+    return QString::fromStdString(graph.node(id).name) + kTab +
+           QString::fromStdString(graph.expr(graph.node(id).producer).qualname.value_or(""));
 }
 
-QStringList texts(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+QStringList texts(Index& index, const std::vector<NodeId>& nodes) {
     QStringList list;
-    for (const NodeId node : nodes) list << text(graph, node);
+    for (const NodeId node : nodes) list << QString::fromStdString(index.get().of(node).text());
     return list;
 }
 
@@ -71,16 +87,12 @@ std::vector<session::WatchGroup> groups(const QStringList& texts) {
 }
 
 /// "1<newline>max(abs(fc))<newline>PIN": whether it is enabled, the text, the identity of the node.
-QStringList texts(const InternalGraph& graph, const std::vector<session::ExpressionWatches::Entry>& entries) {
+QStringList texts(Index& index, const std::vector<session::ExpressionWatches::Entry>& entries) {
     QStringList list;
-    std::optional<session::IdentityIndex> index;
     for (const session::ExpressionWatches::Entry& entry : entries) {
         std::string pin;
         if (entry.missingPin) pin = entry.missingPin->text();
-        if (entry.pin.valid()) {
-            if (!index) index.emplace(graph);
-            pin = index->of(entry.pin).text();
-        }
+        if (entry.pin.valid()) pin = index.get().of(entry.pin).text();
         QString text = QString::fromStdString(entry.text);
         text.replace(u'\n', u' ');
         list << QString::number(entry.isEnabled ? 1 : 0) + u'\n' + text + u'\n' + QString::fromStdString(pin);
@@ -99,14 +111,14 @@ std::vector<session::ExpressionWatch> expressionWatches(const QStringList& texts
     return watches;
 }
 
-NodeId find(const InternalGraph& graph, const QString& kept) {
-    return session::findNode(graph, {kept.section(kTab, 0, 0).toStdString(), kept.section(kTab, 1).toStdString()});
+NodeId find(Index& index, const QString& kept) {
+    return index.get().find(session::NodeIdentity::of(kept.toStdString())).node;
 }
 
-std::vector<NodeId> findAll(const InternalGraph& graph, const QStringList& kept) {
+std::vector<NodeId> findAll(Index& index, const QStringList& kept) {
     std::vector<NodeId> nodes;
     for (const QString& one : kept)
-        if (const NodeId node = find(graph, one); node.valid()) nodes.push_back(node);
+        if (const NodeId node = find(index, one); node.valid()) nodes.push_back(node);
     return nodes;
 }
 
@@ -199,14 +211,14 @@ std::vector<session::debug::SavedBreakpoint> breakpointsOf(const QStringList& te
 Group groupOf(const InternalGraph& graph, int canvas, const Place& place) {
     const QString below = kPlaces[canvas] + kSlash;
     return {{below + QStringLiteral("kind"), static_cast<int>(place.kind)},
-            {below + QStringLiteral("node"), place.node.valid() ? text(graph, place.node) : QString()},
+            {below + QStringLiteral("node"), place.node.valid() ? shortText(graph, place.node) : QString()},
             {below + QStringLiteral("module"), place.scope.valid() ? scopeText(graph.scope(place.scope)) : QString()},
             {below + QStringLiteral("offset"), place.offset},
             {below + QStringLiteral("scale"), place.scale}};
 }
 
 /// One that is not what was written, or of which nothing is left, is the first.
-Place placeOf(const Group& group, int canvas, const InternalGraph& graph) {
+Place placeOf(const Group& group, int canvas, const InternalGraph& graph, Index& index) {
     const auto value = [&](const char* key) { return group.value(kPlaces[canvas] + kSlash + QLatin1String(key)); };
     Place place;
     const int kind = value("kind").toInt();
@@ -219,21 +231,26 @@ Place placeOf(const Group& group, int canvas, const InternalGraph& graph) {
     const QString module = value("module").toString(), node = value("node").toString();
     if (const auto found = findScopes(scopesByText(graph), {module}); !module.isEmpty() && !found.empty())
         place.scope = found.front();
-    if (!node.isEmpty()) place.node = find(graph, node);
+    if (!node.isEmpty()) {
+        // As a rule the name does, and the index is not needed.
+        place.node = graph.findNode(session::NodeIdentity::of(node.toStdString()).name);
+        if (!place.node.valid()) place.node = find(index, node);
+    }
     if (place.scope.valid() || place.node.valid()) place.kind = Place::Kind::Moved;
     return place;
 }
 
 Group groupOf(const InternalGraph& graph, const Remembered& state) {
     Group group;
+    Index index(graph);
     group[QStringLiteral("watched")] = texts(state.watched.identities(graph));
     group[QStringLiteral("ends")] = texts(state.ends.identities(graph));
     group[QStringLiteral("watchGroups")] = texts(state.groups);
-    group[QStringLiteral("expressions")] = texts(graph, state.expressions);
+    group[QStringLiteral("expressions")] = texts(index, state.expressions);
     group[QStringLiteral("breakpoints")] = breakpointTexts(state.breakpoints);
-    group[QStringLiteral("acceptedBad")] = texts(graph, state.accepted);
+    group[QStringLiteral("acceptedBad")] = texts(index, state.accepted);
     group[QStringLiteral("tolerance")] = state.tolerance ? QVariant(*state.tolerance) : QVariant();
-    group[QStringLiteral("bookmarks")] = texts(graph, state.bookmarkedNodes);
+    group[QStringLiteral("bookmarks")] = texts(index, state.bookmarkedNodes);
     group[QStringLiteral("bookmarkedModules")] = scopeTexts(graph, state.bookmarkedScopes);
     // As QSettings::beginWriteArray() writes a list: earlier versions did.
     group[QStringLiteral("inputs/size")] = static_cast<int>(state.inputs.size());
@@ -245,14 +262,15 @@ Group groupOf(const InternalGraph& graph, const Remembered& state) {
         group[below + QStringLiteral("resize")] = spec.image.resize;
         group[below + QStringLiteral("preset")] = spec.image.preset;
     }
-    if (state.view) addView(group, {}, graph, *state.view);
+    if (state.view) addView(group, kCanvases[0], graph, *state.view);
     if (state.secondView && state.view && *state.secondView == *state.view) group[kSecond] = QVariant();
-    else if (state.secondView) addView(group, kSecond + kSlash, graph, *state.secondView);
+    else if (state.secondView) addView(group, kCanvases[1], graph, *state.secondView);
     return group;
 }
 
 Remembered stateOf(const Group& group, const InternalGraph& graph) {
-    const auto nodes = [&](const char* key) { return findAll(graph, group.value(QLatin1String(key)).toStringList()); };
+    Index index(graph);
+    const auto nodes = [&](const char* key) { return findAll(index, group.value(QLatin1String(key)).toStringList()); };
     Remembered state;
     state.watched.assign(graph, identities(group.value(QStringLiteral("watched")).toStringList()));
     state.ends.assign(graph, identities(group.value(QStringLiteral("ends")).toStringList()));
@@ -278,11 +296,10 @@ Remembered stateOf(const Group& group, const InternalGraph& graph) {
         spec.image.preset = value("preset", spec.image.preset).toString();
         state.inputs.emplace_back(value("name").toString(), spec);
     }
-    if (group.contains(QStringLiteral("open"))) state.view = viewOf(group, {}, graph);
-    if (group.contains(kSecond + kSlash + QStringLiteral("open")))
-        state.secondView = viewOf(group, kSecond + kSlash, graph);
-    state.place = placeOf(group, 0, graph);
-    state.secondPlace = placeOf(group, 1, graph);
+    if (group.contains(kCanvases[0] + QStringLiteral("open"))) state.view = viewOf(group, kCanvases[0], graph);
+    if (group.contains(kCanvases[1] + QStringLiteral("open"))) state.secondView = viewOf(group, kCanvases[1], graph);
+    state.place = placeOf(group, 0, graph, index);
+    state.secondPlace = placeOf(group, 1, graph, index);
     return state;
 }
 
@@ -327,29 +344,33 @@ Remembered recall(const document::Document& document) {
     return isOfModel(group) ? stateOf(group, *document.graph) : Remembered();
 }
 
-std::map<QString, QString> viewTexts(const graph::InternalGraph& graph, const layout::ViewState& view) {
+std::map<std::string, std::string> viewTexts(const graph::InternalGraph& graph, const layout::ViewState& view,
+                                             int canvas) {
     Group group;
-    addView(group, {}, graph, view);
-    std::map<QString, QString> texts;
+    addView(group, kCanvases[canvas], graph, view);
+    std::map<std::string, std::string> texts;
     for (auto one = group.cbegin(); one != group.cend(); ++one)
-        texts[one.key()] = one.value().typeId() == QMetaType::QStringList
-                               ? one.value().toStringList().join(QLatin1Char('\n'))
-                               : one.value().toString();
+        texts[one.key().toStdString()] =
+            (one.value().typeId() == QMetaType::QStringList ? one.value().toStringList().join(QLatin1Char('\n'))
+                                                            : one.value().toString())
+                .toStdString();
     return texts;
 }
 
 std::optional<layout::ViewState> viewOfTexts(const graph::InternalGraph& graph,
-                                             const std::map<std::string, std::string>& texts) {
-    if (!texts.contains("open")) return std::nullopt;
+                                             const std::map<std::string, std::string>& texts, int canvas) {
     static const QStringList lists{QStringLiteral("open"), QStringLiteral("openExprs"), QStringLiteral("unfolded"),
                                    QStringLiteral("instances")};
+    const QString& below = kCanvases[canvas];
+    if (!texts.contains(below.toStdString() + "open")) return std::nullopt;
     Group group;
     for (const auto& [key, value] : texts) {
         const QString name = QString::fromStdString(key), text = QString::fromStdString(value);
-        if (lists.contains(name)) group[name] = text.split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+        if (!name.startsWith(below)) continue;
+        if (lists.contains(name.mid(below.size()))) group[name] = text.split(QLatin1Char('\n'), Qt::SkipEmptyParts);
         else group[name] = text;
     }
-    return viewOf(group, {}, graph);
+    return viewOf(group, below, graph);
 }
 
 }  // namespace sonde::context

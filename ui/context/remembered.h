@@ -24,7 +24,7 @@ inline constexpr std::size_t kFoldFrom = 3;
 
 /// What is kept of a model between sessions, under the fingerprint of its content (QSettings "models/FINGERPRINT"). A
 /// file that was exported again has another fingerprint: then what was kept for its path last is taken. Nodes are kept
-/// by name and qualname, points by identity, modules by qualname and number of the call.
+/// by identity (see session::NodeIdentity), modules by qualname and number of the call.
 struct Remembered {
     session::PointSet watched;
     session::PointSet ends;
@@ -52,9 +52,11 @@ Remembered recall(const document::Document& document);
 /// Reads what the settings say of a document and its further graphs, for recall(). For workers: waits for the disk.
 void fetchRemembered(const document::Document& document);
 
-/// What a canvas shows, as texts by name for a session file, and the way back; none if there is none among them.
-std::map<QString, QString> viewTexts(const graph::InternalGraph& graph, const layout::ViewState& view);
+/// What a canvas (0 or 1) shows, as texts by name for a session file: those of the second begin with "secondCanvas/".
+std::map<std::string, std::string> viewTexts(const graph::InternalGraph& graph, const layout::ViewState& view,
+                                             int canvas);
+/// The way back; none if the canvas is not among them.
 std::optional<layout::ViewState> viewOfTexts(const graph::InternalGraph& graph,
-                                             const std::map<std::string, std::string>& texts);
+                                             const std::map<std::string, std::string>& texts, int canvas);
 
 }  // namespace sonde::context

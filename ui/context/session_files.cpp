@@ -20,6 +20,14 @@ constexpr int kGatherMs = 20;
 
 std::filesystem::path folderOf(const QString& path) { return QFileInfo(path).absolutePath().toStdString(); }
 
+void storeView(io::SessionFile& file, const graph::InternalGraph& graph, const CanvasState& canvas, int number) {
+    for (auto& [key, value] : viewTexts(graph, canvas.view(), number)) file.view[key] = std::move(value);
+}
+
+void dropView(io::SessionFile& file, const graph::InternalGraph& graph, const CanvasState& canvas, int number) {
+    for (const auto& [key, value] : viewTexts(graph, canvas.view(), number)) file.view.erase(key);
+}
+
 }  // namespace
 
 SessionFiles::SessionFiles(session::Session& session, OpenModel& model, Canvases& canvases, Messages& messages)
@@ -61,9 +69,10 @@ void SessionFiles::flush() {
 
 io::SessionFile SessionFiles::now(const std::filesystem::path& folder) const {
     io::SessionFile file = session::sessionFileOf(m_session, folder);
-    if (const CanvasState& canvas = m_canvases.at(0); !canvas.isFirst())
-        for (const auto& [key, value] : viewTexts(m_model.graph(), canvas.view()))
-            file.view[key.toStdString()] = value.toStdString();
+    const CanvasState &first = m_canvases.at(0), &second = m_canvases.at(1);
+    if (!first.isFirst()) storeView(file, m_model.graph(), first, 0);
+    if (!second.isFirst() && second.view() != first.view()) storeView(file, m_model.graph(), second, 1);
+    else if (!second.isFirst()) dropView(file, m_model.graph(), second, 1);  // shows the same as the first
     return file;
 }
 
@@ -73,6 +82,11 @@ void SessionFiles::write() {
     if (m_model.document() != m_model.whole()) return;
     const std::filesystem::path folder = folderOf(m_path);
     Task task{m_path, folder, m_session.document(), now(folder)};
+    // Much of what is told of changes nothing that a file has.
+    const bool isSame = m_written && m_written->path == task.path && m_written->document.lock() == task.document &&
+                        m_written->file == task.file;
+    if (isSame && !m_isNew) return;
+    m_written = Written{task.path, task.document, task.file};
     if (m_job.isActive()) m_pending = std::move(task);
     else start(std::move(task));
 }
@@ -97,6 +111,7 @@ void SessionFiles::start(Task task) {
             if (written) {
                 m_modelRef = std::move(*written);
             } else {
+                m_written.reset();
                 m_messages.report(written.error());
                 if (isNew) setPath(m_before);
             }

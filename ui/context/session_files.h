@@ -70,6 +70,13 @@ class SessionFiles : public QObject {
     QString m_before;  ///< the path before saveAs(), until that was written
     bool m_isNew = false;
     std::optional<Task> m_pending;  ///< changed while it was written
+    /// What was written last, or is being written.
+    struct Written {
+        QString path;
+        std::weak_ptr<const document::Document> document;
+        io::SessionFile file;
+    };
+    std::optional<Written> m_written;
     QTimer m_timer;
     Job m_job;
     /// What reading the whole model gave, and of which document in which folder.
