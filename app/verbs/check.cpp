@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "app/verbs/validators.h"
 #include "core/analysis/compare.h"
 #include "core/base/visible_text.h"
+#include "core/document/session_model.h"
 #include "core/session/session.h"
 
 namespace sonde::app {
@@ -105,16 +107,35 @@ base::Result<std::map<std::string, tensor::Tensor>> givenInputs(const document::
     return given;
 }
 
+/// Without one that is given the file that the session was compared with last.
+base::Result<std::string> referenceFor(const session::Session& session, const CheckOptions& options) {
+    if (!options.reference.empty()) return options.reference;
+    const document::Document& document = *session.document();
+    const auto& noted = session.comparison().references();
+    const auto reference = std::ranges::find_if(noted, [](const std::string& file) { return file.ends_with(".npz"); });
+    if (reference == noted.end())
+        return base::usageError("the session was not compared with any reference file", options.model.model,
+                                "give one: sonde check " + options.model.model + " REFERENCE.npz");
+    if (!document.session->allowsOutside && !document::isInFolder(*reference, document.session->folder))
+        return base::unreadable("the session names a file outside of its folder: " + *reference, options.model.model,
+                                "--allow-outside reads it");
+    return *reference;
+}
+
 base::Result<int> check(CheckOptions& options) {
+    if (options.reference.empty() && !document::isSessionFile(options.model.model))
+        return base::usageError("REFERENCE is required", options.model.model,
+                                "sonde check " + options.model.model + " REFERENCE.npz");
     SONDE_ASSIGN(const auto document, options.model.load(options.reference));
-    SONDE_ASSIGN(const auto given, givenInputs(*document, options.inputs));
     session::Session session(commandLineWork());
     showIn(session, document);
+    SONDE_ASSIGN(const std::string reference, referenceFor(session, options));
+    SONDE_ASSIGN(const auto given, givenInputs(*document, options.inputs));
     session.runs().setSettings({options.threads});
     if (options.tolerances.isGiven() || !document->session)
         session.comparison().setTolerances(options.tolerances.tolerances());
     const analysis::Tolerances& tolerances = session.comparison().tolerances();
-    SONDE_ASSIGN(const auto found, session.check(options.reference, given));
+    SONDE_ASSIGN(const auto found, session.check(reference, given));
     printNotes(found.notes);
     const std::vector<analysis::ComparedCase>& cases = found.cases;
     std::size_t nameWidth = 4, qualnameWidth = 6, compared = 0, failed = 0;
@@ -144,10 +165,9 @@ Verb checkVerb() {
             "sonde check model.onnx reference.npz --rtol 1e-3 --atol 1e-4", [](CLI::App& command) {
                 auto options = std::make_shared<CheckOptions>();
                 options->model.addTo(command);
-                command
-                    .add_option("REFERENCE", options->reference,
-                                "Reference values: an .npz with keys in.NAME, out.NAME, node.NAME")
-                    ->required();
+                command.add_option("REFERENCE", options->reference,
+                                   "Reference values: an .npz with keys in.NAME, out.NAME, node.NAME; of a session "
+                                   "(.sonde) by default the file that it was compared with last");
                 options->inputs.addTo(command);
                 options->tolerances.addTo(command);
                 addThreads(command, options->threads);

@@ -9,7 +9,6 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
-#include "core/document/session_model.h"
 #include "core/session/debug_commands.h"
 
 namespace sonde::app {
@@ -73,8 +72,6 @@ class DebugVerb {
         base.inputPreset = m_options.inputs.image;
         std::error_code ignored;
         const auto here = std::filesystem::current_path(ignored);
-        for (std::string& reference : base.references)
-            if (m_session.fileFolder()) reference = document::itemOf(reference, *m_session.fileFolder());
         m_session.setFileBase(std::move(base), here);
     }
 
@@ -116,7 +113,8 @@ Verb debugVerb() {
                 command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
                 command
                     .add_option("--memory", options->memoryMib,
-                                "MiB of memory for values of the run; others go to disk and come back when asked for")
+                                "MiB of memory for values of the run; others go to disk and come back when asked for. "
+                                "What an operation needs while it is done comes on top")
                     ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 24))
                     ->capture_default_str();
                 command

@@ -227,7 +227,7 @@ void Comparison::withModel(const std::string& path) {
         SONDE_ASSIGN(const auto other, document::open(path, {}, work));
         return MeasuredRun{other->graph, inputsFor(*other->graph, actual)};
     };
-    compareWith(fileNameOf(path), opened, true);
+    compareWith(fileNameOf(path), opened, path);
 }
 
 /// Values that the user chose for inputs: neither random nor the reference's own.
@@ -253,18 +253,19 @@ void Comparison::withReference(const std::string& path) {
         if (!divergence) return failed(std::move(divergence).error());
         const std::vector<analysis::ComparedCase> cases = compared->cases;
         ComparisonOutcome outcome = outcomeOf(std::move(*compared), *document, path);
+        outcome.path = path;
         outcome.divergence = divergenceOfGiven(*document->graph, given, cases, tolerances);
         std::ranges::move(*divergence, std::back_inserter(outcome.divergence));
         return outcome;
     });
 }
 
-void Comparison::compareWith(const std::string& title, OtherRun other, bool isFile) {
+void Comparison::compareWith(const std::string& title, OtherRun other, const std::string& path) {
     if (!m_document) return;
     m_followsRuns = true;
-    whenRun([this, title, other = std::move(other), isFile] {
+    whenRun([this, title, other = std::move(other), path] {
         const MeasuredRun actual{m_document->graph, m_runs.last().inputs};
-        begin(title, [actual, other, isFile, tolerances = m_tolerances,
+        begin(title, [actual, other, path, tolerances = m_tolerances,
                       threads = m_runs.settings().threads](const base::WorkContext& work) {
             const auto reference = other(actual, work);
             if (!reference) return failed(reference.error());
@@ -273,7 +274,8 @@ void Comparison::compareWith(const std::string& title, OtherRun other, bool isFi
             if (!found) return failed(std::move(found).error());
             ComparisonOutcome outcome;
             outcome.differences = std::make_shared<const RunDifferences>(std::move(*found));
-            if (isFile) outcome.files = graph::filesOf(reference->graph);
+            if (!path.empty()) outcome.files = graph::filesOf(reference->graph);
+            outcome.path = path;
             outcome.inputValues = actual.inputs;
             return outcome;
         });
@@ -291,6 +293,7 @@ void Comparison::whenRun(std::function<void()> then) {
 
 void Comparison::begin(const std::string& title, Work work) {
     m_wantedTitle = title;
+    m_error.reset();
     m_stop.renew();
     start(m_executor, Activity::Compare, m_stop.token(), std::move(work),
           [this](ComparisonOutcome outcome) { take(std::move(outcome)); });
@@ -299,6 +302,7 @@ void Comparison::begin(const std::string& title, Work work) {
 
 void Comparison::take(ComparisonOutcome outcome) {
     if (!outcome.error) return outcome.inputs ? adoptInputs(std::move(outcome)) : publish(std::move(outcome));
+    m_error = outcome.error;
     // What is known is of an earlier comparison, and stands below this error.
     if (outcome.error->kind != base::ErrorKind::Cancelled) {
         m_observer.failed(*outcome.error);
@@ -344,6 +348,7 @@ void Comparison::publish(ComparisonOutcome outcome) {
     m_differingCases = std::move(outcome.differingCases);
     m_cases = {outcome.caseCount, outcome.comparedInAll, outcome.differingInAll};
     m_files = std::move(outcome.files);
+    if (!outcome.path.empty()) noteReference(outcome.path);
     const std::string remarks = this->remarks();
     const bool isRemarkable = differing() > 0 || compared() == 0 || !m_differingCases.empty() ||
                               !analysis::remarksOn(*m_document->graph, *m_known).empty();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "core/base/count_text.h"
 #include "core/base/number_text.h"
@@ -138,12 +139,14 @@ void Comparison::bind(std::shared_ptr<const document::Document> document,
     m_document = std::move(document);
     m_whole = std::move(whole);
     if (m_document && m_document->location != m_leftModel) m_again = nullptr;
+    if (m_whole && m_whole->location != m_leftFile) m_references.clear();
 }
 
 /// What was compared goes with its model; should the same be opened again, it can be compared again.
 void Comparison::documentLeft() {
     m_executor.abandon(Activity::Compare);
     m_leftModel = m_document ? m_document->location : std::string();
+    m_leftFile = m_whole ? m_whole->location : std::string();
     m_afterRun = nullptr;
     m_title.clear();
     m_shownCase.clear();
@@ -169,6 +172,22 @@ void Comparison::clear() {
 
 void Comparison::again() {
     if (const auto again = m_again) again();
+}
+
+void Comparison::restoreReferences(std::vector<std::string> files, bool canRepeat) {
+    m_references = std::move(files);
+    if (canRepeat && !m_references.empty()) m_again = [this, path = m_references.front()] { withFile(path); };
+}
+
+/// Before the others. Those that were compared with long ago are forgotten.
+void Comparison::noteReference(const std::string& path) {
+    constexpr std::size_t kMaxNoted = 20;
+    std::error_code ignored;
+    const std::string noted =
+        path.starts_with("zoo:") ? path : std::filesystem::absolute(path, ignored).lexically_normal().string();
+    std::erase(m_references, noted);
+    m_references.insert(m_references.begin(), noted);
+    if (m_references.size() > kMaxNoted) m_references.resize(kMaxNoted);
 }
 
 void Comparison::checkFiles() {

@@ -25,6 +25,7 @@ struct ComparisonOutcome {
     std::string otherCases = {};      ///< what came of the others: "case 0 agrees, seq differs (out.y: frame 62)"
     std::string differingCases = {};  ///< of the others, for the summary: "seq differs", "2 of 3 other cases differ"
     base::MappedFiles files;          ///< of the reference
+    std::string path = {};            ///< of the file that it was compared with, as given; empty: with no file
     std::optional<InputSpec> inputs;  ///< where the run's inputs come from, if they are not the session's
     std::vector<tensor::Value> inputValues;
 };
@@ -44,6 +45,8 @@ class Comparison {
     /// Known, but of another run than the last one; see staleReason().
     bool isStale() const { return isKnown() && !staleReason().empty(); }
     const std::string& staleReason() const { return m_lastingReason.empty() ? m_runReason : m_lastingReason; }
+    /// Why the last one was not made.
+    const std::optional<base::Error>& error() const { return m_error; }
     /// A comparison is being made, or waits for a run.
     bool isActive() const { return m_executor.isActive(Activity::Compare) || m_afterRun != nullptr; }
     /// With what: "resnet18.npz", "the baseline"; empty if nothing is known.
@@ -108,6 +111,10 @@ class Comparison {
     void again();
     bool canRepeat() const { return m_again != nullptr; }
     void clear();
+    /// Files that the model was compared with, the last one first: absolute, or "zoo:NAME".
+    const std::vector<std::string>& references() const { return m_references; }
+    /// In place of those there are; tells nobody. `canRepeat`: again() compares with the first.
+    void restoreReferences(std::vector<std::string> files, bool canRepeat);
     /// What goes on ends as soon as possible, without differences.
     void cancel();
     /// The same from any thread.
@@ -132,8 +139,9 @@ class Comparison {
     void tellStarted();
     void withModel(const std::string& path);
     void withReference(const std::string& path);
-    /// Compares the last run with the one that `other` makes for its inputs. `isFile`: its files are to be watched.
-    void compareWith(const std::string& title, OtherRun other, bool isFile = false);
+    /// Compares the last run with the one that `other` makes for its inputs. `path`: of the file that is from, if any;
+    /// its files are watched.
+    void compareWith(const std::string& title, OtherRun other, const std::string& path = {});
     /// Calls `then` with a run on the present inputs: the last one, or a new one.
     void whenRun(std::function<void()> then);
     void begin(const std::string& title, Work work);
@@ -142,6 +150,7 @@ class Comparison {
     void publish(ComparisonOutcome outcome);
     std::vector<InputSpec> specs() const;
     std::vector<std::pair<graph::NodeId, tensor::Tensor>> givenInputs(const std::string& path) const;
+    void noteReference(const std::string& path);
     void makeStale(const std::string& reason);
     void makeStaleForGood(const std::string& reason);
 
@@ -160,12 +169,15 @@ class Comparison {
     std::string m_lastingReason;  ///< the same, until it is made again
     base::MappedFiles m_files;    ///< of the reference
     std::string m_leftModel;      ///< of what m_again was, when it was closed or reloaded
+    std::string m_leftFile;       ///< the same of m_references, which are of the whole file
+    std::vector<std::string> m_references;
     std::shared_ptr<const analysis::RunDifferences> m_known;
     std::vector<analysis::Problem> m_divergence;
     std::vector<tensor::Value> m_inputs;  ///< that it was made on
     std::vector<InputSpec> m_specs;       ///< what the session's inputs were then
     analysis::MeasuredRun m_baseline;
     analysis::Tolerances m_tolerances;
+    std::optional<base::Error> m_error;
     std::function<void()> m_again;     ///< the same comparison once more
     bool m_followsRuns = false;        ///< whether it can be made of a run on any inputs
     bool m_isStarting = false;         ///< observers are told of it

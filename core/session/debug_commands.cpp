@@ -89,7 +89,10 @@ struct DebugCommands::Call {
         int number = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
         if (!word.empty() && error == std::errc() && end == word.data() + word.size()) return number;
-        refuse(base::usageError("the number of " + std::string(of) + " is missing"), column);
+        refuse(base::usageError(word.empty() ? "the number of " + std::string(of) + " is missing"
+                                             : "'" + std::string(word.substr(0, 80)) + "' is not the number of " +
+                                                   std::string(of)),
+               column);
         return std::nullopt;
     }
     /// A number from 0 on.
@@ -317,6 +320,23 @@ struct DebugCommands::Call {
         if (!isComplete()) return;
         answer["problems"] = problemsJson(*session.document()->graph, debugger().problems().all);
     }
+    void compare() {
+        const std::size_t column = words.column();
+        Comparison& comparison = session.comparison();
+        if (words.atEnd() && !comparison.canRepeat())
+            return refuse(base::usageError("the name of the file is missing"), column);
+        words.atEnd() ? comparison.again() : comparison.withFile(std::string(words.rest()));
+        if (comparison.error()) return refuse(*comparison.error(), column);
+        if (!comparison.isKnown() || comparison.isStale())
+            return refuse(session.runs().last().error.value_or(base::runError("nothing was compared")), column);
+        const NodeId first = comparison.firstDiverging();
+        answer["comparison"] = {{"with", comparison.referenceText()},
+                                {"compared", comparison.compared()},
+                                {"differing", comparison.differing()},
+                                {"first", nullptr},
+                                {"summary", comparison.summary()}};
+        if (first.valid()) answer["comparison"]["first"] = session.document()->graph->node(first).name;
+    }
     void note() {
         const auto noted = node();
         if (!noted) return;
@@ -414,6 +434,9 @@ const std::vector<DebugCommands::Command>& DebugCommands::commands() {
          {"stats NODE", "Minimum, maximum, mean and others of a node's value at this place"},
          [](Call& call) { call.stats(); }},
         {"problems", {"problems", "NaN, infinity and failures so far"}, [](Call& call) { call.problems(); }},
+        {"compare",
+         {"compare [FILE]", "Run on the inputs of reference values (.npz), or another model, and compare; again"},
+         [](Call& call) { call.compare(); }},
         {"note", {"note NODE [TEXT]", "Write a note on a node, or remove it"}, [](Call& call) { call.note(); }},
         {"notes", {"notes", "List the notes on nodes"}, [](Call& call) { call.listNotes(); }},
         {"save",

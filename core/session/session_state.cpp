@@ -90,7 +90,12 @@ void storeBreakpoints(const Session& session, SessionFile& file) {
     });
 }
 
-void storeComparison(const Session& session, SessionFile& file) {
+bool isBuiltIn(const std::string& reference) { return reference.starts_with("zoo:"); }
+
+void storeComparison(const Session& session, const fs::path& folder, SessionFile& file) {
+    file.references = mapped(session.comparison().references(), [&](const std::string& reference) {
+        return isBuiltIn(reference) ? reference : document::storedPath(reference, folder);
+    });
     const analysis::Tolerances& tolerances = session.comparison().tolerances();
     file.tolerances = {};
     if (tolerances.float32 != analysis::Tolerances::kFloat32) file.tolerances.float32 = tolerances.float32;
@@ -109,6 +114,19 @@ void restoreComparison(Session& session, const SessionFile& file) {
         tolerances.integers = analysis::Tolerance{0, file.tolerances.absolute.value_or(0)};
     }
     session.comparison().restoreTolerances(tolerances);
+}
+
+/// With the last one it can be compared again, if the session may read it.
+void restoreReferences(Session& session, const document::OpenedSession& opened, std::vector<std::string>& lost) {
+    const std::vector<std::string>& stored = opened.file.references;
+    std::vector<std::string> files = mapped(stored, [&](const std::string& reference) {
+        return isBuiltIn(reference) ? reference : (opened.folder / reference).lexically_normal().string();
+    });
+    const bool mayRead = files.empty() || isBuiltIn(files.front()) || opened.allowsOutside ||
+                         document::isInFolder(files.front(), opened.folder);
+    session.comparison().restoreReferences(std::move(files), mayRead);
+    if (!mayRead)
+        lost.push_back("comparison with '" + stored.front() + "': the file is outside of the session's folder");
 }
 
 void restoreBreakpoints(Session& session, const SessionFile& file, std::vector<std::string>& lost) {
@@ -170,11 +188,10 @@ SessionFile sessionFileOf(const Session& session, const fs::path& folder) {
     };
     for (SessionFile::Input& input : file.inputs) input.source = moved(input.source);
     if (!file.inputData.empty()) file.inputData = changedItems(*session.document(), file.inputData, moved);
-    for (std::string& reference : file.references) reference = moved(reference);
     storeInputs(session, folder, file);
     storePoints(session, graph, file);
     storeBreakpoints(session, file);
-    storeComparison(session, file);
+    storeComparison(session, folder, file);
     file.accepted.clear();
     if (const auto& accepted = session.problems().accepted(); !accepted.empty()) {
         const IdentityIndex index(graph);
@@ -213,6 +230,7 @@ std::vector<std::string> restoreSession(Session& session) {
         session.problems().restoreAccepted(std::move(accepted));
     }
     restoreComparison(session, file);
+    restoreReferences(session, *document->session, lost);
     RunSettings settings = session.runs().settings();
     settings.seed = file.seed;
     session.runs().setSettings(settings);

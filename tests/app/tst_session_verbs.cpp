@@ -169,6 +169,54 @@ class TestSessionVerbs : public QObject {
         QCOMPARE(overwritten.status, 2);
     }
 
+    /// The reference that the session was compared with last is that of `check`.
+    void checkTakesTheReferenceOfTheSession() {
+        Saved saved("");
+        Outcome outcome = runSonde({"check", saved.session});
+        QVERIFY2(outcome.status == 2 && outcome.err.contains("was not compared"), qPrintable(outcome.err));
+        const auto withReference = [&](const QString& file) {
+            saved.change("comparison", "references", QJsonArray{"other.onnx", file});
+            return runSonde({"check", saved.session});
+        };
+        outcome = withReference("mlp_functional.npz");
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+        QCOMPARE(outcome.out, runSonde({"check", saved.session, saved.folder + "/mlp_functional.npz"}).out);
+        outcome = withReference(SONDE_TEST_DATA "/models/mlp_functional.npz");
+        QVERIFY2(outcome.status == 3 && outcome.err.contains("hint: --allow-outside"), qPrintable(outcome.err));
+        QCOMPARE(runSonde({"check", saved.session, "--allow-outside"}).status, 0);
+        outcome = runSonde({"check", saved.folder + "/mlp_functional.onnx"});
+        QVERIFY2(outcome.status == 2 && outcome.err.contains("REFERENCE is required"), qPrintable(outcome.err));
+    }
+
+    /// What is open and which way it flows is as the session was left, unless an option says otherwise.
+    void renderShowsWhatTheSessionShows() {
+        QTemporaryDir home;
+        const QString model = home.filePath("m.onnx"), session = home.filePath("s.sonde");
+        QVERIFY(QFile::copy(SONDE_TEST_DATA "/models/resnet18_slim.onnx", model));
+        Saved::debug(model, "save " + session.toUtf8() + "\n");
+        const auto render = [&](const QString& what, const QStringList& options = {}) {
+            const QString file = home.filePath("r.dot");
+            const Outcome outcome = runSonde(QStringList{"render", what, "-o", file} + options);
+            if (outcome.status != 0) qWarning("%s", qPrintable(outcome.err));
+            return contentOf(file);
+        };
+        QCOMPARE(render(session), render(model));  // nothing is said of a view
+        QJsonObject all = QJsonDocument::fromJson(contentOf(session)).object();
+        all.insert("view", QJsonObject{{"open", "\t0\nlayer2\t0\nlayer2.0\t0"},
+                                       {"leftRight", "true"},
+                                       {"secondCanvas/open", "\t0"},
+                                       {"secondCanvas/leftRight", "false"}});
+        all.remove("format");
+        write(session, "{\"format\":\"sonde-session\"," + QJsonDocument(all).toJson(QJsonDocument::Compact).mid(1));
+        const QByteArray shown = render(session);
+        QCOMPARE(shown, render(model, {"--expand", "layer2.0", "--direction", "right"}));
+        QVERIFY(shown != render(model));
+        QCOMPARE(render(session, {"--direction", "down"}), render(model, {"--expand", "layer2.0"}));
+        QCOMPARE(render(session, {"--depth", "0"}), render(model, {"--depth", "0", "--direction", "right"}));
+        QCOMPARE(render(session, {"--expand", "layer1.0", "--direction", "down"}),
+                 render(model, {"--expand", "layer1.0"}));
+    }
+
     void aMovedFolderOpens() {
         Saved saved("");
         const auto values = [](const QString& out) {

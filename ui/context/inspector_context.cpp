@@ -42,7 +42,10 @@ class InspectorContext::Events : public session::Observer {
     void valueArrived(NodeId node) override { Q_EMIT m_context.m_runs.valueArrived(node); }
     void problemsChanged() override { Q_EMIT m_context.m_problems.changed(); }
     void comparisonStarted() override { Q_EMIT m_context.m_comparison.started(); }
-    void comparisonChanged() override { m_context.m_comparison.follow(); }
+    void comparisonChanged() override {
+        m_context.m_sessionFiles.saveSoon();
+        m_context.m_comparison.follow();
+    }
     void testCasesChanged() override { Q_EMIT m_context.m_testCases.changed(); }
     void statisticsChanged() override { Q_EMIT m_context.m_valueMeasures.changed(); }
     void expressionsChanged() override {

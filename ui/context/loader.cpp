@@ -1,6 +1,7 @@
 #include "ui/context/loader.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/base/mapped_file.h"
 #include "core/document/sha256.h"
@@ -259,10 +260,22 @@ void Loader::adopt(Loaded loaded) {
     display(loaded.document, std::move(loaded.outline), loaded.document, 0);
     m_model.followFile();
     reportOpened();
+    if (!m_isRetraced) offerComparison();
     Q_EMIT m_model.documentOpened();
     Q_EMIT m_navigation.historyChanged();
     const NodeId again = selected.empty() ? NodeId() : m_model.graph().findNode(selected);
     if (again.valid()) m_navigation.select(again);
+}
+
+/// What a session file says that its model was compared with.
+void Loader::offerComparison() {
+    const session::Comparison& comparison = m_session.comparison();
+    if (!m_model.document()->session || !comparison.canRepeat() || comparison.references().empty()) return;
+    const std::string& path = comparison.references().front();
+    m_messages.report(
+        Message{base::Severity::Info,
+                tr("The session was compared with %1").arg(text(std::filesystem::path(path).filename().string())),
+                text(path), tr("Run \u203a Compare \u203a Compare Again does it again"), NodeId()});
 }
 
 void Loader::reportOpened() {

@@ -89,6 +89,7 @@ class Loader : public QObject {
     void askForConsent(const base::Error& error, const document::NativeRequest& request);
     void adopt(Loaded loaded);
     void reportOpened();
+    void offerComparison();
     void display(std::shared_ptr<const document::Document> document, std::shared_ptr<const layout::Outline> outline,
                  std::shared_ptr<const document::Document> whole, int graph);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/nearest.h"
 #include "core/exec/flatten.h"
 
 namespace sonde::session::debug {
@@ -76,8 +77,15 @@ std::pair<ItemId, ItemId> lastCallOf(const RecordedRun& run, std::string_view qu
 
 base::Result<ModuleRun> runAlone(RecordedRun& run, std::string_view qualname, const base::WorkContext& work) {
     const auto [first, end] = lastCallOf(run, qualname);
-    if (first == end)
-        return base::usageError("module '" + std::string(qualname) + "' was not run", {}, "run the model first");
+    if (first == end) {
+        const auto& calls = run.graph().scopes();
+        if (std::ranges::find(calls, qualname, &graph::Scope::qualname) != calls.end())
+            return base::usageError("module '" + std::string(qualname) + "' was not run", {}, "run the model first");
+        std::vector<std::string> names;
+        for (const graph::Scope& call : calls) names.push_back(call.qualname);
+        return base::usageError("no operation is in a module '" + std::string(qualname) + "'", {},
+                                base::didYouMean(qualname, names));
+    }
     const Trace& trace = run.trace();
     const std::vector<bool> can = exec::replayable(run.plan());
     ModuleRun result;

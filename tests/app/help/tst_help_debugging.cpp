@@ -46,9 +46,12 @@ class TestHelpDebugging : public QObject {
         const QStringList commands = commandsOfPage();
         QVERIFY2(commands.size() > 25, qPrintable(commands.join('\n')));
         QTemporaryDir folder;  // for what is saved
+        const QString model = QStringLiteral("zoo:resnet18?width=0.125&classes=10");
         QProcess process;
         process.setWorkingDirectory(folder.path());
-        process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"debug", "zoo:resnet18?width=0.125&classes=10"});
+        process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"run", model, "--out", "reference.npz"});
+        QVERIFY(process.waitForFinished(120'000));
+        process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"debug", model});
         process.write(commands.join('\n').toUtf8());
         process.closeWriteChannel();
         QVERIFY(process.waitForFinished(120'000));

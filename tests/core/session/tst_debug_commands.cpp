@@ -6,9 +6,11 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <cmath>
 #include <fstream>
 #include <random>
 
+#include "core/io/npz/npz.h"
 #include "core/session/debug_commands.h"
 #include "tests/support/onnx_file.h"
 
@@ -208,6 +210,32 @@ class TestDebugCommands : public QObject {
         QVERIFY(prompt.commands.hasQuit());
     }
 
+    /// z = log(2x) and w = z + 2x of x = (1, 2); w is off by 1 in one reference.
+    void runsAreCompared() {
+        Prompt prompt;
+        const auto write = [&](const char* name, float off) {
+            const std::string path = prompt.folder.filePath(QLatin1String(name)).toStdString();
+            const std::vector<io::NamedTensor> arrays{
+                {"in.x", Tensor::of<float>({2}, {1, 2})},
+                {"out.w", Tensor::of<float>({2}, {std::log(2.0F) + 2 + off, std::log(4.0F) + 4})}};
+            return io::writeNpz(path, arrays) ? path : std::string();
+        };
+        QCOMPARE(prompt.answer("compare").value("column").toInt(), 8);
+        const QJsonObject right = prompt.answer("compare " + write("right.npz", 0)).value("comparison").toObject();
+        QCOMPARE(right.value("compared").toInt(), 1);
+        QCOMPARE(right.value("differing").toInt(-1), 0);
+        QVERIFY(right.value("first").isNull());
+        const QJsonObject wrong = prompt.answer("compare " + write("wrong.npz", 1)).value("comparison").toObject();
+        QCOMPARE(wrong.value("with").toString(), QStringLiteral("wrong.npz"));
+        QCOMPARE(wrong.value("differing").toInt(), 1);
+        QCOMPARE(wrong.value("first").toString(), QStringLiteral("w"));
+        QCOMPARE(prompt.answer("compare").value("comparison").toObject(), wrong);
+        const QJsonObject missing = prompt.answer("compare none.npz");
+        QVERIFY(missing.contains("error") && !missing.contains("comparison"));
+        QCOMPARE(missing.value("column").toInt(), 9);
+        QCOMPARE(prompt.session.comparison().references().size(), std::size_t{2});
+    }
+
     /// Columns count characters from 1, and point to what is wrong.
     void whatIsWrongIsToldWithItsColumn_data() {
         QTest::addColumn<QString>("line");
@@ -227,6 +255,8 @@ class TestDebugCommands : public QObject {
         QTest::newRow("after more than ASCII") << "print `ä` + q" << 7;
         QTest::newRow("no number") << "delete y" << 8;
         QTest::newRow("another number") << "delete 7" << 8;
+        QTest::newRow("too large a number") << "goto 99999999999999999999" << 6;
+        QTest::newRow("no module") << "run nowhere" << 5;
         QTest::newRow("no tensor") << "stats nowhere" << 7;
         for (const char* later : {"set y[0] = 1", "undo", "redo", "why y[0]"}) QTest::newRow(later) << later << 1;
     }

@@ -94,7 +94,7 @@ class TestKilledSession : public QObject {
         QCOMPARE(read->watched.size(), std::size_t{1});
         QCOMPARE(read->watched.front().name, std::string("/Relu_output_0"));
         QCOMPARE(read->breakpoints.size(), std::size_t{1});
-        QCOMPARE(read->breakpoints.front().where, std::string("/Relu_output_0"));
+        QCOMPARE(read->breakpoints.front().where, std::string("`/Relu_output_0`"));
         QCOMPARE(read->breakpoints.front().expression, std::string("max(`/Relu_output_0`) > 0"));
         QCOMPARE(read->notes.size(), std::size_t{1});
         QCOMPARE(read->notes.front().text, std::string("look here"));

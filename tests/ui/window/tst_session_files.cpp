@@ -1,15 +1,21 @@
 // Session files in the window: saved by its action, written as things change, opened again, and what is asked before a
 // file of unknown origin reads anything.
 
+#include <QDropEvent>
 #include <QFileDialog>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMimeData>
 #include <QPushButton>
 
 #include "tests/support/window_fixture.h"
 #include "ui/widgets/banner.h"
+#include "ui/widgets/labels.h"
+#include "ui/window/start_page.h"
 
 namespace tst_session_files {
 
@@ -47,9 +53,45 @@ class TestSessionFiles : public test::WindowFixture {
         return nullptr;
     }
 
+    /// What `act` does opens the session in the folder, with its watch point.
+    void opensBy(const std::function<void()>& act) {
+        QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
+        act();
+        if (QTest::currentTestFailed()) return;
+        QVERIFY(opened.size() == 1 || opened.wait(30000));
+        settle();
+        QCOMPARE(context().sessionFiles().path(), path("work/s.sonde"));
+        QVERIFY(m_window->windowTitle().contains("s.sonde"));
+        QVERIFY(context().points().isWatched(node("op:Relu")));
+        context().loader().close();
+    }
+    /// A session with a watch point, and a window in which nothing is open.
+    void saveWatched() {
+        save();
+        context().points().setWatched(node("op:Relu"), true);
+        QTRY_COMPARE(json(path("work/s.sonde")).value("watch_points").toArray().size(), 1);
+        settle();
+        closeWindow();
+        openWindow();
+        QVERIFY(!context().model().isOpen());
+    }
+    void chooseInDialog(const QString& chosen) {
+        auto* dialog = m_window->findChild<QFileDialog*>();
+        QVERIFY(dialog);
+        Q_EMIT dialog->fileSelected(chosen);
+        dialog->close();
+        delete dialog;
+    }
+    void compareWith(const char* name) {
+        context().comparison().withFile(path(name));
+        QTRY_VERIFY(context().comparison().isKnown() && !context().comparison().isActive());
+        settle();
+    }
+
   private Q_SLOTS:
     void initTestCase() { prepare(); }
     void cleanup() {
+        while (QWidget* popup = QApplication::activePopupWidget()) popup->close();
         closeWindow();
         QDir(path("work")).removeRecursively();
         QDir(path("elsewhere")).removeRecursively();
@@ -99,6 +141,85 @@ class TestSessionFiles : public test::WindowFixture {
         QVERIFY(!context().session().runs().fileHasChanged());
     }
 
+    void itOpensByDropMenuStartPageAndDialog() {
+        saveWatched();
+        const auto drop = [this] {
+            QMimeData data;
+            data.setUrls({QUrl::fromLocalFile(path("work/s.sonde"))});
+            QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+            QCoreApplication::sendEvent(m_window.get(), &enter);
+            QVERIFY(enter.isAccepted());
+            QDropEvent dropped(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+            QCoreApplication::sendEvent(m_window.get(), &dropped);
+            QVERIFY(dropped.isAccepted());
+        };
+        opensBy(drop);
+        opensBy([this] {
+            auto* page = m_window->findChild<window::StartPage*>();
+            QVERIFY(page && page->isVisible());
+            for (auto* link : page->findChildren<widgets::LinkLabel*>())
+                if (link->isVisible() && link->text().contains("s.sonde"))
+                    return QTest::mouseClick(link, Qt::LeftButton, {}, QPoint(6, link->height() / 2));
+            QFAIL("the start page has no link to the session");
+        });
+        opensBy([this] {
+            for (auto* recent : m_window->findChildren<QMenu*>()) {
+                if (!recent->title().contains("Recent")) continue;
+                recent->popup(m_window->mapToGlobal(QPoint(50, 50)));
+                QTRY_VERIFY(recent->isVisible());
+                QAction* first = recent->actions().first();
+                QVERIFY(first->text().contains("s.sonde"));
+                QTest::mouseMove(recent, recent->actionGeometry(first).center());
+                return QTest::mouseClick(recent, Qt::LeftButton, {}, recent->actionGeometry(first).center());
+            }
+            QFAIL("the file menu has no recent models");
+        });
+        opensBy([this] {
+            activate();
+            QTest::keyClick(m_window.get(), Qt::Key_O, Qt::ControlModifier);
+            chooseInDialog(path("work/s.sonde"));
+        });
+        // In place of another model that is open.
+        open(file("control_flow.onnx"));
+        opensBy(drop);
+    }
+
+    /// Both canvases, and what the file was compared with.
+    void whatWasShownAndComparedIsThereAgain() {
+        save();
+        QVERIFY(QFile::copy(file("mlp_functional.npz"), path("work/ref.npz")));
+        context().canvases().at(0).setDirection(layout::Direction::LeftRight);
+        context().canvases().at(1).setShowsConstants(true);
+        settle();
+        compareWith("work/ref.npz");
+        const auto references = [this](const char* name) {
+            return json(path(name)).value("comparison").toObject().value("references").toArray();
+        };
+        QTRY_COMPARE(references("work/s.sonde"), QJsonArray{"ref.npz"});
+        QTRY_COMPARE(json(path("work/s.sonde")).value("view").toObject().value("leftRight").toString(), "true");
+        const auto views = std::array{context().canvases().at(0).view(), context().canvases().at(1).view()};
+        QVERIFY(views[0] != views[1]);
+        closeWindow();
+        // Of another machine: what the settings remember of the model does not help.
+        context::waitUntilStored();
+        QSettings().clear();
+        QVERIFY(QDir(m_home.path()).rename("work", "elsewhere"));
+        openWindow();
+        open(path("elsewhere/s.sonde"));
+        for (const int canvas : {0, 1}) {
+            const layout::ViewState& view = context().canvases().at(canvas).view();
+            QCOMPARE(view.openScopes, views[static_cast<std::size_t>(canvas)].openScopes);
+            QCOMPARE(view.direction, views[static_cast<std::size_t>(canvas)].direction);
+            QCOMPARE(view.hideConstants, views[static_cast<std::size_t>(canvas)].hideConstants);
+        }
+        QVERIFY(!context().comparison().isKnown());
+        key(Qt::Key_F7, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY(context().comparison().isKnown() && !context().comparison().isActive());
+        QCOMPARE(context().comparison().title(), QStringLiteral("ref.npz"));
+        settle();
+        QCOMPARE(references("elsewhere/s.sonde"), QJsonArray{"ref.npz"});
+    }
+
     void aMissingModelIsAskedForAndAWrongOneIsTold() {
         save();
         closeWindow();
@@ -109,16 +230,19 @@ class TestSessionFiles : public test::WindowFixture {
         QTRY_COMPARE(asked.size(), 1);
         QTRY_VERIFY(bannerButton());
         QTest::mouseClick(bannerButton(), Qt::LeftButton);
-        auto* dialog = m_window->findChild<QFileDialog*>();
-        QVERIFY(dialog);
-        dialog->close();
-        context().loader().openSession(path("work/s.sonde"), file("control_flow.onnx"));
+        chooseInDialog(file("control_flow.onnx"));
         QTRY_COMPARE(asked.size(), 2);  // another content
+        QCOMPARE(asked.last().first().value<context::SessionQuestion>().state, document::SessionModel::State::Changed);
         QVERIFY(!context().model().isOpen());
         QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
+        QTRY_VERIFY(bannerButton());
         context().loader().openSession(path("work/s.sonde"), path("m.onnx"));
         QVERIFY(opened.wait(30000));
         settle();
+        // It is the file that was named that is written from now on.
+        context().session().setNote(node("op:Relu"), "look");
+        QTRY_COMPARE(json(path("work/s.sonde")).value("notes").toArray().size(), 1);
+        QCOMPARE(json(path("work/s.sonde")).value("model").toObject().value("path").toString(), path("m.onnx"));
     }
 
     void aFileOutsideIsReadWhenTheUserAgrees() {

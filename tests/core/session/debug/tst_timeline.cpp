@@ -182,9 +182,9 @@ class TestTimeline : public QObject {
         Timeline timeline = of(small());
         const Timeline before = timeline;
         const ItemId at = static_cast<ItemId>(timeline.size());
-        timeline.add({{{0, item(kNoItem, 0, 1, 90)}}, {item(kNoItem, 0, at + 1, 4)}});
+        timeline.add({{{6, item(kNoItem, 0, 7, 90)}}, {item(kNoItem, 0, at + 1, 4)}});
         QCOMPARE(timeline.size(), std::size_t{8});
-        QCOMPARE(timeline.length(Scale::Time), 90.0 + 20 + 30 + 5 + 4);
+        QCOMPARE(timeline.length(Scale::Time), 10.0 + 20 + 30 + 90 + 4);
         QCOMPARE(before.size(), std::size_t{7});
         QCOMPARE(before.length(Scale::Time), 10.0 + 20 + 30 + 5);
         const std::size_t number = timeline.number();

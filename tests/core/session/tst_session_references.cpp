@@ -1,0 +1,164 @@
+// Files that a model was compared with, in its session file: stored relative to its folder, offered again when it is
+// opened, and read only where the session may read.
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/io/npz/npz.h"
+#include "core/session/session_state.h"
+#include "tests/support/onnx_file.h"
+
+namespace tst_session_references {
+
+using namespace sonde;
+using session::Session;
+namespace fs = std::filesystem;
+namespace onnx = test::onnxfile;
+
+namespace {
+
+/// y = x + x of float32[2], or another operator.
+void writeModel(const fs::path& path, const char* op = "Add") {
+    const onnx::Graph graph{
+        {{op, {"x", "x"}, {"y"}}}, {onnx::valueInfo("x", 1, {2})}, {onnx::valueInfo("y", 1, {2})}, {}};
+    std::ofstream(path, std::ios::binary) << onnx::model(graph);
+}
+
+/// x = (1, 2) and y = `y`.
+void writeReference(const fs::path& path, std::vector<float> y) {
+    const std::vector<io::NamedTensor> arrays{{"in.x", tensor::Tensor::of<float>({2}, {1, 2})},
+                                              {"out.y", tensor::Tensor::of<float>({2}, y)}};
+    QVERIFY(io::writeNpz(path, arrays).has_value());
+}
+
+}  // namespace
+
+class TestSessionReferences : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_home;
+    fs::path m_work;  ///< a folder in it
+
+    std::string inWork(const char* name) const { return (m_work / name).string(); }
+    /// What the file says, as it is stored.
+    static std::vector<std::string> stored(const std::string& path) {
+        const auto file = io::readSession(path);
+        return file ? file->references : std::vector<std::string>{"cannot be read"};
+    }
+
+  private slots:
+    void init() {
+        m_home = std::make_unique<QTemporaryDir>();
+        m_work = fs::canonical(m_home->path().toStdString()) / "work";
+        fs::create_directory(m_work);
+        writeModel(m_work / "m.onnx");
+        writeReference(m_work / "right.npz", {2, 4});
+        writeReference(m_work / "wrong.npz", {2, 5});
+    }
+
+    void theLastOneComesFirst() {
+        Session session;
+        QVERIFY(session.open(inWork("m.onnx")));
+        QVERIFY(session.comparison().references().empty());
+        for (const char* name : {"right.npz", "wrong.npz", "right.npz"}) session.comparison().withFile(inWork(name));
+        const std::vector<std::string> expected{inWork("right.npz"), inWork("wrong.npz")};
+        QCOMPARE(session.comparison().references(), expected);
+        // What is no file is not noted.
+        QVERIFY(!session.comparison().setBaseline().empty());
+        session.comparison().withBaseline();
+        QCOMPARE(session.comparison().title(), std::string("the baseline"));
+        QCOMPARE(session.comparison().references(), expected);
+        // Nor one that could not be compared with.
+        session.comparison().withFile(inWork("none.npz"));
+        QCOMPARE(session.comparison().references(), expected);
+    }
+
+    /// Also another model, and in the folder that the file is moved to.
+    void reopeningOffersTheSameComparison() {
+        writeModel(m_work / "other.onnx", "Mul");
+        {
+            Session session;
+            QVERIFY(session.open(inWork("m.onnx")));
+            session.comparison().withFile(inWork("other.onnx"));
+            session.comparison().withFile(inWork("wrong.npz"));
+            QCOMPARE(session.comparison().differing(), std::size_t{1});
+            QVERIFY(session::saveSession(session, inWork("s.sonde")).has_value());
+        }
+        const std::vector<std::string> names{"wrong.npz", "other.onnx"};
+        QCOMPARE(stored(inWork("s.sonde")), names);
+        const fs::path moved = m_work.parent_path() / "moved";
+        fs::rename(m_work, moved);
+        Session session;
+        QVERIFY(session.open((moved / "s.sonde").string()));
+        const std::vector<std::string> lost = session::restoreSession(session);
+        QVERIFY2(lost.empty(), lost.empty() ? "" : lost.front().c_str());
+        QVERIFY(session.comparison().canRepeat() && !session.comparison().isKnown());
+        session.comparison().again();
+        QCOMPARE(session.comparison().title(), std::string("wrong.npz"));
+        QCOMPARE(session.comparison().differing(), std::size_t{1});
+        QVERIFY(session::saveSession(session, moved / "s.sonde").has_value());
+        QCOMPARE(stored((moved / "s.sonde").string()), names);
+        // In another folder the paths are absolute.
+        const fs::path elsewhere = moved.parent_path() / "t.sonde";
+        QVERIFY(session::saveSession(session, elsewhere).has_value());
+        QCOMPARE(stored(elsewhere.string()).front(), std::string("moved/wrong.npz"));
+        fs::create_directory(m_work);
+        QVERIFY(session::saveSession(session, m_work / "u.sonde").has_value());
+        QCOMPARE(stored(inWork("u.sonde")).front(), (moved / "wrong.npz").string());
+    }
+
+    /// Absolute, by "..", through a link: not offered without consent, and kept in the file all the same.
+    void outsideOfTheFolderIsNotOffered() {
+        writeReference(m_work.parent_path() / "outside.npz", {2, 5});
+        fs::create_symlink(m_work.parent_path() / "outside.npz", m_work / "link.npz");
+        for (const std::string& name : {(m_work.parent_path() / "outside.npz").string(), std::string("../outside.npz"),
+                                        std::string("link.npz")}) {
+            Session first;
+            QVERIFY(first.open(inWork("m.onnx")));
+            QVERIFY(session::saveSession(first, inWork("s.sonde")).has_value());
+            auto file = io::readSession(inWork("s.sonde"));
+            QVERIFY(file.has_value());
+            file->references = {name, "right.npz"};
+            QVERIFY(io::writeSession(inWork("s.sonde"), *file).has_value());
+
+            Session session;
+            QVERIFY(session.open(inWork("s.sonde")));
+            const std::vector<std::string> lost = session::restoreSession(session);
+            QCOMPARE(lost.size(), std::size_t{1});
+            QVERIFY2(lost.front().find("outside of the session's folder") != std::string::npos, lost.front().c_str());
+            QVERIFY(!session.comparison().canRepeat());
+            session.comparison().again();
+            QVERIFY(!session.comparison().isKnown());
+            QVERIFY(session::saveSession(session, inWork("s.sonde")).has_value());
+            QCOMPARE(stored(inWork("s.sonde")).size(), std::size_t{2});
+
+            Session allowed;
+            document::OpenOptions options;
+            options.allowOutside = true;
+            QVERIFY(allowed.open(inWork("s.sonde"), options));
+            QVERIFY(session::restoreSession(allowed).empty());
+            allowed.comparison().again();
+            QCOMPARE(allowed.comparison().differing(), std::size_t{1});
+        }
+    }
+
+    void anotherModelHasNone() {
+        writeModel(m_work / "other.onnx");
+        Session session;
+        QVERIFY(session.open(inWork("m.onnx")));
+        session.comparison().withFile(inWork("right.npz"));
+        QVERIFY(session.open(inWork("m.onnx")));  // the same again
+        QCOMPARE(session.comparison().references().size(), std::size_t{1});
+        QVERIFY(session.open(inWork("other.onnx")));
+        QVERIFY(session.comparison().references().empty());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSessionReferences)
+
+}  // namespace tst_session_references
+
+#include "tst_session_references.moc"
