@@ -16,6 +16,7 @@ Verb modelsVerb();
 Verb passesVerb();
 Verb conformanceVerb();
 Verb saveVerb();
+Verb cutVerb();
 Verb problemsVerb();
 Verb debugVerb();
 Verb loadAndRunVerb();
@@ -27,11 +28,11 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(),   traceVerb(),    runVerb(),    checkVerb(),      benchVerb(),
-        dumpVerb(),   opsVerb(),      modelsVerb(), passesVerb(),     conformanceVerb(),
-        saveVerb(),   problemsVerb(), debugVerb(),  loadAndRunVerb(), referenceVerb(),
+        infoVerb(),     traceVerb(),  runVerb(),        checkVerb(),       benchVerb(), dumpVerb(),
+        opsVerb(),      modelsVerb(), passesVerb(),     conformanceVerb(), saveVerb(),  cutVerb(),
+        problemsVerb(), debugVerb(),  loadAndRunVerb(), referenceVerb(),
 #ifdef SONDE_WITH_UI
-        renderVerb(), windowVerb(),
+        renderVerb(),   windowVerb(),
 #endif
     };
     return all;
