@@ -23,6 +23,9 @@ struct CutOptions {
 base::Result<int> cut(CutOptions& options) {
     if (options.output.empty()) return base::usageError("-o FILE is missing", "cut");
     const std::string values = exporting::pieceValuesPath(options.output).string();
+    if (values == options.output)
+        return base::usageError("the piece's values are written to " + values, "--output",
+                                "name a file that ends in .onnx");
     SONDE_ASSIGN(const auto document,
                  options.model.load(
                      options.inputs.spec,

@@ -96,6 +96,11 @@ base::Result<ViewState> viewFor(const RenderOptions& options, const document::Do
     return view;
 }
 
+/// What Qt remarks about the platform is for its developers: the error stream is for Sonde's own lines.
+void onQtMessage(QtMsgType type, const QMessageLogContext&, const QString& message) {
+    if (type == QtFatalMsg || type == QtCriticalMsg) std::fprintf(stderr, "%s\n", qPrintable(message));
+}
+
 base::Result<int> render(RenderOptions& options) {
     const std::string ending = std::filesystem::path(options.output).extension().string();
     if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end())
@@ -108,6 +113,7 @@ base::Result<int> render(RenderOptions& options) {
     SONDE_ASSIGN(const auto document, options.model.load({}, {{{"--output", options.output}}}));
     // Fonts need an application object; no display is needed, nor asked whether there is one.
     qputenv("QT_QPA_PLATFORM", "offscreen");
+    qInstallMessageHandler(onQtMessage);
     int argc = 1;
     char name[] = "sonde";
     char* argv[] = {name, nullptr};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <string>
 
 #include "core/base/number_text.h"
@@ -15,6 +16,17 @@ inline CLI::Validator aboveZero() {
             return text.find_first_of("123456789") == std::string::npos || text.starts_with('-')
                        ? "'" + text + "' is not above 0"
                        : std::string();
+        },
+        "");
+}
+
+/// What a difference may be: a finite number, not below 0.
+inline CLI::Validator tolerance() {
+    return CLI::Validator(
+        [](std::string& text) {
+            const auto number = base::parseNumber<double>(text);
+            return number && std::isfinite(*number) && *number >= 0 ? std::string()
+                                                                    : "'" + text + "' is no tolerance (0 or above)";
         },
         "");
 }

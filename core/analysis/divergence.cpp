@@ -193,6 +193,7 @@ class DivergenceSearch {
             return problem;
         }
         problem.advice = divergenceAdvice(m_graph, suspects);
+        problem.suspects = std::move(suspects);
         if (again)
             if (const auto relation = relationOf(again->own, again->expected))
                 problem.message += "; " + relation->text + ", where x is this output";
@@ -263,8 +264,41 @@ base::Result<std::vector<Problem>> findDivergence(const ComparedRun& run, exec::
     return DivergenceSearch(run, std::move(upstream), runner, work).find();
 }
 
-std::vector<Problem> joinCases(const InternalGraph& graph,
-                               const std::vector<std::pair<std::string, std::vector<Problem>>>& cases) {
+namespace {
+
+using ProblemsOfCase = std::pair<std::string, std::vector<Problem>>;
+
+/// Whether all suspects of one are suspects of the other, which has more.
+bool isNarrower(const Problem& one, const Problem& other) {
+    return !one.suspects.empty() && one.suspects.size() < other.suspects.size() &&
+           std::ranges::all_of(one.suspects, [&](ExprId id) { return std::ranges::count(other.suspects, id) > 0; });
+}
+
+/// A case with few reference values knows an origin only as one of many operations. Where another case found which one,
+/// what the first tells of it is a carrier.
+void narrowOrigins(const InternalGraph& graph, std::vector<ProblemsOfCase>& cases) {
+    std::vector<Problem> found;
+    for (const auto& [label, problems] : cases)
+        for (const Problem& problem : problems)
+            if (!problem.suspects.empty()) found.push_back(problem);
+    for (auto& [label, problems] : cases)
+        for (Problem& problem : problems) {
+            const auto exact =
+                std::ranges::find_if(found, [&](const Problem& other) { return isNarrower(other, problem); });
+            if (exact == found.end()) continue;
+            problem.role = ProblemRole::Carrier;
+            problem.severity = base::Severity::Info;
+            problem.message =
+                "differs from the reference; another case finds the origin at '" + graph.node(exact->node).name + "'";
+            problem.advice.clear();
+            problem.suspects.clear();
+        }
+}
+
+}  // namespace
+
+std::vector<Problem> joinCases(const InternalGraph& graph, std::vector<ProblemsOfCase> cases) {
+    narrowOrigins(graph, cases);
     std::map<std::tuple<NodeId, ProblemKind, ProblemRole>, std::size_t> places;
     std::vector<Problem> all;
     std::vector<std::string> labels;

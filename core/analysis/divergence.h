@@ -40,8 +40,9 @@ std::optional<Problem> inputDivergence(const graph::InternalGraph& graph, graph:
                                        const tensor::Tensor& given, const tensor::Tensor& reference,
                                        const Tolerances& tolerances = {});
 
-/// The same problem in several cases is one, whose message names them: "in case 0, case1".
+/// The same problem in several cases is one, whose message names them: "in case 0, case1". Of an origin that one case
+/// finds among fewer operations than another, the problem of the other one is a carrier.
 std::vector<Problem> joinCases(const graph::InternalGraph& graph,
-                               const std::vector<std::pair<std::string, std::vector<Problem>>>& cases);
+                               std::vector<std::pair<std::string, std::vector<Problem>>> cases);
 
 }  // namespace sonde::analysis

@@ -42,6 +42,8 @@ struct Problem {
     std::string operatorName;
     std::string message;  ///< "3 elements are NaN, 1 is infinite"
     std::string advice;   ///< why that happens and what to try; empty for carriers
+    /// Of the origin of a difference: operations of which one is at fault, the node's own among them. Else empty.
+    std::vector<graph::ExprId> suspects = {};
 };
 
 /// By node: types that values of a run had against what the graph tells of them; see Contradictions.

@@ -88,7 +88,7 @@ base::Result<std::vector<Problem>> findDivergence(const Document& document, cons
         SONDE_ASSIGN(auto problems, analysis::findDivergence(run, runner, work));
         cases.emplace_back(one.label, std::move(problems));
     }
-    std::vector<Problem> all = analysis::joinCases(*document.graph, cases);
+    std::vector<Problem> all = analysis::joinCases(*document.graph, std::move(cases));
     all.insert(all.begin(), unfit.begin(), unfit.end());
     SONDE_TRY(base::checkUnchanged(compared.files, "reference file"));
     return all;

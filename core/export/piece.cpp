@@ -30,13 +30,15 @@ bool isConstant(const InternalGraph& graph, NodeId node) {
 
 bool isInput(const InternalGraph& graph, NodeId node) { return std::ranges::count(graph.inputs(), node) > 0; }
 
+std::string nobodyNeeds(const std::string& name) { return "no end of the piece depends on '" + name + "'"; }
+
 /// Borders are in the main body: what is inside of a branch or a loop has no value of its own.
 base::Result<void> checkPlace(const InternalGraph& graph, NodeId node) {
     const Expr& producer = graph.expr(graph.node(node).producer);
     if (producer.body == graph.mainId()) return {};
     const ExprId owner = graph.body(producer.body).owner;
     std::string name = owner.valid() ? graph.expr(owner).target : "a body";
-    std::string hint = "a piece has whole branches and loops";
+    std::string hint = "a piece has whole calls, branches and loops";
     if (owner.valid() && !graph.expr(owner).outputs.empty()) {
         const std::string& output = graph.node(graph.expr(owner).outputs.front()).name;
         name = "'" + output + "'";
@@ -73,8 +75,7 @@ class Cutter {
         findAlive();
         for (std::size_t i = 0; i < m_ends.from.size(); ++i) {
             if (m_alive.contains(m_graph.node(m_inputOf[i]).producer)) continue;
-            return base::usageError("no end of the piece depends on '" + m_graph.node(m_inputOf[i]).name + "'",
-                                    "--from");
+            return base::usageError(nobodyNeeds(m_graph.node(m_inputOf[i]).name), "--from");
         }
         eraseRest();
         SONDE_TRY(checkRandom());
@@ -203,7 +204,8 @@ base::Result<std::vector<Value>> tensorsOf(const InternalGraph& graph, const exe
         const std::optional<Value>& constant = graph.node(node).constant;
         const Value* value = at < inputs.size() ? &inputs[at] : recording.value(node);
         if (!value && constant) value = &*constant;
-        if (!value) return base::runError("'" + graph.node(node).name + "' was not computed", std::string(option));
+        // The run ends as soon as all ends are computed.
+        if (!value) return base::usageError(nobodyNeeds(graph.node(node).name), std::string(option));
         if (!value->isTensor())
             return base::usageError("'" + graph.node(node).name + "' is " + value->typeText() +
                                         ", and a piece begins and ends with tensors",
@@ -228,11 +230,24 @@ std::shared_ptr<Document> pieceDocument(const Document& whole, std::shared_ptr<c
     return document;
 }
 
-/// Without what is named twice.
-std::vector<NodeId> distinct(const std::vector<NodeId>& nodes) {
+/// What a called module returns is the value of the call.
+NodeId valueOfCall(const InternalGraph& graph, NodeId node) {
+    for (;;) {
+        const graph::Body& body = graph.body(graph.expr(graph.node(node).producer).body);
+        if (!body.owner.valid()) return node;
+        const Expr& owner = graph.expr(body.owner);
+        const bool isCall = owner.op.name.empty() && owner.outputs.size() == 1;
+        if (!isCall || body.result.kind != Argument::Kind::Node || body.result.node != node) return node;
+        node = owner.outputs.front();
+    }
+}
+
+/// The values of calls, without what is named twice.
+std::vector<NodeId> borderOf(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
     std::vector<NodeId> result;
-    for (const NodeId node : nodes)
-        if (std::ranges::count(result, node) == 0) result.push_back(node);
+    for (const NodeId named : nodes)
+        if (const NodeId node = valueOfCall(graph, named); std::ranges::count(result, node) == 0)
+            result.push_back(node);
     return result;
 }
 
@@ -240,9 +255,9 @@ std::vector<NodeId> distinct(const std::vector<NodeId>& nodes) {
 
 base::Result<Piece> cutPiece(const Document& document, const PieceEnds& given, std::span<const Value> inputs,
                              std::uint64_t seed, const base::WorkContext& work) {
-    const PieceEnds ends{distinct(given.from), distinct(given.to)};
-    SONDE_TRY(checkEnds(document, ends));
     const InternalGraph& graph = *document.graph;
+    const PieceEnds ends{borderOf(graph, given.from), borderOf(graph, given.to)};
+    SONDE_TRY(checkEnds(document, ends));
     exec::PlanOptions options;
     options.watch = ends.from;
     options.end = ends.to;

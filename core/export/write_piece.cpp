@@ -72,7 +72,7 @@ base::Result<WrittenPiece> writePiece(const Piece& piece, const std::filesystem:
     result.model = path;
     result.values = pieceValuesPath(path);
     if (result.model == result.values)
-        return base::usageError("the piece's values are written to " + result.values.string(), "--output",
+        return base::usageError("the piece's values are written to this file", result.values.string(),
                                 "name a file that ends in .onnx");
     SONDE_ASSIGN(OnnxGraph made, onnxGraph(*piece.document, piece.inputs, work));
     const std::vector<Value> inputs = inputsOf(piece, *made.graph);

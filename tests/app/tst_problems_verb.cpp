@@ -25,6 +25,7 @@ class TestProblemsVerb : public QObject {
     }
     void theFirstRowIsTheFault();
     void everyCaseOfAReferenceIsCompared();
+    void aCaseWithOutputsAloneAddsNoOrigin();
     void junitHasACaseForEachProblem();
     void errorsAreOneLine_data();
     void errorsAreOneLine();
@@ -83,6 +84,31 @@ void TestProblemsVerb::everyCaseOfAReferenceIsCompared() {
     QCOMPARE(runSonde({"problems", path("neg.onnx"), path("cases.npz"), "--atol", "9"}).status, 0);
 }
 
+/// x ↦ −x ↦ |−x| ↦ 2|−x|, wrong in the second step: the reference has x + 1 there. Of case1 it has the output alone,
+/// which could come from any of three operations.
+void TestProblemsVerb::aCaseWithOutputsAloneAddsNoOrigin() {
+    onnxfile::Graph graph;
+    graph.nodes = {{"Neg", {"x"}, {"a"}}, {"Abs", {"a"}, {"b"}}, {"Add", {"b", "b"}, {"y"}}};
+    graph.inputs = {onnxfile::valueInfo("x", 1, {2})};
+    graph.outputs = {onnxfile::valueInfo("y", 1, {2})};
+    QVERIFY(onnxfile::write(path("chain.onnx"), onnxfile::model(graph)));
+    const auto row = [](float a, float b) { return tensor::Tensor::of<float>({2}, {a, b}); };
+    const std::vector<io::NamedTensor> arrays{{"in.x", row(1, 2)},       {"node.a", row(-1, -2)},
+                                              {"node.b", row(2, 3)},     {"out.y", row(4, 6)},
+                                              {"case1.in.x", row(5, 6)}, {"case1.out.y", row(12, 14)}};
+    QVERIFY(io::writeNpz(path("chain.npz").toStdString(), arrays));
+    const Outcome outcome = runSonde({"problems", path("chain.onnx"), path("chain.npz"), "--json"});
+    QCOMPARE(outcome.status, 1);
+    const QJsonArray problems = QJsonDocument::fromJson(outcome.out.toUtf8()).object().value("problems").toArray();
+    QStringList origins, carriers;
+    for (const QJsonValue value : problems) {
+        const QJsonObject problem = value.toObject();
+        (problem.value("role") == QStringLiteral("origin") ? origins : carriers) << problem.value("node").toString();
+    }
+    QCOMPARE(origins, QStringList{"b"});
+    QCOMPARE(carriers, QStringList{"y"});
+}
+
 void TestProblemsVerb::junitHasACaseForEachProblem() {
     const QString model = QStringLiteral(SONDE_TEST_DATA "/capture/shared.broken.pt");
     const QString reference = QStringLiteral(SONDE_TEST_DATA "/capture/shared.npz");
@@ -105,6 +131,10 @@ void TestProblemsVerb::errorsAreOneLine_data() {
     QTest::newRow("no such reference") << QStringList{model, "/no/such.npz"} << 3;
     QTest::newRow("over the reference") << QStringList{model, reference, "--junit", reference} << 2;
     QTest::newRow("no folder") << QStringList{model, reference, "--junit", "/no/such/folder/report.xml"} << 4;
+    // NaN is within no tolerance, and everything would be within infinity.
+    for (const char* option : {"--rtol", "--atol"})
+        for (const char* value : {"nan", "inf", "1e999", "-1", "x"})
+            QTest::addRow("%s %s", option, value) << QStringList{model, reference, option, value} << 2;
 }
 void TestProblemsVerb::errorsAreOneLine() {
     QFETCH(QStringList, arguments);

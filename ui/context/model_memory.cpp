@@ -44,15 +44,15 @@ void ModelMemory::recallAll() {
     canvases.at(0).reset(state.view, state.place);
     canvases.at(1).reset(state.secondView ? state.secondView : state.view, state.secondPlace);
     for (const auto& [name, spec] : state.inputs) session.inputs().restore(name.toStdString(), spec.plain());
-    recallFile();
+    const bool isOfFile = recallFile();
     inputs.reset();
-    // Tells of it, and what is told is kept: last, when all else is there.
-    (void)session.debugger().restoreBreakpoints(state.breakpoints);
+    // Tells of it, and what is told is kept: last, when all else is there. Those of a session file are there already.
+    if (!isOfFile) (void)session.debugger().restoreBreakpoints(state.breakpoints);
 }
 
-void ModelMemory::recallFile() {
+bool ModelMemory::recallFile() {
     const auto& document = m_parts.model.document();
-    if (!document->session || m_ofFile.lock() == document) return;
+    if (!document->session || m_ofFile.lock() == document) return false;
     m_ofFile = document;
     session::Session& session = m_parts.session;
     for (const std::string& lost : session::restoreSession(session)) Q_EMIT notRestored(QString::fromStdString(lost));
@@ -62,10 +62,11 @@ void ModelMemory::recallFile() {
         for (const auto& [name, spec] : *rows) session.inputs().restore(name, spec);
     const std::map<std::string, std::string>& texts = document->session->file.view;
     const auto view = viewOfTexts(*document->graph, texts, 0);
-    if (!view) return;
+    if (!view) return true;
     const auto second = viewOfTexts(*document->graph, texts, 1);
     m_parts.canvases.at(0).reset(view);
     m_parts.canvases.at(1).reset(second ? second : view);
+    return true;
 }
 
 void ModelMemory::keep() {

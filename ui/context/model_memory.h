@@ -51,8 +51,9 @@ class ModelMemory : public QObject {
     void keepExpressions();
 
   private:
-    /// What is in the session file that the model was opened by takes the place of what is remembered.
-    void recallFile();
+    /// What is in the session file that the model was opened by takes the place of what is remembered. False: there is
+    /// none, or that was done before.
+    bool recallFile();
 
     const Parts m_parts;
     std::weak_ptr<const document::Document> m_ofFile;                         ///< whose file was taken: once

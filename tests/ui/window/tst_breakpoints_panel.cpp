@@ -4,10 +4,14 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <QTreeView>
 #include <QtTest>
 
@@ -43,6 +47,7 @@ class TestBreakpointsPanel : public test::WindowFixture {
     void logPointsWriteToTheLog();
     void theCanvasMarksThem();
     void aLayerIsMarkedAtEachCall();
+    void aSessionFileKeepsThem();
 
   private:
     panels::BreakpointsPanel* panel() {
@@ -235,6 +240,39 @@ void TestBreakpointsPanel::aLayerIsMarkedAtEachCall() {
     canvas()->setFocus();
     key(Qt::Key_B, Qt::ControlModifier | Qt::ShiftModifier);
     QCOMPARE(rows(), 0);
+}
+
+/// Opening a session file by itself writes nothing else into it, and neither does a change later on.
+void TestBreakpointsPanel::aSessionFileKeepsThem() {
+    closeWindow();
+    QTemporaryDir folder;
+    for (const char* name : {"find-the-nan.onnx", "find-the-nan.npy", "find-the-nan.sonde"}) {
+        const QString from = QStringLiteral(SONDE_SOURCE_DIR "/resources/demos/") + QLatin1String(name);
+        QVERIFY(QFile::copy(from, folder.filePath(QLatin1String(name))));
+        QFile::setPermissions(folder.filePath(QLatin1String(name)), QFile::ReadOwner | QFile::WriteOwner);
+    }
+    const QString path = folder.filePath(QStringLiteral("find-the-nan.sonde"));
+    const auto points = [&] {
+        QFile file(path);
+        return file.open(QIODevice::ReadOnly)
+                   ? QJsonDocument::fromJson(file.readAll()).object().value("breakpoints").toArray()
+                   : QJsonArray();
+    };
+    const QJsonArray before = points();
+    QCOMPARE(before.size(), 1);
+    // Once as a model that the window does not know, once as one that it remembers.
+    for (int i = 0; i < 2; ++i) {
+        openWindow({1400, 900});
+        open(path);
+        QCOMPARE(context().breakpoints().all().size(), 1U);
+        QVERIFY(context().session().debugger().addLogPoint("norm2_var", "x"));
+        QTRY_COMPARE(points().size(), 2);
+        QVERIFY(context().session().debugger().removeBreakpoint(context().breakpoints().all().back().id));
+        QTRY_COMPARE(points().size(), 1);
+        QCOMPARE(points(), before);
+        closeWindow();
+    }
+    openWindow({1400, 900});
 }
 
 QTEST_MAIN(TestBreakpointsPanel)
