@@ -43,6 +43,7 @@ base::Result<std::vector<Value>> Runner::replay(const Plan& plan, const ReplayIn
     environment.exact = plan.options().exact;
     FileCheck files(plan.sharedGraph(), {});
     if (auto changed = files.changed()) return std::move(*changed);
+    m_impl->memory.prepared.select(plan.sharedGraph(), environment.exact);
     RunOptions once = options;
     once.countsBad = false;
     auto outputs = Execution(plan, work, once, environment, m_impl->memory, files).replay(inputs);

@@ -53,6 +53,39 @@ class TestPreparedStates : public QObject {
         QVERIFY(!PreparedStates::of(graph, false)->find(conv));
     }
 
+    /// A runner that did other graphs before, or none, does an operation again with the weights of its own graph.
+    void replayHasItsOwnWeights() {
+        const auto document = document::open(SONDE_TEST_DATA "/models/resnet18_slim.onnx");
+        QVERIFY(document.has_value());
+        auto doubled = std::make_shared<graph::InternalGraph>(*(*document)->graph);
+        graph::ExprId conv;
+        for (const graph::ExprId id : doubled->main().order)
+            if (!conv.valid() && doubled->expr(id).op.name == "Conv") conv = id;
+        QVERIFY(conv.valid());
+        const graph::Expr& expr = doubled->expr(conv);
+        for (std::size_t i = 1; i < expr.inputs.size(); ++i) {
+            const tensor::Tensor weight = doubled->node(expr.inputs[i]).constant->tensor();
+            std::vector<float> values;
+            for (std::int64_t k = 0; k < weight.numel(); ++k)
+                values.push_back(2 * static_cast<float>(weight.toDouble(k)));
+            doubled->setConstant(expr.inputs[i], tensor::Tensor::of<float>(weight.shape(), values));
+        }
+        const auto plan = exec::Plan::make((*document)->graph, {});
+        const auto other = exec::Plan::make(doubled, {});
+        QVERIFY(plan.has_value() && other.has_value());
+        const tensor::Tensor x = tensor::Tensor::of<float>({1, 3, 64, 64}, std::vector<float>(3 * 64 * 64, 0.5F));
+        exec::ReplayInputs inputs{conv, {{exec::readsOf(**plan, conv).front(), x}}, {}};
+        exec::Runner fresh(1);
+        const auto once = fresh.replay(**plan, inputs);
+        QVERIFY(once.has_value());
+        const auto twice = fresh.replay(**other, inputs);
+        QVERIFY(twice.has_value());
+        const tensor::Tensor& a = once->front().tensor();
+        const tensor::Tensor& b = twice->front().tensor();
+        QVERIFY(a.toDouble(0) != 0);
+        for (std::int64_t k = 0; k < a.numel(); ++k) QCOMPARE(b.toDouble(k), 2 * a.toDouble(k));
+    }
+
     void theFirstIsKept() {
         struct Some : ops::PreparedState {};
         PreparedStates states;
