@@ -13,6 +13,7 @@
 
 #include "ui/canvas/canvas_menu.h"
 #include "ui/canvas/item_text.h"
+#include "ui/canvas/mark_text.h"
 
 namespace sonde::canvas {
 
@@ -235,6 +236,11 @@ void CanvasInteraction::showToolTip(const QHelpEvent* help) {
         text = itemFacts(m_parts.context.model().graph(), m_parts.view.scene()->item(item));
         if (m_parts.marks.now().of(item) & kUntraced)
             text += QLatin1Char('\n') + failureText(m_parts.view.scene()->item(item).what.expr);
+    }
+    // Of an open box, whose marks are on its edge, these alone.
+    if (edge < 0 && item && (m_parts.marks.now().of(item) & (kBreak | kNote))) {
+        const QString marks = markTexts(m_parts.context, *m_parts.view.scene(), item).join(QLatin1Char('\n'));
+        text += (text.isEmpty() || marks.isEmpty() ? QString() : QStringLiteral("\n")) + marks;
     }
     // Names of a file are text, never markup.
     if (text.isEmpty()) QToolTip::hideText();

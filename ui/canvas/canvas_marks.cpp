@@ -61,9 +61,21 @@ class CanvasMarks::Flags {
                                 : what.kind == layout::ItemKind::Expr && what.expr != expr;
         add(item, static_cast<ItemFlags>(flag | (inside ? kInside : ItemFlags{0})));
     }
+    /// The same, unless something with the flag `once` is there: then whether the run has stopped there counts alone.
+    template <typename Id>
+    void addOnce(Id id, ItemFlags flag, ItemFlags once) {
+        const ItemId item = itemIdOf(id);
+        if (!item) return;
+        const bool isThere = item.index() < m_flags.size() && (m_flags[item.index()] & once) != 0;
+        if (!isThere) add(id, flag);
+        else if (flag & kBreakHit) add(item, kBreakHit);
+    }
     std::vector<ItemFlags> take() { return std::move(m_flags); }
 
   private:
+    ItemId itemIdOf(ItemId item) const { return item; }
+    ItemId itemIdOf(graph::ExprId expr) const { return expr.valid() ? m_scene.itemOf(expr) : ItemId(); }
+
     const layout::SceneLayout& m_scene;
     std::vector<ItemFlags> m_flags;
 };
@@ -84,6 +96,7 @@ void CanvasMarks::connectContext() {
         refreshPreviews();
     });
     connect(&m_context.points(), &context::Points::endChanged, this, &CanvasMarks::refresh);
+    connect(&m_context.notes(), &context::Notes::changed, this, &CanvasMarks::refresh);
     connect(&m_context.breakpoints(), &context::Breakpoints::changed, this, &CanvasMarks::refresh);
     for (const auto signal : {&context::Runs::runStarted, &context::Runs::runProgressed})
         connect(&m_context.runs(), signal, this, &CanvasMarks::refresh);
@@ -171,32 +184,49 @@ void CanvasMarks::markPoints(Flags& flags) const {
         if (bookmark.expr.valid()) flags.add(bookmark.expr, kBookmarked);
         else if (const ItemId item = itemOf(flags.scene(), bookmark)) flags.add(item, kBookmarked);
     }
+    for (const session::Notes::Entry& note : m_context.notes().all())
+        if (note.node.valid()) mark(note.node, kNote);
     markBreakpoints(flags);
     for (const graph::ExprId id : m_untraced) flags.add(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) flags.add(id, flag);
 }
 
-/// Disabled ones and those that the run has stopped at look otherwise.
+/// Where several are at one place, one that is on and stops is what is seen.
 void CanvasMarks::markBreakpoints(Flags& flags) const {
-    for (const context::Breakpoints::Point& point : m_context.breakpoints().all()) {
-        if (point.kind != context::Breakpoints::Point::Kind::Node &&
-            point.kind != context::Breakpoints::Point::Kind::Module)
-            continue;
-        const graph::NodeId node = m_context.breakpoints().nodeOf(point);
-        if (!node.valid()) continue;
-        const ItemFlags state = (point.isEnabled ? ItemFlags{0} : kBreakOff) |
-                                (m_context.breakpoints().isStoppedAt(point.id) ? kBreakHit : ItemFlags{0});
-        const auto flag = static_cast<ItemFlags>(kBreak | state);
-        const graph::InternalGraph& graph = m_context.model().graph();
-        if (point.kind == context::Breakpoints::Point::Kind::Node) flags.add(graph.node(node).producer, flag);
-        else if (point.isLeaf) {
-            for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
-                if (session::debug::Breakpoints::isOf(point, graph, graph.expr(id))) flags.add(id, flag);
-        } else if (const ItemId item =
-                       itemOf(flags.scene(), m_context.navigation().selectionOf(QString::fromStdString(point.name))))
-            flags.add(item, flag);
-        else flags.add(graph.node(node).producer, static_cast<ItemFlags>(flag | kInside));
+    for (const bool isLog : {false, true})
+        for (const bool isEnabled : {true, false})
+            for (const context::Breakpoints::Point& point : m_context.breakpoints().all())
+                if (point.isLog == isLog && point.isEnabled == isEnabled && !point.isMissing)
+                    markBreakpoint(flags, point);
+}
+
+/// A node, a module, each operation of an operator; of a condition where it is asked, of an event where it came up in
+/// this run.
+void CanvasMarks::markBreakpoint(Flags& flags, const context::Breakpoints::Point& point) const {
+    using Kind = context::Breakpoints::Point::Kind;
+    const graph::InternalGraph& graph = m_context.model().graph();
+    ItemFlags flag = kBreak;
+    if (!point.isEnabled) flag |= kBreakOff;
+    if (point.isLog) flag |= kBreakLog;
+    else if (!point.expression.empty()) flag |= kBreakIf;
+    if (m_context.breakpoints().isStoppedAt(point.id)) flag |= kBreakHit;
+    if (point.kind == Kind::Event) {
+        for (const graph::ExprId id : m_context.breakpoints().hitsOf(point)) flags.addOnce(id, flag, kBreak);
+        return;
     }
+    if (point.kind == Kind::Operator || (point.kind == Kind::Module && point.isLeaf)) {
+        for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
+            if (session::debug::Breakpoints::isOf(point, graph, graph.expr(id))) flags.addOnce(id, flag, kBreak);
+        return;
+    }
+    const graph::NodeId node = m_context.breakpoints().nodeOf(point);
+    if (!node.valid()) return;
+    const ItemId module =
+        point.kind != Kind::Module
+            ? ItemId()
+            : itemOf(flags.scene(), m_context.navigation().selectionOf(QString::fromStdString(point.name)));
+    if (module) flags.addOnce(module, flag, kBreak);
+    else flags.addOnce(graph.node(node).producer, point.kind == Kind::Module ? flag | kInside : flag, kBreak);
 }
 
 /// What values are bad or differ has a mark whatever gives the colours.

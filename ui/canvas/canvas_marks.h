@@ -67,6 +67,7 @@ class CanvasMarks : public QObject {
     void refreshPins();
     void markPoints(Flags& flags) const;
     void markBreakpoints(Flags& flags) const;
+    void markBreakpoint(Flags& flags, const context::Breakpoints::Point& point) const;
     void markValues(Flags& flags) const;
     void markRun(Flags& flags) const;
     void dimLeftOut(Flags& flags) const;

@@ -60,11 +60,34 @@ void CanvasMenu::addPoints(QMenu& menu) {
     if (const context::Selection& selection = context->navigation().selection(); selection.isModule())
         add(menu, "run-module", tr("Run &Module Alone"),
             [context, qualname = selection.qualname] { context->debugger().runModule(qualname); });
+    addCall(menu);
     const bool isAccepted = context->problems().isAccepted(node);
     if (isAccepted || context->problems().counted(node))
         add(menu, "warning", isAccepted ? tr("NaN and Inf Are a &Problem") : tr("&Accept NaN and Inf"),
             [context, node, isAccepted] { context->problems().setAccepted(node, !isAccepted); });
     menu.addSeparator();
+}
+
+/// Of a module that is called several times.
+void CanvasMenu::addCall(QMenu& menu) {
+    context::InspectorContext* context = &m_parts.context;
+    const context::Selection& selection = context->navigation().selection();
+    if (!selection.isModule() || !selection.scope.valid()) return;
+    const graph::InternalGraph& graph = context->model().graph();
+    const graph::Scope& call = graph.scope(selection.scope);
+    const bool isCalledAgain = std::ranges::any_of(graph.scopes(), [&](const graph::Scope& other) {
+        return other.qualname == call.qualname && other.id != call.id;
+    });
+    if (call.qualname.empty() || !isCalledAgain) return;
+    const session::WatchGroup group{session::WatchGroup::Kind::Call, call.qualname, static_cast<int>(call.call)};
+    const bool isWatched = std::ranges::find(context->watches().groups(), group, &context::Watches::Group::group) !=
+                           context->watches().groups().end();
+    add(menu, "watch",
+        isWatched ? tr("Stop Watching Call %1").arg(call.call + 1) : tr("Wat&ch Call %1").arg(call.call + 1),
+        [context, group, isWatched] {
+            if (isWatched) context->watches().removeGroup(group);
+            else context->watches().addGroup(group);
+        });
 }
 
 /// Opening and closing, and where an item leads.

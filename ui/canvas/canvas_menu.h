@@ -24,6 +24,7 @@ class CanvasMenu {
     using Act = std::function<void()>;
     QAction* add(QMenu& menu, const char* icon, const QString& text, const Act& act);
     void addPoints(QMenu& menu);
+    void addCall(QMenu& menu);
     void addBox(QMenu& menu, layout::ItemId item);
     void addRuns(QMenu& menu);
     void addFocus(QMenu& menu);

@@ -35,7 +35,13 @@ QString CanvasText::spoken(ItemId id) const {
     QString text = spokenText(m_model.graph(), m_view.scene()->item(id));
     const ItemFlags flags = m_marks.now().of(id);
     if (flags & kWatched) text += tr(", watched");
-    if (flags & kBreak) text += flags & kBreakOff ? tr(", breakpoint (disabled)") : tr(", breakpoint");
+    if (flags & kBreak) {
+        text += flags & kBreakLog  ? tr(", log point")
+                : flags & kBreakIf ? tr(", breakpoint with a condition")
+                                   : tr(", breakpoint");
+        if (flags & kBreakOff) text += tr(" (disabled)");
+    }
+    if (flags & kNote) text += tr(", note");
     if (flags & kEnd) text += tr(", end point");
     if (flags & kFailed) text += tr(", failed");
     if (flags & kBadValue) text += tr(", has NaN or infinite elements");

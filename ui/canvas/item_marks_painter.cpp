@@ -79,18 +79,38 @@ void drawCurrent(QPainter& painter, const QRectF& box, const QColor& color, cons
                                   tip + QPointF(-neck, kHalf * 0.4), tip + QPointF(-neck, kHalf)});
 }
 
-/// A ring around a disc: a full one is on, an empty one off; where the run has stopped an arrow is in it.
+/// As debuggers have it: a disc, with "=" if it has a condition, a diamond for a log point; hollow if it is off. Where
+/// the run has stopped an arrow is in it.
 void drawBreak(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink,
                ItemFlags flags) {
-    painter.setPen(QPen(background, radius * 0.3));
-    painter.setBrush(ink);
-    painter.drawEllipse(centre, radius * 0.85, radius * 0.85);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(background);
-    if (flags & kBreakHit)
+    const bool isOff = (flags & kBreakOff) != 0;
+    const double half = radius * 0.85;
+    painter.setPen(QPen(isOff ? background : ink, radius * 0.3));
+    painter.setBrush(isOff ? ink : background);
+    if (flags & kBreakLog)
+        painter.drawPolygon(QPolygonF{centre - QPointF(0, half * 1.15), centre + QPointF(half * 1.15, 0),
+                                      centre + QPointF(0, half * 1.15), centre - QPointF(half * 1.15, 0)});
+    else painter.drawEllipse(centre, half, half);
+    const QColor sign = isOff ? background : ink;
+    if (flags & kBreakHit) {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(sign);
         painter.drawPolygon(QPolygonF{centre + QPointF(-0.35, -0.5) * radius, centre + QPointF(0.55, 0) * radius,
                                       centre + QPointF(-0.35, 0.5) * radius});
-    else if (!(flags & kBreakOff)) painter.drawEllipse(centre, radius * 0.48, radius * 0.48);
+    } else if (flags & kBreakIf) {
+        painter.setPen(QPen(sign, radius * 0.24));
+        for (const double y : {-0.2, 0.2})
+            painter.drawLine(centre + QPointF(-0.42, y) * radius, centre + QPointF(0.42, y) * radius);
+    }
+}
+
+/// A sheet with two lines of writing.
+void drawNote(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink) {
+    painter.setPen(QPen(background, radius * 0.22, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.setBrush(ink);
+    painter.drawRect(QRectF(centre - QPointF(0.75, 0.9) * radius, centre + QPointF(0.75, 0.9) * radius));
+    for (const double y : {-0.35, 0.2})
+        painter.drawLine(centre + QPointF(-0.35, y) * radius, centre + QPointF(0.35, y) * radius);
 }
 
 /// A ribbon with a notch.
@@ -144,6 +164,10 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
     }
     if (flags & kEnd) {
         drawFlag(painter, at, radius, m_style.color(ColorRole::EndMark), m_style.color(ColorRole::EndMarkText));
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & kNote) {
+        drawNote(painter, at, radius, m_style.color(ColorRole::Accent), m_style.color(ColorRole::Canvas));
         at.rx() -= 2 * radius + 3;
     }
     if (flags & kBookmarked) {

@@ -25,7 +25,9 @@ struct MarkRow {
 constexpr MarkRow kMarks[] = {
     {QT_TRANSLATE_NOOP("Legend", "Current node of the run"), ColorRole::CurrentMark, kCurrent, "\u279c"},
     {QT_TRANSLATE_NOOP("Legend", "Watch point"), ColorRole::WatchMark, kWatched, ""},
-    {QT_TRANSLATE_NOOP("Legend", "Breakpoint"), ColorRole::ErrorMark, kBreak, "\u25cf"},
+    {QT_TRANSLATE_NOOP("Legend", "Breakpoint; \u25c7 log point; hollow: disabled"), ColorRole::ErrorMark, kBreak, ""},
+    {QT_TRANSLATE_NOOP("Legend", "Breakpoint with a condition"), ColorRole::ErrorMark, kBreakIf, "="},
+    {QT_TRANSLATE_NOOP("Legend", "Note"), ColorRole::Accent, kNote, "\u2261"},
     {QT_TRANSLATE_NOOP("Legend", "End point"), ColorRole::EndMark, kEnd, ""},
     {QT_TRANSLATE_NOOP("Legend", "NaN or infinite"), ColorRole::WarningMark, kBadValue, "!"},
     {QT_TRANSLATE_NOOP("Legend", "Differs, above the tolerance"), ColorRole::ErrorMark, kDiffers, "\u2260"},

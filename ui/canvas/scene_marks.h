@@ -36,6 +36,9 @@ enum ItemFlag : ItemFlags {
     kBreak = 1 << 16,     ///< a breakpoint or log point
     kBreakOff = 1 << 17,  ///< it is disabled
     kBreakHit = 1 << 18,  ///< the run has stopped at it
+    kBreakIf = 1 << 19,   ///< it has a condition
+    kBreakLog = 1 << 20,  ///< a log point
+    kNote = 1 << 21,      ///< a user has written something on it
 };
 
 /// The live value of a node, ready to be drawn.

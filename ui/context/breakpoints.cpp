@@ -3,6 +3,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <set>
 
 #include "core/exec/flatten.h"
 #include "core/expression/expression.h"
@@ -123,6 +124,33 @@ QString Breakpoints::titleOf(const Point& point) {
         case session::debug::TensorEvent::Zero: break;
     }
     return tr("first all zero");
+}
+
+std::vector<graph::ExprId> Breakpoints::hitsOf(const Point& point) const {
+    std::vector<graph::ExprId> exprs;
+    if (!m_debugger.isStopped()) return exprs;
+    std::set<graph::ExprId> seen;
+    for (const session::debug::ItemId item : point.hits)
+        if (const graph::ExprId id = m_session.debugger().run()->trace()[item].expr; seen.insert(id).second)
+            exprs.push_back(id);
+    return exprs;
+}
+
+QString Breakpoints::tipOf(const Point& point) {
+    const QString expression = QString::fromStdString(point.expression.text());
+    QString text = point.isLog            ? tr("Log point %1: %2").arg(point.id).arg(expression)
+                   : expression.isEmpty() ? tr("Breakpoint %1").arg(point.id)
+                                          : tr("Breakpoint %1 if %2").arg(point.id).arg(expression);
+    if (point.kind == Point::Kind::Operator || point.kind == Point::Kind::Event)
+        text += QStringLiteral(", ") + titleOf(point);
+    return point.isEnabled ? text : tr("%1 (disabled)").arg(text);
+}
+
+QString Breakpoints::iconOf(const Point& point) {
+    const QString shape = point.isLog                 ? QStringLiteral("log-point")
+                          : !point.expression.empty() ? QStringLiteral("breakpoint-if")
+                                                      : QStringLiteral("breakpoint");
+    return point.isEnabled ? shape : shape + QStringLiteral("-off");
 }
 
 QString Breakpoints::lastLog(int id) const {

@@ -37,8 +37,14 @@ class Breakpoints : public QObject {
     QString placeOf(const Selection& selection) const;
     /// The node that a breakpoint leads to: its own, or the first of its module or operator; none if it has no place.
     graph::NodeId nodeOf(const Point& point) const;
+    /// Where it was met in this run, each operation once.
+    std::vector<graph::ExprId> hitsOf(const Point& point) const;
     /// "conv1", "op:Relu", "first NaN": what a list calls it.
     static QString titleOf(const Point& point);
+    /// What is set at a place, for a tool tip: "Breakpoint 2 if max(x) > 3 (disabled)", "Log point 1: max(x)".
+    static QString tipOf(const Point& point);
+    /// The icon for it, of theme::icon(): a disc, with "=" if it has a condition, a diamond; hollow if it is disabled.
+    static QString iconOf(const Point& point);
     /// What a log point has written last in this run; empty: nothing yet.
     QString lastLog(int id) const;
     /// Whether it is one of those that the run stopped at.

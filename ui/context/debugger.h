@@ -100,6 +100,8 @@ class Debugger : public QObject {
     /// Values that were requested are there.
     void valueArrived(sonde::graph::NodeId node);
     void breakpointsChanged();
+    /// How far a long move is, in nodes.
+    void progressed(const sonde::base::Progress& progress);
     /// What came of runModule(), which the log has too.
     void moduleRun(const QString& text);
     /// Why a command was not done.

@@ -13,6 +13,7 @@ class InspectorContext::Events : public session::Observer {
     void documentLeft() override {
         m_context.m_debugger.reset();
         m_context.m_watches.reset();
+        m_context.m_notes.reset();
         Q_EMIT m_context.m_model.documentLeft();
     }
     void fileChanged(const base::Error& error, bool isNew) override {
@@ -57,7 +58,10 @@ class InspectorContext::Events : public session::Observer {
         m_context.m_sessionFiles.saveSoon();
         Q_EMIT m_context.m_debugger.breakpointsChanged();
     }
-    void notesChanged() override { m_context.m_sessionFiles.saveSoon(); }
+    void notesChanged() override {
+        m_context.m_sessionFiles.saveSoon();
+        Q_EMIT m_context.m_notes.changed();
+    }
     void told(const session::Notice& notice) override {
         Message message{notice.severity, QString::fromStdString(notice.what), windowPlace(notice.where),
                         windowHint(notice.hint), notice.node};
@@ -73,7 +77,7 @@ class InspectorContext::Events : public session::Observer {
 InspectorContext::InspectorContext(QObject* parent)
     : QObject(parent), m_events(std::make_unique<Events>(*this)), m_session(m_executor, m_events.get()),
       m_messages(m_session), m_model(m_session), m_navigation(m_session, m_model), m_points(m_session),
-      m_inputs(m_session, m_messages), m_problems(m_session), m_debugger(m_session, m_messages),
+      m_notes(m_session), m_inputs(m_session, m_messages), m_problems(m_session), m_debugger(m_session, m_messages),
       m_breakpoints(m_session, m_debugger, m_messages), m_runs(m_session, m_debugger, m_problems, m_messages),
       m_canvases(m_model, m_navigation, m_messages), m_comparison(m_session.comparison()),
       m_testCases(m_session.testCases(), m_session.comparison()), m_valueMeasures(m_session.statistics()),
@@ -89,6 +93,7 @@ InspectorContext::InspectorContext(QObject* parent)
         m_comparison.setOfOther(m_debugger.isShown());
     });
     connect(&m_debugger, &Debugger::changed, this, &InspectorContext::followCurrent);
+    connect(&m_executor.job(session::Activity::Debug), &Job::progressed, &m_debugger, &Debugger::progressed);
     connect(&m_navigation, &Navigation::selectionChanged, &m_comparison, &Comparison::checkFiles);
     connect(&m_navigation, &Navigation::selectionChanged, &m_debugger,
             [this] { m_debugger.setLookedAt(m_navigation.selectedNodes()); });
@@ -112,6 +117,7 @@ void InspectorContext::wireMemory() {
     connect(&m_points, &Points::endChanged, &m_sessionFiles, &SessionFiles::saveSoon);
     connect(&m_watches, &Watches::changed, &m_memory, &ModelMemory::keepExpressions);
     connect(&m_debugger, &Debugger::breakpointsChanged, &m_memory, &ModelMemory::keep);
+    connect(&m_notes, &Notes::changed, &m_memory, &ModelMemory::keep);
     connect(&m_inputs, &Inputs::specsChanged, &m_memory, &ModelMemory::keep);
     connect(&m_inputs, &Inputs::specsChanged, &m_sessionFiles, &SessionFiles::saveSoon);
     connect(&m_navigation, &Navigation::bookmarksChanged, &m_memory, &ModelMemory::keep);
@@ -133,9 +139,9 @@ void InspectorContext::followCurrent() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_messages,  &m_model,         &m_navigation, &m_points,   &m_inputs,   &m_problems,
-            &m_debugger,  &m_breakpoints,   &m_runs,       &m_canvases, &m_settings, &m_comparison,
-            &m_testCases, &m_valueMeasures, &m_watches,    &m_loader};
+    return {&m_messages,   &m_model,     &m_navigation,    &m_points,  &m_notes,    &m_inputs,
+            &m_problems,   &m_debugger,  &m_breakpoints,   &m_runs,    &m_canvases, &m_settings,
+            &m_comparison, &m_testCases, &m_valueMeasures, &m_watches, &m_loader};
 }
 
 bool InspectorContext::isBusy() const {

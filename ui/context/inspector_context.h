@@ -15,6 +15,7 @@
 #include "ui/context/messages.h"
 #include "ui/context/model_memory.h"
 #include "ui/context/navigation.h"
+#include "ui/context/notes.h"
 #include "ui/context/open_model.h"
 #include "ui/context/points.h"
 #include "ui/context/problems.h"
@@ -82,6 +83,10 @@ class InspectorContext : public QObject {
     Watches& watches() { return m_watches; }
     const Watches& watches() const { return m_watches; }
 
+    /// What is written on nodes.
+    Notes& notes() { return m_notes; }
+    const Notes& notes() const { return m_notes; }
+
     /// The file that all of this is in, if it is in one.
     SessionFiles& sessionFiles() { return m_sessionFiles; }
     const SessionFiles& sessionFiles() const { return m_sessionFiles; }
@@ -105,6 +110,7 @@ class InspectorContext : public QObject {
     OpenModel m_model;
     Navigation m_navigation;
     Points m_points;
+    Notes m_notes;
     Inputs m_inputs;
     Problems m_problems;
     Debugger m_debugger;

@@ -17,9 +17,10 @@ class JobExecutor : public session::Executor {
     void discard(std::shared_ptr<const void> what) override;
     /// Whether there is work of any kind.
     bool isBusy() const;
+    /// For how far it is.
+    Job& job(session::Activity activity) { return m_jobs[static_cast<std::size_t>(activity)]; }
 
   private:
-    Job& job(session::Activity activity) { return m_jobs[static_cast<std::size_t>(activity)]; }
     const Job& job(session::Activity activity) const { return m_jobs[static_cast<std::size_t>(activity)]; }
 
     std::array<Job, session::kActivityCount> m_jobs;

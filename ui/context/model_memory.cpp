@@ -35,6 +35,7 @@ void ModelMemory::recallAll() {
     session.restoreWatchGroups(std::move(state.groups));
     session.expressionWatches().restore(state.expressionWatches);
     m_expressions = textsOf(session);
+    session.restoreNotes(state.keptNotes);
     session.problems().restoreAccepted(std::move(state.accepted));
     comparison.restoreTolerance(state.tolerance);
     std::vector<Selection> bookmarks;
@@ -79,6 +80,7 @@ void ModelMemory::keep() {
     for (const auto& entry : session.expressionWatches().entries())
         state.expressions.push_back({0, entry.text, entry.pin, entry.isEnabled, {}, {}, entry.missingPin});
     state.breakpoints = session.debugger().savedBreakpoints();
+    state.notes = session.notes();
     // What the first picture of a model opens is the canvas's to say.
     if (!canvases.at(0).isFirst()) state.view = canvases.at(0).view();
     if (!canvases.at(1).isFirst()) state.secondView = canvases.at(1).view();

@@ -111,6 +111,21 @@ std::vector<session::ExpressionWatch> expressionWatches(const QStringList& texts
     return watches;
 }
 
+/// The identity of the node, then the text, which may have several lines.
+QStringList noteTexts(const std::vector<session::Notes::Kept>& notes) {
+    QStringList texts;
+    for (const session::Notes::Kept& note : notes)
+        texts << QString::fromStdString(note.identity.text()) << QString::fromStdString(note.text);
+    return texts;
+}
+
+std::vector<session::Notes::Kept> notesOf(const QStringList& texts) {
+    std::vector<session::Notes::Kept> notes;
+    for (qsizetype i = 0; i + 1 < texts.size(); i += 2)
+        notes.push_back({session::NodeIdentity::of(texts[i].toStdString()), texts[i + 1].toStdString()});
+    return notes;
+}
+
 NodeId find(Index& index, const QString& kept) {
     return index.get().find(session::NodeIdentity::of(kept.toStdString())).node;
 }
@@ -248,6 +263,7 @@ Group groupOf(const InternalGraph& graph, const Remembered& state) {
     group[QStringLiteral("watchGroups")] = texts(state.groups);
     group[QStringLiteral("expressions")] = texts(index, state.expressions);
     group[QStringLiteral("breakpoints")] = breakpointTexts(state.breakpoints);
+    group[QStringLiteral("notes")] = noteTexts(state.notes.all(graph));
     group[QStringLiteral("acceptedBad")] = texts(index, state.accepted);
     group[QStringLiteral("tolerance")] = state.tolerance ? QVariant(*state.tolerance) : QVariant();
     group[QStringLiteral("bookmarks")] = texts(index, state.bookmarkedNodes);
@@ -277,6 +293,7 @@ Remembered stateOf(const Group& group, const InternalGraph& graph) {
     state.groups = groups(group.value(QStringLiteral("watchGroups")).toStringList());
     state.expressionWatches = expressionWatches(group.value(QStringLiteral("expressions")).toStringList());
     state.breakpoints = breakpointsOf(group.value(QStringLiteral("breakpoints")).toStringList());
+    state.keptNotes = notesOf(group.value(QStringLiteral("notes")).toStringList());
     state.accepted = nodes("acceptedBad");
     bool isNumber = false;
     if (const double tolerance = group.value(QStringLiteral("tolerance")).toDouble(&isNumber); isNumber)

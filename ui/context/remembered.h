@@ -14,6 +14,7 @@
 #include "core/layout/view_state.h"
 #include "core/session/debug/breakpoints.h"
 #include "core/session/expression_watches.h"
+#include "core/session/notes.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/place.h"
 
@@ -32,6 +33,8 @@ struct Remembered {
     std::vector<session::ExpressionWatches::Entry> expressions;  ///< for remember(); text, pin and isEnabled count
     std::vector<session::ExpressionWatch> expressionWatches;     ///< from recall()
     std::vector<session::debug::SavedBreakpoint> breakpoints;
+    session::Notes notes;                         ///< for remember()
+    std::vector<session::Notes::Kept> keptNotes;  ///< from recall()
     std::vector<graph::NodeId> bookmarkedNodes;
     std::vector<graph::ScopeId> bookmarkedScopes;
     std::vector<std::pair<QString, InputSpec>> inputs;  ///< by input name

@@ -45,6 +45,8 @@ SettingsDialog::SettingsDialog(const Settings& settings, QWidget* parent) : QDia
     form->addRow(tr("Mouse &wheel"), wheelChoice());
     form->addRow(tr("T&hreads per run"), threadCount());
     form->addRow(tr("&Memory for debugging"), debugMemory());
+    form->addRow(tr("&Keep of watched values"), watchedChoice());
+    form->addRow(tr("Memory for watched &values"), watchedMemory());
     form->addRow(QString(), groupsChoice());
     form->addRow(QString(), furtherDialogs());
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
@@ -131,6 +133,37 @@ QWidget* SettingsDialog::debugMemory() {
     memory->setValue(m_settings.debugMemoryMib);
     connect(memory, &QSpinBox::valueChanged, this, [this](int mib) {
         m_settings.debugMemoryMib = mib;
+        Q_EMIT changed(m_settings);
+    });
+    return memory;
+}
+
+QWidget* SettingsDialog::watchedChoice() {
+    using session::WatchKeep;
+    auto* keep = named(new QComboBox(this), QStringLiteral("watchKeep"),
+                       tr("What a run keeps of the values of watch points, from the next run on"));
+    for (const auto& [value, title] :
+         {std::pair(WatchKeep::Full, tr("Whole values")),
+          std::pair(WatchKeep::Sample, tr("Samples of %1").arg(m_settings.watched.sampleElements)),
+          std::pair(WatchKeep::Statistics, tr("Statistics"))})
+        keep->addItem(title, static_cast<int>(value));
+    keep->setCurrentIndex(keep->findData(static_cast<int>(m_settings.watched.keep)));
+    connect(keep, &QComboBox::activated, this, [this, keep] {
+        m_settings.watched.keep = static_cast<WatchKeep>(keep->currentData().toInt());
+        Q_EMIT changed(m_settings);
+    });
+    return keep;
+}
+
+QWidget* SettingsDialog::watchedMemory() {
+    auto* memory = named(new QSpinBox(this), QStringLiteral("watchMemory"),
+                         tr("Values of watch points that do not fit are kept as samples, then as statistics alone"));
+    memory->setRange(0, 1 << 24);
+    memory->setSingleStep(256);
+    memory->setSuffix(tr(" MiB"));
+    memory->setValue(static_cast<int>(m_settings.watched.budgetBytes >> 20));
+    connect(memory, &QSpinBox::valueChanged, this, [this](int mib) {
+        m_settings.watched.budgetBytes = static_cast<std::size_t>(mib) << 20;
         Q_EMIT changed(m_settings);
     });
     return memory;

@@ -2,14 +2,17 @@
 
 #include <QDialog>
 
+#include "core/session/watch/watch_policy.h"
+
 namespace sonde::dialogs {
 
 /// What the dialog cannot reach itself; look and motion it gives to the theme at once.
 struct Settings {
     bool wheelZooms = true;
-    int threads = 0;            ///< 0: one per processor
-    int debugMemoryMib = 1024;  ///< for values of a run that is debugged
-    bool findsGroups = true;    ///< ONNX files that name no modules are shown with groups found in the graph
+    int threads = 0;               ///< 0: one per processor
+    int debugMemoryMib = 1024;     ///< for values of a run that is debugged
+    session::WatchPolicy watched;  ///< what a run keeps of watched values
+    bool findsGroups = true;       ///< ONNX files that name no modules are shown with groups found in the graph
 };
 
 /// Look, mouse wheel, text size, threads, memory, groups; ways to labels and keys. Every change works at once.
@@ -31,6 +34,8 @@ class SettingsDialog : public QDialog {
     QWidget* wheelChoice();
     QWidget* threadCount();
     QWidget* debugMemory();
+    QWidget* watchedChoice();
+    QWidget* watchedMemory();
     QWidget* groupsChoice();
     QWidget* furtherDialogs();
 

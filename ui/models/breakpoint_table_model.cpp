@@ -68,11 +68,7 @@ QVariant BreakpointTableModel::data(const QModelIndex& index, int role) const {
         const graph::NodeId node = m_breakpoints.nodeOf(*point);
         return node.valid() ? QVariant(node.value) : QVariant();
     }
-    if (role == kIconRole)
-        return point->isLog                         ? QStringLiteral("log-point")
-               : point->kind == Point::Kind::Module ? QStringLiteral("module")
-               : point->kind == Point::Kind::Event  ? QStringLiteral("warning")
-                                                    : QStringLiteral("breakpoint");
+    if (role == kIconRole) return context::Breakpoints::iconOf(*point);
     if (role == SeverityRole && (point->error || m_breakpoints.isStoppedAt(point->id)))
         return static_cast<int>(point->error ? base::Severity::Error : base::Severity::Warning);
     if (role == MutedRole) return !point->isEnabled || point->isMissing;

@@ -1,5 +1,7 @@
 #include "ui/models/module_tree_model.h"
 
+#include <algorithm>
+
 #include "ui/context/count_text.h"
 #include "ui/context/open_model.h"
 #include "ui/models/node_text.h"
@@ -26,6 +28,8 @@ ModuleTreeModel::ModuleTreeModel(context::OpenModel& opened, QObject* parent)
         m_tree = m_opened.isOpen() ? m_opened.document()->modules : nullptr;
         // The tree is the whole model's, whichever of its graphs is shown.
         m_current = QString();
+        m_points.clear();
+        m_pointsBelow.clear();
         m_rootName.clear();
         if (const auto& whole = m_opened.whole())
             m_rootName = shown(whole->graph->name.empty() ? whole->title : whole->graph->name);
@@ -77,6 +81,25 @@ void ModuleTreeModel::setCurrent(const QString& qualname) {
         for (const QModelIndex& index : path) Q_EMIT dataChanged(index, index, {CurrentRole});
 }
 
+void ModuleTreeModel::setPoints(QHash<QString, Points> points) {
+    if (points == m_points) return;
+    QHash<QString, QString> below;
+    for (auto one = points.cbegin(); one != points.cend(); ++one) {
+        QString module = one.key();
+        while (!module.isEmpty()) {
+            module.truncate(std::max<qsizetype>(module.lastIndexOf(QLatin1Char('.')), 0));
+            if (QString& icon = below[module]; icon.isEmpty() || icon.endsWith(QLatin1String("-off"))) icon = one->icon;
+        }
+    }
+    const QStringList before = m_points.keys() + m_pointsBelow.keys();
+    m_points = std::move(points);
+    m_pointsBelow = std::move(below);
+    for (const QStringList& names : {before, m_points.keys() + m_pointsBelow.keys()})
+        for (const QString& name : names)
+            if (const QModelIndex row = indexOf(name); row.isValid())
+                Q_EMIT dataChanged(row, row, {PointRole, PointBelowRole, Qt::ToolTipRole});
+}
+
 QString ModuleTreeModel::qualname(const QModelIndex& index) const {
     return index.isValid() ? data(index, QualnameRole).toString() : QString();
 }
@@ -116,6 +139,11 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
         const bool isAbove = qualname.isEmpty() || m_current.startsWith(qualname + QLatin1Char('.'));
         return isAbove ? QVariant(2) : QVariant();
     }
+    if (role == PointRole && index.column() == NameColumn) {
+        const auto own = m_points.constFind(qualname);
+        return own != m_points.cend() ? own->icon : m_pointsBelow.value(qualname);
+    }
+    if (role == PointBelowRole) return !m_points.contains(qualname);
     if (role == Qt::ToolTipRole) {
         QString text = module.qualname.empty() ? tr("The whole model") : shown(module.qualname);
         if (!module.moduleClass.empty()) text += QLatin1Char('\n') + shown(module.moduleClass);
@@ -131,6 +159,9 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
             text += QLatin1Char('\n') + tr("Could not be traced: %1").arg(shown(module.failure));
         if (!module.visited)
             text += QLatin1Char('\n') + (module.note.empty() ? tr("Never called while tracing") : shown(module.note));
+        for (const QString& point : m_points.value(qualname).texts) text += QLatin1Char('\n') + point;
+        if (!m_points.contains(qualname) && m_pointsBelow.contains(qualname))
+            text += QLatin1Char('\n') + tr("Breakpoints in modules inside");
         if (module.inferred) text += QLatin1Char('\n') + tr("Inferred from names or repeated structure");
         return text;
     }

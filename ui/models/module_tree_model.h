@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QAbstractItemModel>
+#include <QHash>
 #include <QSortFilterProxyModel>
 
 #include <vector>
@@ -23,6 +24,14 @@ class ModuleTreeModel : public QAbstractItemModel {
     QString qualname(const QModelIndex& index) const;
     /// The module that a debugged run is in; null: it is in none. See CurrentRole.
     void setCurrent(const QString& qualname);
+    /// Breakpoints at a module, or at an operation of it.
+    struct Points {
+        QString icon;  ///< of the first that is on, see Breakpoints::iconOf()
+        QStringList texts;
+        bool operator==(const Points&) const = default;
+    };
+    /// By qualname. See PointRole.
+    void setPoints(QHash<QString, Points> points);
 
     QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
     QModelIndex parent(const QModelIndex& index) const override;
@@ -42,6 +51,8 @@ class ModuleTreeModel : public QAbstractItemModel {
     QString m_rootName;
     QModelIndexList pathOf(const QString& qualname) const;
     QString m_current;  ///< a qualname
+    QHash<QString, Points> m_points;
+    QHash<QString, QString> m_pointsBelow;  ///< the icon, of modules with such modules in them
 };
 
 /// Rows whose qualname or class holds every word of the filter, with all rows above them.

@@ -48,6 +48,7 @@ const std::vector<NodeColumn>& nodeColumns() {
          false, true},
         {QStringLiteral("attributes"), QStringLiteral("Attributes"), false, false, false, 240},
         {QStringLiteral("source"), QStringLiteral("Source"), false, false, false, 160},
+        {QStringLiteral("note"), QStringLiteral("Note"), false, false, false, 200},
     };
     return columns;
 }

@@ -31,7 +31,7 @@ struct NodeColumn {
 enum NodeColumnIndex {
     NumberColumn, NameColumn, ModuleColumn, ClassColumn, OperatorColumn, CategoryColumn, ShapeColumn, DTypeColumn,
     ElementsColumn, BytesColumn, ParametersColumn, ReadersColumn, TimeColumn,
-    MeanColumn, DeviationColumn, MinimumColumn, MaximumColumn, BadColumn, ZerosColumn, DifferenceColumn, RelativeColumn, AttributesColumn, SourceColumn, NodeColumnCount
+    MeanColumn, DeviationColumn, MinimumColumn, MaximumColumn, BadColumn, ZerosColumn, DifferenceColumn, RelativeColumn, AttributesColumn, SourceColumn, NoteColumn, NodeColumnCount
 };
 // clang-format on
 

@@ -8,6 +8,7 @@
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
 #include "ui/context/value_measures.h"
+#include "ui/models/short_text.h"
 
 namespace sonde::models {
 
@@ -22,8 +23,10 @@ bool holdsNumbers(int column) {
 }  // namespace
 
 NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
-                               context::ValueMeasures& statistics, context::Comparison& comparison, QObject* parent)
-    : QAbstractTableModel(parent), m_opened(opened), m_runs(runs), m_measures(opened, runs, statistics, comparison) {
+                               context::ValueMeasures& statistics, context::Comparison& comparison,
+                               context::Notes& notes, context::Breakpoints& breakpoints, QObject* parent)
+    : QAbstractTableModel(parent), m_opened(opened), m_runs(runs), m_notes(notes), m_breakpoints(breakpoints),
+      m_measures(opened, runs, statistics, comparison) {
     const auto take = [this] {
         beginResetModel();
         m_measures.reset();
@@ -57,7 +60,35 @@ NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, 
     };
     connect(&statistics, &context::ValueMeasures::changed, this, measured);
     connect(&comparison, &context::Comparison::changed, this, measured);
+    connect(&notes, &context::Notes::changed, this, [this] {
+        if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, NoteColumn), index(rowCount() - 1, NoteColumn));
+    });
+    connect(&breakpoints, &context::Breakpoints::changed, this, &NodeTableModel::followPoints);
     take();
+    followPoints();
+}
+
+/// Those of single operations: one on a module is at its row in the tree.
+void NodeTableModel::followPoints() {
+    using Kind = context::Breakpoints::Point::Kind;
+    auto before = std::exchange(m_points, {});
+    if (m_opened.isOpen())
+        for (const context::Breakpoints::Point& point : m_breakpoints.all()) {
+            if (point.kind == Kind::Module || point.kind == Kind::Operator) continue;
+            const NodeId node = m_breakpoints.nodeOf(point);
+            if (!node.valid()) continue;
+            auto& [icon, tip] = m_points[node];
+            if (icon.isEmpty() || icon.endsWith(QLatin1String("-off"))) icon = context::Breakpoints::iconOf(point);
+            tip += (tip.isEmpty() ? QString() : QStringLiteral("\n")) + context::Breakpoints::tipOf(point);
+        }
+    if (before == m_points) return;
+    before.insert(m_points.begin(), m_points.end());
+    for (const auto& [node, mark] : before)
+        if (const int row = rowOf(node); row >= 0) Q_EMIT dataChanged(index(row, NameColumn), index(row, NameColumn));
+}
+
+QString NodeTableModel::text(int column, NodeId node) const {
+    return column == NoteColumn ? oneLine(m_notes.of(node)) : m_measures.text(column, node);
 }
 
 void NodeTableModel::followStaleness() {
@@ -87,13 +118,20 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
     const int column = index.column();
     const bool numeric = holdsNumbers(column);
     switch (role) {
-        case Qt::DisplayRole:
-            return column == NumberColumn ? QVariant(id.value) : QVariant(m_measures.text(column, id));
+        case Qt::DisplayRole: return column == NumberColumn ? QVariant(id.value) : QVariant(text(column, id));
         case Qt::ToolTipRole: {
-            const QString stale = staleReason(column, id), shown = data(index, Qt::DisplayRole).toString();
+            if (column == NoteColumn) return m_notes.of(id);
+            const QString stale = staleReason(column, id);
+            QString shown = data(index, Qt::DisplayRole).toString();
+            if (const auto mark = m_points.find(id); column == NameColumn && mark != m_points.end())
+                shown += QLatin1Char('\n') + mark->second.second;
             return stale.isEmpty() ? shown : tr("%1\nOf the last run: %2").arg(shown, stale);
         }
         case NodeRole: return id.value;
+        case PointRole: {
+            const auto mark = column == NameColumn ? m_points.find(id) : m_points.end();
+            return mark == m_points.end() ? QVariant() : QVariant(mark->second.first);
+        }
         case CurrentRole: return m_runs.current() == id ? QVariant(1) : QVariant();
         case ExportRole: {
             // Numbers without units or separators: they are for programs.
@@ -106,7 +144,7 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
         case MutedRole: return !m_runs.wasReached(id) || !staleReason(column, id).isEmpty();
         case SortRole:
             return numeric ? QVariant(m_measures.number(column, id).value_or(-std::numeric_limits<double>::infinity()))
-                           : QVariant(m_measures.text(column, id));
+                           : QVariant(text(column, id));
         case Qt::TextAlignmentRole: return alignment(numeric);
         default: return {};
     }
@@ -127,12 +165,22 @@ void TableFilter::setFilter(const QString& text) {
 }
 
 bool TableFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-    return std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) {
-        for (int column = 0; column < sourceModel()->columnCount(parent); ++column)
-            if (sourceModel()->index(row, column, parent).data().toString().contains(word, Qt::CaseInsensitive))
-                return true;
-        return false;
-    });
+    return std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) { return holds(row, parent, word); });
+}
+
+bool TableFilter::holds(int row, const QModelIndex& parent, const QString& word) const {
+    const auto text = [&](int column) { return sourceModel()->index(row, column, parent).data().toString(); };
+    const int columns = sourceModel()->columnCount(parent);
+    const qsizetype colon = word.indexOf(u':');
+    for (int column = 0; column < columns && colon > 0; ++column) {
+        const QString title = sourceModel()->headerData(column, Qt::Horizontal).toString();
+        if (title.compare(word.left(colon), Qt::CaseInsensitive) != 0) continue;
+        const QString cell = text(column);
+        return colon + 1 == word.size() ? !cell.isEmpty() : cell.contains(word.mid(colon + 1), Qt::CaseInsensitive);
+    }
+    for (int column = 0; column < columns; ++column)
+        if (text(column).contains(word, Qt::CaseInsensitive)) return true;
+    return false;
 }
 
 QByteArray tableAsCsv(const QAbstractItemModel& model) {

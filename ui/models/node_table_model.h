@@ -3,10 +3,14 @@
 #include <QAbstractTableModel>
 #include <QSortFilterProxyModel>
 
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "ui/context/breakpoints.h"
 #include "ui/context/comparison.h"
 #include "ui/context/inputs.h"
+#include "ui/context/notes.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
 #include "ui/context/value_measures.h"
@@ -21,7 +25,8 @@ class NodeTableModel : public QAbstractTableModel {
     Q_OBJECT
   public:
     NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
-                   context::ValueMeasures& statistics, context::Comparison& comparison, QObject* parent = nullptr);
+                   context::ValueMeasures& statistics, context::Comparison& comparison, context::Notes& notes,
+                   context::Breakpoints& breakpoints, QObject* parent = nullptr);
 
     graph::NodeId node(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const;
@@ -36,17 +41,23 @@ class NodeTableModel : public QAbstractTableModel {
     void followStaleness();
     /// See NodeMeasures::staleReason(); empty of a cell without a number.
     QString staleReason(int column, graph::NodeId node) const;
+    QString text(int column, graph::NodeId node) const;
+    void followPoints();
 
     context::OpenModel& m_opened;
     context::Runs& m_runs;
-    graph::NodeId m_current;  ///< as it was told last
+    context::Notes& m_notes;
+    context::Breakpoints& m_breakpoints;
+    std::unordered_map<graph::NodeId, std::pair<QString, QString>> m_points;  ///< icon and tool tip of breakpoints
+    graph::NodeId m_current;                                                  ///< as it was told last
     NodeMeasures m_measures;
     std::vector<graph::NodeId> m_nodes;
     std::vector<int> m_rowOfNode;
     bool m_isStale = false;  ///< the last run, as the views know
 };
 
-/// Sorts by SortRole and keeps the rows that hold every word of the filter in any column.
+/// Sorts by SortRole and keeps the rows that hold every word of the filter in any column; of "note:word" in the column
+/// with that title, and of "note:" those that have something in it.
 class TableFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:
@@ -57,6 +68,8 @@ class TableFilter : public QSortFilterProxyModel {
     bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
 
   private:
+    bool holds(int row, const QModelIndex& parent, const QString& word) const;
+
     QStringList m_words;
 };
 

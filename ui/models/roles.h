@@ -18,6 +18,8 @@ enum Role {
     CurrentRole,                  ///< int: 1 the debugged run is at it, 2 at something below it
     HistoryRole,                  ///< QVariantList of numbers, oldest first, invalid where there was none
     ErrorColumnRole,              ///< int: the character that an error is about, from 1
+    PointRole,                    ///< QString: the icon of breakpoints at this row
+    PointBelowRole,               ///< bool: they are at something below it
     ExportRole,                   ///< text for a program; invalid: the same as for people
 };
 

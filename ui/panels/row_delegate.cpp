@@ -1,6 +1,7 @@
 #include "ui/panels/row_delegate.h"
 
 #include <QApplication>
+#include <QPainter>
 #include <QStyle>
 #include <QTreeView>
 
@@ -13,6 +14,29 @@
 #include "ui/theme/theme.h"
 
 namespace sonde::panels {
+
+namespace {
+
+/// The mark of breakpoints; empty if there are none, and where a row below it shows them.
+QString pointMark(const QStyleOptionViewItem& option, const QModelIndex& index) {
+    const QString mark = index.data(models::PointRole).toString();
+    if (mark.isEmpty() || !index.data(models::PointBelowRole).toBool()) return mark;
+    const auto* tree = qobject_cast<const QTreeView*>(option.widget);
+    return tree && tree->isExpanded(index) ? QString() : mark;
+}
+
+int markSize(const QStyleOptionViewItem& option) { return std::min(option.rect.height() - 4, theme::kIconSize); }
+
+}  // namespace
+
+void RowDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+    QStyledItemDelegate::paint(painter, option, index);
+    const QString mark = pointMark(option, index);
+    if (mark.isEmpty()) return;
+    const int size = markSize(option);
+    const QRect place(option.rect.right() - size - 1, option.rect.center().y() - size / 2, size, size);
+    theme::icon(mark, theme::ColorRole::ErrorMark).paint(painter, place);
+}
 
 void RowDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
     QStyledItemDelegate::initStyleOption(option, index);
@@ -47,7 +71,8 @@ void RowDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInde
     // Qt would cut a number where the column ends.
     const QStyle* const style = option->widget ? option->widget->style() : QApplication::style();
     const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, option, option->widget) + 1;
-    const int room = style->subElementRect(QStyle::SE_ItemViewItemText, option, option->widget).width() - 2 * margin;
+    int room = style->subElementRect(QStyle::SE_ItemViewItemText, option, option->widget).width() - 2 * margin;
+    if (!pointMark(*option, index).isEmpty()) room -= markSize(*option) + 3;
     if (room > 0 && !option->features.testFlag(QStyleOptionViewItem::WrapText))
         option->text = theme::elidedText(option->text, option->textElideMode, room, QFontMetrics(option->font));
 }

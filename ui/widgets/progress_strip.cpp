@@ -33,8 +33,10 @@ ProgressStrip::ProgressStrip(QWidget* parent)
     hide();
 }
 
-void ProgressStrip::start(const QString& what, int delayMs) {
+void ProgressStrip::start(const QString& what, int delayMs, const QString& stopTip) {
     m_active = true;
+    m_cancel->setToolTip(stopTip.isEmpty() ? tr("Cancel (Shift+Esc)") : stopTip);
+    m_cancel->setAccessibleName(m_cancel->toolTip());
     m_cancel->setEnabled(true);
     setProgress(what, 0, 0);
     if (delayMs <= 0) show();

@@ -18,7 +18,9 @@ class ProgressStrip : public QWidget {
     explicit ProgressStrip(QWidget* parent = nullptr);
 
     /// Work has begun; the strip appears if it is still going on `delayMs` later.
-    void start(const QString& what, int delayMs = 150);
+    static constexpr int kDelayMs = 150;
+    /// `stopTip`: what the button does, with its key; empty: it cancels.
+    void start(const QString& what, int delayMs = kDelayMs, const QString& stopTip = {});
     /// `total` 0 means that nobody knows how much there is.
     void setProgress(const QString& what, qint64 done, qint64 total);
     /// Work has ended, however it did.

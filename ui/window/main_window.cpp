@@ -308,6 +308,7 @@ void MainWindow::changeEvent(QEvent* event) {
 void MainWindow::closeEvent(QCloseEvent* event) {
     m_state->saveAll();
     noteSession(this);
+    m_context.notes().flush();
     m_context.sessionFiles().flush();
     m_context.runs().cancel();
     m_context.loader().cancel();

@@ -29,7 +29,8 @@ std::string panelIds() {
 
 std::string colorIds() {
     std::vector<QString> ids;
-    for (const models::NodeColumn& column : models::nodeColumns()) ids.push_back(models::nodeColumnWord(column.id));
+    for (const models::NodeColumn& column : models::nodeColumns())
+        if (column.id != QLatin1String("note")) ids.push_back(models::nodeColumnWord(column.id));
     return listed(ids);
 }
 

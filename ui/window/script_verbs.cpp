@@ -264,7 +264,8 @@ Result<void> ScriptVerbs::showInstance(const QString& number) {
 
 Result<void> ScriptVerbs::colorBy(const QString& column) {
     const int index = models::nodeColumnIndex(column);
-    if (index < 0 && column != u"category") return usageError("no such column", column.toStdString(), colorIds());
+    if ((index < 0 && column != u"category") || index == models::NoteColumn)
+        return usageError("no such column", column.toStdString(), colorIds());
     const QString id = index < 0 ? column : models::nodeColumns()[static_cast<std::size_t>(index)].id;
     if (const QString action = QStringLiteral("view.color_") + id; m_window.actions().contains(action)) {
         trigger(action);

@@ -277,6 +277,12 @@ void WindowActions::bindPoints() {
     const auto module = [this] { return m_parts.context.navigation().selection().qualname.toStdString(); };
     bind("run.watch_module", [=] { watchGroup(Group::Kind::Module, module()); });
     bind("run.watch_inside", [=] { watchGroup(Group::Kind::Inside, module()); });
+    bind("run.watch_call", [this, watchGroup] {
+        const graph::ScopeId scope = m_parts.context.navigation().selection().scope;
+        if (!scope.valid()) return;
+        const graph::Scope& call = m_parts.context.model().graph().scope(scope);
+        (void)m_parts.context.watches().addGroup({Group::Kind::Call, call.qualname, static_cast<int>(call.call)});
+    });
     bind("run.watch_everything", [=] { watchGroup(Group::Kind::Everything, {}); });
     bind("run.watch_matches", [=, this] { watchGroup(Group::Kind::Query, m_parts.search.text().toStdString()); });
     bind("run.end", [this] { m_parts.context.points().toggleEnd(m_parts.steps.actedOn()); });

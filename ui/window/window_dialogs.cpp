@@ -155,6 +155,7 @@ void WindowDialogs::showSettings() {
     now.wheelZooms = m_canvases.active()->interaction().wheelZooms();
     now.threads = m_context.runs().threads();
     now.debugMemoryMib = static_cast<int>(m_context.session().debugger().limits().memoryBytes >> 20);
+    now.watched = m_context.watches().policy();
     now.findsGroups = context::Settings::findsGroups();
     auto* dialog = new dialogs::SettingsDialog(now, &m_window);
     connect(dialog, &dialogs::SettingsDialog::changed, this, [this](const dialogs::Settings& settings) {
@@ -170,6 +171,7 @@ void WindowDialogs::showSettings() {
         limits.memoryBytes = static_cast<std::size_t>(settings.debugMemoryMib) << 20;
         m_context.session().debugger().setLimits(limits);
         context::store(QStringLiteral("debug/memoryMib"), settings.debugMemoryMib);
+        m_context.watches().setPolicy(settings.watched);
         m_context.runs().setThreads(settings.threads);
         context::store(QStringLiteral("run/threads"), settings.threads);
     });

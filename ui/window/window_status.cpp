@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -74,8 +75,10 @@ void WindowStatus::connectContext() {
 }
 
 void WindowStatus::connectProgress() {
-    connect(m_progress, &widgets::ProgressStrip::cancelRequested, this,
-            [this] { m_context.runs().isRunning() ? m_context.runs().cancel() : m_context.loader().cancel(); });
+    connect(m_progress, &widgets::ProgressStrip::cancelRequested, this, [this] {
+        if (m_context.debugger().isRunning()) m_context.debugger().pause();
+        else m_context.runs().isRunning() ? m_context.runs().cancel() : m_context.loader().cancel();
+    });
     connect(&m_context.loader(), &context::Loader::loadStarted, this, [this](const QString& location) {
         m_progress->start(tr("Opening %1").arg(shortLocation(location)));
         refresh();
@@ -86,12 +89,25 @@ void WindowStatus::connectProgress() {
     });
     connect(&m_context.loader(), &context::Loader::loadFailed, this, [this] { m_progress->finish(); });
     const auto finish = [this] {
-        m_progress->finish();
+        // Each place of a debugged run is told of; the run itself may go on.
+        if (!m_context.debugger().isRunning()) m_progress->finish();
         refresh();
     };
     for (const auto signal : {&context::OpenModel::documentOpened, &context::OpenModel::documentClosed})
         connect(&m_context.model(), signal, this, finish);
     connect(&m_context.runs(), &context::Runs::runFinished, this, finish);
+    connect(&m_context.debugger(), &context::Debugger::changed, this, [this] {
+        if (m_context.debugger().isRunning() && !m_progress->isActive())
+            m_progress->start(tr("Debugging"), widgets::ProgressStrip::kDelayMs,
+                              tr("Pause before the next node (F12)"));
+    });
+    connect(&m_context.debugger(), &context::Debugger::progressed, this, [this](const base::Progress& progress) {
+        if (!m_progress->isActive() || !m_context.debugger().isRunning()) return;
+        const auto done = static_cast<qint64>(progress.done), total = static_cast<qint64>(progress.total);
+        // A loop may be walked any number of times: then the count of steps is all that is known.
+        if (total > 0 && done <= total) m_progress->setProgress(tr("Debugging"), done, total);
+        else m_progress->setProgress(tr("Debugging, node %1").arg(context::countText(done)), 0, 0);
+    });
     connect(&m_context.runs(), &context::Runs::runStarted, this, [this] {
         m_progress->start(tr("Running"));
         refresh();

@@ -1,5 +1,7 @@
 #include "core/session/debug/place.h"
 
+#include "core/session/debug/snapshot.h"
+
 namespace sonde::session::debug {
 
 namespace {
@@ -20,7 +22,10 @@ class Mover {
             const ItemId operation = m_trace.operationAt(m_from.item);
             m_firstHit = operation == kNoItem ? next : operation + 1;
         }
-        const RecordedRun::Until until{[this](ItemId item) { return isTarget(item) || m_points.mayStop(m_run, item); },
+        const RecordedRun::Until until{[this](ItemId item) {
+                                           report(item);
+                                           return isTarget(item) || m_points.mayStop(m_run, item);
+                                       },
                                        0, kNoItem};
         for (;;) {
             for (; next < m_trace.size(); ++next)
@@ -58,6 +63,15 @@ class Mover {
         if (m_from.item == kNoItem) return false;
         const ItemId around = m_trace.around(m_from.item);
         return around != kNoItem && !m_trace.isInside(item, around);
+    }
+
+    /// How many operations have begun. Nobody looks at short moves, for which the graph is not counted.
+    void report(ItemId item) {
+        constexpr ItemId kShort = 16;
+        if (!m_work.progress || ++m_asked < kShort) return;
+        for (; m_counted <= item; ++m_counted) m_begun += isEvent(m_counted) ? 1 : 0;
+        if (!m_total) m_total = operationCount(m_run.plan());
+        m_work.report("operations", m_begun, *m_total);
     }
 
     bool isEvent(ItemId item) const {
@@ -117,6 +131,9 @@ class Mover {
     const base::WorkContext& m_work;
     ItemId m_firstHit = 0;
     ItemId m_backTo = kNoItem;
+    ItemId m_asked = 0, m_counted = 0;  ///< items
+    std::size_t m_begun = 0;
+    std::optional<std::size_t> m_total;  ///< 0: branches and loops leave it open
 };
 
 }  // namespace

@@ -107,6 +107,7 @@ BreakpointsPanel::BreakpointsPanel(context::OpenModel& opened, context::Navigati
 
     auto* top = new QHBoxLayout;
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->setSpacing(theme::kSmall);
     top->addWidget(m_where, 2);
     top->addWidget(m_expression, 3);
     top->addWidget(m_isLog);

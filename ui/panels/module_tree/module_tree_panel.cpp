@@ -9,6 +9,7 @@
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/selection.h"
+#include "ui/models/short_text.h"
 #include "ui/panels/copy_rows.h"
 #include "ui/panels/row_delegate.h"
 #include "ui/theme/theme.h"
@@ -26,8 +27,9 @@ using context::Selection;
 using models::ModuleTreeModel;
 
 ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation& navigation,
-                                 context::Canvases& canvases, context::Debugger& debugger, QWidget* parent)
-    : Panel(parent), m_navigation(navigation), m_canvases(canvases), m_model(opened),
+                                 context::Canvases& canvases, context::Debugger& debugger,
+                                 context::Breakpoints& breakpoints, QWidget* parent)
+    : Panel(parent), m_navigation(navigation), m_canvases(canvases), m_breakpoints(breakpoints), m_model(opened),
       m_filter(new widgets::SearchField(this)), m_view(new QTreeView(this)) {
     m_filter->setNavigable(false);
     m_filter->setPlaceholderText(tr("Filter modules"));
@@ -73,6 +75,9 @@ ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation
         const graph::NodeId current = debugger.current();
         m_model.setCurrent(current.valid() && opened.isOpen() ? m_navigation.selectionOf(current).qualname : QString());
     });
+    connect(&breakpoints, &context::Breakpoints::changed, this, &ModuleTreePanel::followPoints);
+    connect(&opened, &context::OpenModel::documentOpened, this, &ModuleTreePanel::followPoints);
+    followPoints();
     m_view->expandToDepth(0);
     // The model alone is no module.
     const auto fill = [this] { setHasContent(m_model.rowCount(m_model.index(0, 0)) > 0); };
@@ -91,6 +96,25 @@ void ModuleTreePanel::follow(const Selection& selection) {
     if (!index.isValid()) return;
     m_view->setCurrentIndex(index);
     m_view->scrollTo(index);
+}
+
+/// Breakpoints on operations are at the module that these are in.
+void ModuleTreePanel::followPoints() {
+    using Point = context::Breakpoints::Point;
+    QHash<QString, ModuleTreeModel::Points> points;
+    for (const Point& point : m_breakpoints.all()) {
+        const graph::NodeId node = m_breakpoints.nodeOf(point);
+        if (!node.valid() || point.kind == Point::Kind::Operator) continue;
+        const bool isModule = point.kind == Point::Kind::Module;
+        const QString module = isModule ? QString::fromStdString(point.name) : m_navigation.selectionOf(node).qualname;
+        ModuleTreeModel::Points& at = points[module.isNull() ? QStringLiteral("") : module];
+        const bool isOff = at.icon.isEmpty() || at.icon.endsWith(QLatin1String("-off"));
+        if (isOff) at.icon = context::Breakpoints::iconOf(point);
+        const QString tip = context::Breakpoints::tipOf(point);
+        const bool isNode = point.kind == Point::Kind::Node;
+        at.texts << models::oneLine(isNode ? tr("%1, at %2").arg(tip, context::Breakpoints::titleOf(point)) : tip);
+    }
+    m_model.setPoints(std::move(points));
 }
 
 void ModuleTreePanel::choose(const QModelIndex& index) {
@@ -148,7 +172,7 @@ PanelInfo moduleTreePanel() {
                    QStringLiteral("Alt+1"),
                    [](InspectorContext& context) -> Panel* {
                        return new ModuleTreePanel(context.model(), context.navigation(), context.canvases(),
-                                                  context.debugger());
+                                                  context.debugger(), context.breakpoints());
                    }};
     info.size = {300, 420};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ModuleTreePanel&>(panel).join(host); };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ui/context/breakpoints.h"
 #include "ui/context/canvases.h"
 #include "ui/context/debugger.h"
 #include "ui/context/navigation.h"
@@ -22,7 +23,7 @@ class ModuleTreePanel : public Panel {
     Q_OBJECT
   public:
     ModuleTreePanel(context::OpenModel& opened, context::Navigation& navigation, context::Canvases& canvases,
-                    context::Debugger& debugger, QWidget* parent = nullptr);
+                    context::Debugger& debugger, context::Breakpoints& breakpoints, QWidget* parent = nullptr);
     QTreeView* view() const { return m_view; }
     widgets::SearchField* filter() const { return m_filter; }
 
@@ -35,11 +36,13 @@ class ModuleTreePanel : public Panel {
   private:
     void showMenu(const QPoint& at, actions::ActionRegistry& actions);
     void follow(const context::Selection& selection);
+    void followPoints();
     void choose(const QModelIndex& index);
     void toggleInCanvas(const QModelIndex& index);
 
     context::Navigation& m_navigation;
     context::Canvases& m_canvases;
+    context::Breakpoints& m_breakpoints;
     models::ModuleTreeModel m_model;
     models::ModuleFilter m_proxy;
     widgets::SearchField* m_filter;

@@ -20,8 +20,10 @@
 #include "ui/context/stored.h"
 #include "ui/context/window_hint.h"
 #include "ui/models/difference_table_model.h"
+#include "ui/models/module_result.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
+#include "ui/panels/node_details/note_edit.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/details.h"
 #include "ui/widgets/empty_state.h"
@@ -57,13 +59,13 @@ void addNotTraced(KeyValueGrid* grid, const context::OpenModel& opened, const gr
 
 NodeDetailsPanel::NodeDetailsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
                                    context::Runs& runs, context::Inputs& inputs, context::Problems& problems,
-                                   context::Comparison& comparison, QWidget* parent)
+                                   context::Comparison& comparison, context::Notes& notes, QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_points(points), m_runs(runs), m_problems(problems),
       m_comparison(comparison), m_stats(opened, runs, inputs), m_title(new widgets::ElidedLabel),
       m_subtitle(new widgets::ElidedLabel),
       m_watch(widgets::makeToolButton(QStringLiteral("watch"), tr("Watch point (F9)"), this)),
       m_end(widgets::makeToolButton(QStringLiteral("end"), tr("End point (Shift+F9)"), this)), m_header(new QWidget),
-      m_area(new QScrollArea) {
+      m_note(new NoteEdit(notes)), m_area(new QScrollArea) {
     m_subtitle->setColorRole(theme::ColorRole::MutedText);
     m_watch->setCheckable(true);
     m_end->setCheckable(true);
@@ -84,6 +86,11 @@ NodeDetailsPanel::NodeDetailsPanel(context::OpenModel& opened, context::Navigati
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_header);
+    auto* note = new QVBoxLayout;
+    note->setContentsMargins(theme::kSmall, 0, theme::kSmall, theme::kTight);
+    note->addWidget(m_note);
+    column->addLayout(note);
+    connect(m_note, &NoteEdit::left, m_area, [this] { m_area->setFocus(); });
     column->addWidget(m_area, 1);
 
     connect(m_watch, &QToolButton::clicked, this, [this] { m_points.toggleWatch(m_navigation.selection().node); });
@@ -118,6 +125,7 @@ void NodeDetailsPanel::rebuild() {
     const Selection& selection = m_navigation.selection();
     setHasContent(m_opened.isOpen() && !selection.isNone());
     m_header->setVisible(hasContent());
+    m_note->setNode(hasContent() ? selection.node : graph::NodeId());
     if (!hasContent()) {
         m_area->setWidget(new widgets::EmptyState(QStringLiteral("details"), tr("Nothing selected"),
                                                   tr("Click a node or a module in the graph to see its details")));
@@ -484,7 +492,20 @@ void NodeDetailsPanel::refreshMarks() {
     m_end->setChecked(node.valid() && m_points.isEnd(node));
 }
 
+/// On what the selected module returns, as watch points are.
+void NodeDetailsPanel::editNote() {
+    const NodeId node = models::resultOf(m_opened, m_navigation.selection());
+    if (!node.valid()) return;
+    if (node != m_navigation.selection().node) m_navigation.navigateTo(node);
+    m_note->setFocus();
+    m_note->moveCursor(QTextCursor::End);
+}
+
 void NodeDetailsPanel::join(const PanelHost& host) {
+    host.actions.bind(QStringLiteral("edit.note"), this, [this, show = host.show] {
+        show();
+        editNote();
+    });
     host.actions.bind(QStringLiteral("file.properties"), this, [this, show = host.show] {
         m_navigation.navigateTo(m_navigation.selectionOf(QLatin1String("")));
         show();
@@ -500,7 +521,7 @@ PanelInfo nodeDetailsPanel() {
                    [](InspectorContext& context) -> Panel* {
                        return new NodeDetailsPanel(context.model(), context.navigation(), context.points(),
                                                    context.runs(), context.inputs(), context.problems(),
-                                                   context.comparison());
+                                                   context.comparison(), context.notes());
                    }};
     info.size = {330, 330};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<NodeDetailsPanel&>(panel).join(host); };

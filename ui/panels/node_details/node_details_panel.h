@@ -5,6 +5,7 @@
 #include "ui/context/comparison.h"
 #include "ui/context/inputs.h"
 #include "ui/context/navigation.h"
+#include "ui/context/notes.h"
 #include "ui/context/open_model.h"
 #include "ui/context/points.h"
 #include "ui/context/problems.h"
@@ -25,13 +26,15 @@ class KeyValueGrid;
 
 namespace sonde::panels {
 
+class NoteEdit;
+
 /// Everything that is known of what is selected. Every name of another thing is a link to it.
 class NodeDetailsPanel : public Panel {
     Q_OBJECT
   public:
     NodeDetailsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
                      context::Runs& runs, context::Inputs& inputs, context::Problems& problems,
-                     context::Comparison& comparison, QWidget* parent = nullptr);
+                     context::Comparison& comparison, context::Notes& notes, QWidget* parent = nullptr);
     /// Binds what the window does for the panel.
     void join(const PanelHost& host);
     /// Everything that the panel says, "key<TAB>value" lines.
@@ -41,6 +44,7 @@ class NodeDetailsPanel : public Panel {
     void rebuild();
     void refreshValue();
     void refreshMarks();
+    void editNote();
     void showNode(const context::Selection& selection);
     void showModule(const context::Selection& selection);
     widgets::KeyValueGrid* makeGrid();
@@ -69,6 +73,7 @@ class NodeDetailsPanel : public Panel {
     QToolButton* m_watch;
     QToolButton* m_end;
     QWidget* m_header;
+    NoteEdit* m_note;
     QScrollArea* m_area;
     QVBoxLayout* m_column = nullptr;
     widgets::CollapsibleSection* m_valueSection = nullptr;

@@ -3,6 +3,7 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QHBoxLayout>
+#include <QHeaderView>
 #include <QScopedValueRollback>
 #include <QTableView>
 #include <QToolButton>
@@ -26,9 +27,10 @@ using context::Selection;
 
 NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                context::Inputs& inputs, context::Messages& messages, context::ValueMeasures& statistics,
-                               context::Comparison& comparison, QWidget* parent)
+                               context::Comparison& comparison, context::Notes& notes,
+                               context::Breakpoints& breakpoints, QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
-      m_statistics(statistics), m_model(opened, runs, inputs, statistics, comparison),
+      m_statistics(statistics), m_model(opened, runs, inputs, statistics, comparison, notes, breakpoints),
       m_view(makeTableView(tr("All nodes"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
@@ -37,7 +39,14 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
     for (const models::NodeColumn& column : models::nodeColumns()) widths.push_back(column.width);
     setColumnWidths(m_view, widths);
 
+    // Notes are beside the names once there are any.
+    m_view->horizontalHeader()->moveSection(models::NoteColumn, models::NameColumn + 1);
+    const auto showNotes = [this, &notes] { m_view->setColumnHidden(models::NoteColumn, notes.all().empty()); };
+    connect(&notes, &context::Notes::changed, this, showNotes);
+    connect(&opened, &context::OpenModel::documentOpened, this, showNotes);
+    showNotes();
     widgets::SearchField* filter = makeTableFilter(tr("Filter nodes"), this);
+    filter->setToolTip(tr("Rows that hold each word; note:word looks in the column Note alone, note: finds all notes"));
     QHBoxLayout* top = stackTable(this, filter, m_count, m_view);
     m_measure = widgets::makeToolButton(QStringLiteral("histogram"),
                                         tr("Compute statistics for all nodes (Ctrl+Shift+V)"), this);
@@ -159,7 +168,7 @@ PanelInfo nodeTablePanel() {
                    [](InspectorContext& context) -> Panel* {
                        return new NodeTablePanel(context.model(), context.navigation(), context.runs(),
                                                  context.inputs(), context.messages(), context.valueMeasures(),
-                                                 context.comparison());
+                                                 context.comparison(), context.notes(), context.breakpoints());
                    }};
     info.coming = PanelComing::OnDemand;
     info.join = [](QWidget& panel, const PanelHost& host) {

@@ -28,7 +28,8 @@ class NodeTablePanel : public Panel {
   public:
     NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                    context::Inputs& inputs, context::Messages& messages, context::ValueMeasures& statistics,
-                   context::Comparison& comparison, QWidget* parent = nullptr);
+                   context::Comparison& comparison, context::Notes& notes, context::Breakpoints& breakpoints,
+                   QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     /// Writes the rows that are shown, in their order, with all columns.
     base::Result<void> writeCsv(const QString& path) const;

@@ -35,8 +35,9 @@ using context::Problems;
 using models::ProblemTableModel;
 
 ProblemsPanel::ProblemsPanel(context::OpenModel& opened, context::Navigation& navigation, Problems& problems,
-                             context::Messages& messages, QWidget* parent)
+                             context::Messages& messages, context::Debugger& debugger, QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_problems(problems), m_messages(messages),
+      m_debugger(debugger), m_empty(new widgets::EmptyState(QStringLiteral("warning"), tr("No problems"))),
       m_model(opened, problems), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Problems"), m_stack)),
       m_splitter(new QSplitter), m_details(new QLabel), m_count(new widgets::ElidedLabel),
       m_save(widgets::makeToolButton(QStringLiteral("save"), tr("Save the list as JSON, JUnit XML or text"), m_stack)) {
@@ -74,11 +75,7 @@ ProblemsPanel::ProblemsPanel(context::OpenModel& opened, context::Navigation& na
     auto* inner = new QVBoxLayout(page);
     inner->setContentsMargins(0, 0, 0, 0);
     inner->addWidget(m_splitter);
-    m_stack->addWidget(new widgets::EmptyState(
-        QStringLiteral("warning"), tr("No problems"),
-        tr("Run the model (F5): failures, NaN and infinity are listed here, origins first. Run \u203a Compare with File "
-           "also lists where values depart from a reference."),
-        {}, m_stack));
+    m_stack->addWidget(m_empty);
     m_stack->addWidget(page);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -90,6 +87,9 @@ ProblemsPanel::ProblemsPanel(context::OpenModel& opened, context::Navigation& na
     });
     connect(m_save, &QToolButton::clicked, this, &ProblemsPanel::save);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &ProblemsPanel::refresh);
+    connect(&debugger, &context::Debugger::changed, this, [this] {
+        if (m_debugger.isShown() != std::exchange(m_isOfOther, m_debugger.isShown())) refresh();
+    });
     connect(&navigation, &context::Navigation::selectionChanged, this, &ProblemsPanel::follow);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& row) {
         showDetails();
@@ -110,7 +110,14 @@ void ProblemsPanel::resizeEvent(QResizeEvent* event) {
 }
 
 void ProblemsPanel::refresh() {
-    const bool has = m_model.rowCount() > 0;
+    const bool has = m_model.rowCount() > 0, isDebugging = m_debugger.isShown();
+    m_empty->setContent(
+        QStringLiteral("warning"), isDebugging ? tr("A run is being debugged") : tr("No problems"),
+        isDebugging
+            ? tr("NaN, infinity and failures so far have marks on the canvas and the timeline. The list is made by a "
+                 "plain run: Shift+Esc ends the debugged one, F5 runs.")
+            : tr("Run the model (F5): failures, NaN and infinity are listed here, origins first. Run \u203a Compare "
+                 "with File also lists where values depart from a reference."));
     setHasContent(has);
     m_stack->setCurrentIndex(has ? 1 : 0);
     count();
@@ -120,7 +127,9 @@ void ProblemsPanel::refresh() {
 
 void ProblemsPanel::count() {
     const int hidden = m_model.rowCount() - m_proxy.rowCount();
-    m_count->setText(m_problems.countText() +
+    // All other panels are about the debugged run.
+    const QString which = m_debugger.isShown() ? tr("last plain run") + QStringLiteral("  \u00b7  ") : QString();
+    m_count->setText(which + m_problems.countText() +
                      (hidden > 0 ? QStringLiteral("  \u00b7  ") + tr("%1 hidden").arg(hidden) : QString()));
 }
 
@@ -206,7 +215,7 @@ PanelInfo problemsPanel() {
                    QStringLiteral("Alt+0"),
                    [](InspectorContext& context) -> Panel* {
                        return new ProblemsPanel(context.model(), context.navigation(), context.problems(),
-                                                context.messages());
+                                                context.messages(), context.debugger());
                    }};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ProblemsPanel&>(panel).join(host); };
     return info;

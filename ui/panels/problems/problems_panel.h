@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ui/context/debugger.h"
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
@@ -17,6 +18,7 @@ class QTableView;
 class QToolButton;
 
 namespace sonde::widgets {
+class EmptyState;
 class ElidedLabel;
 class SearchField;
 }  // namespace sonde::widgets
@@ -29,7 +31,7 @@ class ProblemsPanel : public Panel {
     Q_OBJECT
   public:
     ProblemsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Problems& problems,
-                  context::Messages& messages, QWidget* parent = nullptr);
+                  context::Messages& messages, context::Debugger& debugger, QWidget* parent = nullptr);
     /// Binds what the window does for the panel.
     void join(const PanelHost& host);
     QTableView* view() const { return m_view; }
@@ -56,6 +58,9 @@ class ProblemsPanel : public Panel {
     context::Navigation& m_navigation;
     context::Problems& m_problems;
     context::Messages& m_messages;
+    context::Debugger& m_debugger;
+    widgets::EmptyState* m_empty;
+    bool m_isOfOther = false;  ///< a debugged run was shown when this was filled
     models::ProblemTableModel m_model;
     models::TableFilter m_proxy;
     QStackedWidget* m_stack;

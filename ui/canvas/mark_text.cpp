@@ -1,0 +1,63 @@
+#include "ui/canvas/mark_text.h"
+
+#include "ui/canvas/scene_selection.h"
+#include "ui/models/short_text.h"
+
+namespace sonde::canvas {
+
+using context::Breakpoints;
+using layout::ItemId;
+
+namespace {
+
+constexpr qsizetype kMaxShown = 6;       ///< breakpoints, notes
+constexpr qsizetype kMaxNoteSize = 400;  ///< characters of a note
+
+bool isAt(const context::InspectorContext& context, const layout::SceneLayout& scene, ItemId item,
+          const Breakpoints::Point& point) {
+    using Kind = Breakpoints::Point::Kind;
+    if (point.isMissing) return false;
+    const graph::InternalGraph& graph = context.model().graph();
+    if (point.kind == Kind::Event) {
+        for (const graph::ExprId id : context.breakpoints().hitsOf(point))
+            if (scene.itemOf(id) == item) return true;
+        return false;
+    }
+    if (point.kind == Kind::Operator || (point.kind == Kind::Module && point.isLeaf)) {
+        for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
+            if (scene.itemOf(id) == item && session::debug::Breakpoints::isOf(point, graph, graph.expr(id)))
+                return true;
+        return false;
+    }
+    if (point.kind == Kind::Module)
+        if (const ItemId module = itemOf(scene, context.navigation().selectionOf(QString::fromStdString(point.name))))
+            return module == item;
+    const graph::NodeId node = context.breakpoints().nodeOf(point);
+    return node.valid() && scene.itemOf(graph.node(node).producer) == item;
+}
+
+void addShortened(QStringList& lines, QStringList all) {
+    const qsizetype count = all.size();
+    lines << all.mid(0, kMaxShown);
+    if (count > kMaxShown) lines << QStringLiteral("+%1 more").arg(count - kMaxShown);
+}
+
+}  // namespace
+
+QStringList markTexts(const context::InspectorContext& context, const layout::SceneLayout& scene, ItemId item) {
+    QStringList lines, points, notes;
+    for (const Breakpoints::Point& point : context.breakpoints().all())
+        if (isAt(context, scene, item, point)) points << models::oneLine(Breakpoints::tipOf(point));
+    const graph::InternalGraph& graph = context.model().graph();
+    for (const session::Notes::Entry& note : context.notes().all())
+        if (note.node.valid() && scene.itemOf(graph.node(note.node).producer) == item) {
+            QString text = QString::fromStdString(note.text);
+            if (text.size() > kMaxNoteSize) text = text.left(kMaxNoteSize) + QChar(0x2026);
+            notes << QObject::tr("Note: %1").arg(text);
+        }
+    addShortened(lines, points);
+    addShortened(lines, notes);
+    return lines;
+}
+
+}  // namespace sonde::canvas
