@@ -145,6 +145,33 @@ class TestSessionReferences : public QObject {
         }
     }
 
+    /// An input that nobody agreed to read stays in the file when a run was given random numbers for it.
+    void aWithheldInputStaysInTheFile() {
+        writeReference(m_work.parent_path() / "outside.npz", {2, 5});
+        Session first;
+        QVERIFY(first.open(inWork("m.onnx")));
+        QVERIFY(session::saveSession(first, inWork("s.sonde")).has_value());
+        auto file = io::readSession(inWork("s.sonde"));
+        QVERIFY(file.has_value());
+        file->inputs = {{"x", "../outside.npz#in.x", "bgr", true}};
+        QVERIFY(io::writeSession(inWork("s.sonde"), *file).has_value());
+        const auto sourceAfter = [&](const char* given, bool isAllowed) {
+            Session session;
+            document::OpenOptions options;
+            options.allowOutside = isAllowed;
+            if (!session.open(inWork("s.sonde"), options)) return std::string("not opened");
+            (void)session::restoreSession(session);
+            session.inputs().restore("x", {given, {}});
+            if (!session::saveSession(session, inWork("t.sonde"))) return std::string("not saved");
+            const auto saved = io::readSession(inWork("t.sonde"));
+            return saved && saved->inputs.size() == 1 ? saved->inputs.front().source : std::string("none");
+        };
+        const std::string outside = (m_work.parent_path() / "outside.npz").string() + "#in.x";
+        QCOMPARE(sourceAfter("#rand(0,1)", false), outside);
+        QCOMPARE(sourceAfter("[3,4]", false), std::string("[3,4]"));  // that is a choice
+        QCOMPARE(sourceAfter("#rand(0,1)", true), std::string("#rand(0,1)"));
+    }
+
     void anotherModelHasNone() {
         writeModel(m_work / "other.onnx");
         Session session;
