@@ -43,7 +43,7 @@ std::vector<ItemId> BreakpointItems::hits(const Breakpoints& points) {
     for (const Breakpoint& point : points.all())
         if (!point.isLog) items.insert(items.end(), point.hits.begin(), point.hits.end());
     std::ranges::sort(items);
-    items.erase(std::ranges::unique(items).begin(), items.end());
+    items.erase(std::unique(items.begin(), items.end()), items.end());
     return items;
 }
 
