@@ -1,6 +1,8 @@
 #include "core/session/debug/place.h"
 
-#include "core/session/debug/snapshot.h"
+#include <optional>
+
+#include "core/session/debug/plan_size.h"
 
 namespace sonde::session::debug {
 

@@ -22,7 +22,4 @@ struct Snapshot {
 /// Linear in the items before the place. Reads the run's trace: not while it runs.
 Snapshot snapshotAt(const RecordedRun& run, const Place& place);
 
-/// Count of the operations with nothing inside that a plan does; 0 if branches or loops decide it.
-std::size_t operationCount(const exec::Plan& plan);
-
 }  // namespace sonde::session::debug
