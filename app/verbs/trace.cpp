@@ -43,9 +43,6 @@ base::Result<int> list(const document::Document& document, const std::string& wh
 base::Result<int> trace(TraceOptions& options) {
     SONDE_ASSIGN(const auto document, options.model.load({}, {{{"--save", options.save}}}));
     if (!options.save.empty()) {
-        if (!document->tracedModule) {
-            return base::usageError("only traced modules can be saved", "--save", "trace with --tracer traced-module");
-        }
         const exporting::ExportChoice choice{exporting::ExportFormat::TracedModule, {}};
         SONDE_TRY(exporting::writeExport(*document, choice, options.save, {}, commandLineWork()));
     }
