@@ -258,6 +258,7 @@ void Loader::adopt(Loaded loaded) {
         if (!loaded.document->session) m_session.setFileBase({});
     }
     display(loaded.document, std::move(loaded.outline), loaded.document, 0);
+    if (!m_isRetraced) m_files.noteOpened();
     m_model.followFile();
     reportOpened();
     if (!m_isRetraced) offerComparison();

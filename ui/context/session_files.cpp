@@ -48,6 +48,15 @@ void SessionFiles::adopt(const QString& path) {
     setPath(path);
 }
 
+void SessionFiles::noteOpened() {
+    if (m_path.isEmpty() || !m_model.isOpen()) return;
+    // A model that was found elsewhere: the file is to say where.
+    const auto& document = m_session.document();
+    if (!document->session || !document->options.sessionModel.empty()) return;
+    m_timer.stop();
+    m_written = Written{m_path, document, now(folderOf(m_path))};
+}
+
 void SessionFiles::saveAs(const QString& path) {
     if (!m_model.isOpen() || path.isEmpty()) return;
     const QString named = path.endsWith(QLatin1String(".sonde")) ? path : path + QStringLiteral(".sonde");

@@ -37,6 +37,8 @@ class SessionFiles : public QObject {
 
     /// What was just opened is of this file; empty: of none. Writes nothing.
     void adopt(const QString& path);
+    /// What the session has now is what was opened: the file is not written before something of it changes.
+    void noteOpened();
 
   public Q_SLOTS:
     /// From now on the session is in this file. One that cannot be written is told of, and is not the window's.
@@ -70,7 +72,7 @@ class SessionFiles : public QObject {
     QString m_before;  ///< the path before saveAs(), until that was written
     bool m_isNew = false;
     std::optional<Task> m_pending;  ///< changed while it was written
-    /// What was written last, or is being written.
+    /// What was opened, written last, or is being written.
     struct Written {
         QString path;
         std::weak_ptr<const document::Document> document;
