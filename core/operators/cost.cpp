@@ -139,15 +139,16 @@ bool movesNothing(const Traits& traits) {
     }
 }
 
-Symbolic bytesMoved(const Call& call, const CallReader& reader) {
+/// In all, and of these those written.
+std::pair<Symbolic, Symbolic> bytesMoved(const Call& call, const CallReader& reader) {
     const Traits& traits = reader.traits();
-    if (movesNothing(traits)) return number(0);
+    if (movesNothing(traits)) return {number(0), number(0)};
     Symbolic sum = number(0), results = number(0);
     for (const TypeInfo& output : call.outputs) results = results + bytesOf(reader, output);
     const bool gathers = traits.opClass == OpClass::Embedding || traits.inputRole(0) == InputRole::Embedding;
     for (std::size_t i = 0; i < call.inputs.size(); ++i)
         sum = sum + (gathers && i == 0 ? results : bytesOfInput(reader, i));
-    return sum + results;
+    return {sum + results, results};
 }
 
 }  // namespace
@@ -156,7 +157,8 @@ Cost costOf(const Call& call) {
     const Traits& traits = traitsOf(call.domain, call.name);
     const CallReader reader(call, traits);
     const Work work = workOf(reader, costRuleOf(call.domain, call.name));
-    return {work.flops, work.multiplyAdds, bytesMoved(call, reader)};
+    const auto [bytes, written] = bytesMoved(call, reader);
+    return {work.flops, work.multiplyAdds, bytes, written};
 }
 
 }  // namespace sonde::operators

@@ -21,6 +21,8 @@ struct Cost {
     /// Inputs and outputs read and written once, weights among them. A tensor in another shape moves nothing, and
     /// a gather reads what it returns.
     tensor::Symbolic bytes;
+    /// Of `bytes`, those written: the outputs.
+    tensor::Symbolic bytesWritten = {};
 };
 
 /// The cost of a call. Unknown where the operator has no formula, or where a shape or argument that it needs is not

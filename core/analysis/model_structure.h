@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/graph/internal_graph.h"
+
+namespace sonde::analysis {
+
+/// How often a graph calls one version of an operator, bodies included.
+struct OperatorUse {
+    std::string domain, name;  ///< domain "" of ONNX's own
+    int version = 0;           ///< of the opset that the model imports; 0: the vocabulary has no versions
+    std::size_t count = 0;
+    bool isUnsupported = false;        ///< it cannot be run
+    std::vector<graph::NodeId> nodes;  ///< of an unsupported one: where it is called
+};
+
+/// An operation that decides which of its bodies run, and how often.
+struct ControlFlow {
+    graph::ExprId expr;
+    std::vector<std::string> bodies;  ///< their labels: "then_branch"
+};
+
+/// What a graph is made of, beyond counts.
+struct ModelStructure {
+    std::vector<OperatorUse> operators;  ///< by domain and name
+    std::vector<ControlFlow> control;    ///< in the order of the program
+    std::size_t depth = 0;               ///< operations on the longest path from an input to an output
+    graph::NodeId pathBegin, pathEnd;    ///< of that path: the first operation's result, and the output
+};
+
+/// Linear in the graph. A path goes through operations of the main body and of called modules and functions; a branch
+/// or a loop is one operation.
+ModelStructure structureOf(const graph::InternalGraph& graph);
+
+/// A dimension that the file leaves open, and what depends on it.
+struct DynamicDimension {
+    std::string name;                  ///< "batch", "x.0"
+    std::vector<std::string> inputs;   ///< dimensions of inputs with this name: "x.0"
+    std::vector<std::string> outputs;  ///< of outputs whose size depends on it: "y.0 = batch"
+    std::size_t nodes = 0;             ///< values whose shape depends on it, with inputs and outputs
+};
+struct NamedValue {
+    std::string name;
+    graph::NodeId node;
+};
+/// In the order of the inputs, then what only other nodes have ("nonzero.0").
+std::vector<DynamicDimension> dynamicDimensions(const graph::InternalGraph& graph,
+                                                const std::vector<NamedValue>& inputs,
+                                                const std::vector<NamedValue>& outputs);
+
+}  // namespace sonde::analysis

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/mapped_file.h"
+
+namespace sonde::io {
+
+/// What an ONNX file says of itself beside its graph (onnx.proto, ModelProto).
+struct OnnxFacts {
+    std::string producer, producerVersion, domain, documentation;
+    std::int64_t irVersion = 0, modelVersion = 0;
+    std::vector<std::pair<std::string, std::int64_t>> opsets;   ///< "ai.onnx", 16
+    std::vector<std::pair<std::string, std::string>> metadata;  ///< metadata_props, in the file's order
+    std::vector<std::string> functions;                         ///< of the model: "custom::Swish"
+};
+
+/// Reads these fields and nothing else. Of a damaged file what is before the damage.
+OnnxFacts onnxFacts(const base::MappedFile& file);
+
+}  // namespace sonde::io
