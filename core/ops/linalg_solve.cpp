@@ -213,7 +213,7 @@ base::Result<void> inferTensorInverse(InferContext& context) {
     }
     Dims dims = *shape;
     const auto split = std::min<std::int64_t>(ind.toInt(), static_cast<std::int64_t>(dims.size()));
-    std::ranges::rotate(dims, dims.begin() + split);
+    std::rotate(dims.begin(), dims.begin() + split, dims.end());
     setType(context, 0, context.in("self").dtype, std::move(dims));
     return {};
 }
