@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/promotion.h"
@@ -202,6 +203,24 @@ void define_aten_arithmetic(Registry& registry) {
         registry.add(atenRow(schema, "a / b, rounded as specified", Category::Elementwise, divideRounded,
                              [](InferContext& context) { return inferPair(context, false, false); }));
     }
+    explain("aten", "add", dependence::elementWise, "x + alpha * y");
+    explain("aten", "sub", dependence::elementWise, "x - alpha * y");
+    explain("aten", "rsub", dependence::elementWise, "y - alpha * x");
+    explain("aten", "mul", dependence::elementWise, "x * y");
+    explain("aten", "div", dependence::elementWise, "x / y");
+    explain("aten", "div.Tensor_mode div.Scalar_mode", dependence::elementWise);
+    explain("aten", "pow", dependence::elementWise, "x ** y : trunc(x ** y)");
+    explain("aten", "eq", dependence::elementWise, "x == y");
+    explain("aten", "ne", dependence::elementWise, "x != y");
+    explain("aten", "lt", dependence::elementWise, "x < y");
+    explain("aten", "gt", dependence::elementWise, "x > y");
+    explain("aten", "le", dependence::elementWise, "x <= y");
+    explain("aten", "ge", dependence::elementWise, "x >= y");
+    explain("aten", "maximum max.other", dependence::elementWise, "maximum(x, y)");
+    explain("aten", "minimum min.other", dependence::elementWise, "minimum(x, y)");
+    explain("aten", "logical_and", dependence::elementWise, "(x != 0) & (y != 0)");
+    explain("aten", "logical_or", dependence::elementWise, "(x != 0) | (y != 0)");
+    explain("aten", "logical_not", dependence::elementWise, "x == 0");
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/ops/dependence/region.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
@@ -163,6 +165,57 @@ base::Result<void> multiHead(KernelContext& context) {
     return {};
 }
 
+/// A result of the layer is linear in its values, given the attention: sum(w * v) + bias, with weights that come from
+/// both projections and from the softmax.
+base::Result<Dependence> multiHeadTerms(const ElementCall& call) {
+    if (call.output != 0) return opError("the attention's weights have no formula");
+    const KernelContext& context = call.context;
+    std::vector<Value> inputs;
+    for (std::size_t i = 0; i < context.inputCount(); ++i) inputs.push_back(context.value(i));
+    inputs[call.op.position("need_weights")] = Value::ofBool(true);
+    inputs[context.position("average_attn_weights")] = Value::ofBool(false);
+    SONDE_ASSIGN(const std::vector<Value> results,
+                 ops::call(call.op, inputs, context.attributes(), 2, call.context.environment()));
+    const Tensor &weights = results[1].tensor(), &v = context.in("value"), &qkv = context.in("qkv_weight"),
+                 &qkvBias = context.in("qkv_bias"), &projection = context.in("proj_weight");
+    const std::int64_t embed = v.dim(2), keys = v.dim(1), heads = weights.dim(1), size = embed / heads;
+    const std::int64_t n = call.at[0], query = call.at[1], e = call.at[2];
+    SONDE_TRY(dependence::checkTerms(3 * keys * embed));
+    std::vector<double> perHead(static_cast<std::size_t>(heads * embed), 0);  // of an input, through each head
+    double bias = context.in("proj_bias").toDouble(e);
+    for (std::int64_t j = 0; j < embed; ++j) {
+        const double out = projection.toDouble(e * embed + j);
+        bias += out * qkvBias.toDouble(2 * embed + j);
+        for (std::int64_t i = 0; i < embed; ++i)
+            perHead[static_cast<std::size_t>(j / size * embed + i)] += out * qkv.toDouble((2 * embed + j) * embed + i);
+    }
+    Dependence dependence;
+    dependence.formula = "sum(w * v) + bias";
+    dependence.number("bias", bias);
+    const std::uint32_t part = dependence.listPart("v", "w");
+    for (std::int64_t key = 0; key < keys; ++key) {
+        for (std::int64_t i = 0; i < embed; ++i) {
+            dependence::addElement(dependence, part, call, context.position("value"), (n * keys + key) * embed + i);
+            double weight = 0;
+            for (std::int64_t h = 0; h < heads; ++h)
+                weight += weights.toDouble(((n * heads + h) * call.result.dim(1) + query) * keys + key) *
+                          perHead[static_cast<std::size_t>(h * embed + i)];
+            dependence.terms.back().weight = weight;
+        }
+    }
+    // What the softmax is made of acts through the weights.
+    const auto addScored = [&](const char* name, std::int64_t begin, std::int64_t end) {
+        const std::uint32_t scored = dependence.listPart(name);
+        for (std::int64_t i = begin * embed; i < end * embed; ++i) {
+            dependence::addElement(dependence, scored, call, context.position(name), i);
+            dependence.terms.back().weight = 0;
+        }
+    };
+    addScored("query", n * call.result.dim(1) + query, n * call.result.dim(1) + query + 1);
+    addScored("key", n * keys, (n + 1) * keys);
+    return dependence;
+}
+
 void add(Registry& registry, std::string_view schema, std::string_view summary, Category category,
          base::Result<void> (*kernel)(KernelContext&), base::Result<void> (*infer)(InferContext&)) {
     OpDef def = atenRow(schema, summary, category, kernel, infer);
@@ -184,6 +237,9 @@ void define_aten_attention(Registry& registry) {
         "_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, "
         "Tensor proj_bias, Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",
         "self-attention with its projections", Category::Attention, multiHead, inferSame);
+    explain("aten", "_native_multi_head_attention", multiHeadTerms);
+    explain("aten", "baddbmm", dependence::generalProduct);
+    explain("aten", "scaled_dot_product_attention", dependence::attended, "value");
 }
 
 }  // namespace sonde::ops

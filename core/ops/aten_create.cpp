@@ -5,6 +5,7 @@
 
 #include "core/base/number_text.h"
 #include "core/base/random.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
@@ -515,6 +516,10 @@ void define_aten_create(Registry& registry) {
         registry, "triu(Tensor self, int diagonal=0) -> Tensor", "the upper triangle, 0 elsewhere",
         [](KernelContext& c) { return triangle(c, false); }, inferSame);
     add(registry, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "1 at the class, 0 elsewhere", atenOneHot);
+    explain("aten", "tril triu diag diag_embed diagflat", dependence::moved, "self");
+    explain("aten",
+            "zeros ones full empty arange linspace eye zeros_like ones_like full_like new_zeros new_ones new_full",
+            dependence::fixed);
 }
 
 }  // namespace sonde::ops

@@ -4,6 +4,7 @@
 
 #include "core/base/number_text.h"
 #include "core/base/random.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -87,6 +88,7 @@ void define_aten_dropout(Registry& registry) {
             row.schema, "the input itself, except while training", Category::Dropout,
             [form = row.form](KernelContext& context) { return dropout(context, form); }, inferSame));
     }
+    explain("aten", "dropout feature_dropout alpha_dropout feature_alpha_dropout", dependence::dropped);
 }
 
 }  // namespace sonde::ops

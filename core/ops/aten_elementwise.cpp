@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
@@ -304,6 +305,12 @@ void define_aten_elementwise(Registry& registry) {
     registry.add(eagerRow(
         "positive(Tensor self) -> Tensor", "x itself", kEl, [](Eager& e) -> EagerResult { return e.tensor("self"); },
         inferSame));
+    explain("aten", "addcmul", dependence::elementWise, "x + value * y * z");
+    explain("aten", "addcdiv", dependence::elementWise, "x + value * y / z");
+    explain("aten", "lerp", dependence::elementWise, "x + z * (y - x)");
+    explain("aten", "clamp_min", dependence::elementWise, "maximum(x, y)");
+    explain("aten", "clamp_max", dependence::elementWise, "minimum(x, y)");
+    explain("aten", "prelu", dependence::sloped);
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/indices.h"
@@ -295,6 +296,10 @@ void define_aten_gather(Registry& registry) {
     registry.add(eagerRow(
         "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
         "rows of a table, summed in bags", Category::Layer, embeddingBag));
+    explain("aten", "scatter.src scatter.value", dependence::moved, "self src value");
+    explain("aten", "scatter_add", dependence::scattered, "gather add");
+    explain("aten", "scatter_reduce scatter.reduce", dependence::scattered, "gather");
+    explain("aten", "index_add", dependence::scattered, "index_select add");
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/indices.h"
 #include "core/ops/support/invoke.h"
@@ -331,6 +332,11 @@ void define_aten_index(Registry& registry) {
     add(registry, "bitwise_not(Tensor self) -> Tensor", "bits inverted", Category::Logic, bitwiseNot, inferSame);
     add(registry, "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", "elements moved round",
         Category::Tensor, roll, inferSame);
+    explain("aten", "index_select", dependence::gathered, "dim");
+    explain("aten", "index take take_along_dim masked_select", dependence::moved, "self");
+    explain("aten", "index_put", dependence::moved, "self values");
+    explain("aten", "index_copy masked_scatter", dependence::moved, "self source");
+    explain("aten", "index_fill", dependence::moved, "self value");
 }
 
 }  // namespace sonde::ops

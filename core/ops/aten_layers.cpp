@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
@@ -508,6 +509,7 @@ void define_aten_layers(Registry& registry) {
     defineRecurrent(registry);
     defineNorms(registry);
     defineLosses(registry);
+    explain("aten", "rms_norm", dependence::rootMeanSquareNormalised);
 }
 
 }  // namespace sonde::ops

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/einsum.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
@@ -122,6 +123,8 @@ void define_aten_linear(Registry& registry) {
     registry.add(eagerRow("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
                           "x1ᵀ·W·x2 + bias", kLayer, bilinear));
     registry.add(eagerRow("kron(Tensor self, Tensor other) -> Tensor", "Kronecker product", kLayer, kron));
+    explain("aten", "addmv", dependence::generalProduct);
+    explain("aten", "einsum", dependence::einsteinSum);
 }
 
 }  // namespace sonde::ops

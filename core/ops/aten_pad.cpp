@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
@@ -84,6 +85,10 @@ void define_aten_pad(Registry& registry) {
             schema, "x with its edge around it", kMove, [](Eager& e) { return pad(e, "replicate", Value()); },
             inferAtenPad));
     }
+    explain("aten",
+            "constant_pad_nd pad _pad_enum _pad_circular reflection_pad1d reflection_pad2d reflection_pad3d "
+            "replication_pad1d replication_pad2d replication_pad3d",
+            dependence::moved, "self value");
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/recurrent.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -171,6 +172,178 @@ base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
     return {};
 }
 
+/// The layer, direction, sequence and step that an element is of.
+struct StepAsked {
+    std::int64_t layer = 0, direction = 0, batch = 0, step = 0, unit = 0;
+    std::int64_t steps = 0, batches = 0, directions = 1;
+    bool isBatchFirst = false, isSingle = false;
+};
+
+/// The arguments of a recurrent layer of ATen with other sequences, layers and states.
+base::Result<std::vector<Value>> runLayers(const ElementCall& call, const Tensor& x, const tensor::ValueList& states,
+                                           tensor::ValueList parameters, std::int64_t layers) {
+    std::vector<Value> inputs;
+    for (std::size_t i = 0; i < call.context.inputCount(); ++i) inputs.push_back(call.context.value(i));
+    inputs[call.context.position("input")] = Value(x);
+    inputs[call.context.position("hx")] = call.context.value("hx").isListLike() ? Value::list(states) : states.front();
+    inputs[call.context.position("params")] = Value::list(std::move(parameters));
+    inputs[call.context.position("num_layers")] = Value::ofInt(layers);
+    inputs[call.context.position("batch_first")] = Value::ofBool(false);
+    return ops::call(call.op, inputs, call.context.attributes(), call.op.outputs.size(), call.context.environment());
+}
+
+StepAsked stepAsked(const ElementCall& call, std::int64_t layers, std::int64_t stateSize) {
+    const Tensor& x = call.context.in("input");
+    StepAsked asked;
+    asked.isSingle = x.rank() == 2;
+    asked.isBatchFirst = !asked.isSingle && call.context.value("batch_first").number() != 0;
+    asked.directions = call.context.value("bidirectional").number() != 0 ? 2 : 1;
+    asked.steps = x.dim(asked.isBatchFirst ? 1 : 0);
+    asked.batches = asked.isSingle ? 1 : x.dim(asked.isBatchFirst ? 0 : 1);
+    std::vector<std::int64_t> at = call.at;
+    if (asked.isSingle) at.insert(at.begin() + 1, 0);
+    if (call.output == 0) {
+        asked.layer = layers - 1;
+        asked.step = at[asked.isBatchFirst ? 1 : 0], asked.batch = at[asked.isBatchFirst ? 0 : 1];
+        asked.direction = at[2] / stateSize, asked.unit = at[2] % stateSize;
+    } else {
+        asked.layer = at[0] / asked.directions, asked.direction = at[0] % asked.directions;
+        asked.batch = at[1], asked.unit = at[2];
+        asked.step = asked.direction == 1 ? 0 : asked.steps - 1;
+    }
+    return asked;
+}
+
+/// x [T, N, …] of one sequence, from `first` on.
+Tensor ofSequence(const Tensor& x, std::int64_t batch, std::int64_t first, std::int64_t count) {
+    return x.sliced(1, batch, 1).sliced(0, first, count);
+}
+
+DependenceTerm stateTerm(std::uint32_t input, std::uint32_t member, std::int64_t element, double value, bool isOutput) {
+    DependenceTerm term;
+    term.input = input, term.member = member, term.element = element, term.value = value, term.isOutput = isOutput;
+    return term;
+}
+
+/// h and c before the step: arguments at the first one, else what the layer gives for the steps before.
+base::Result<void> addStates(const ElementCall& call, const StepAsked& asked, const Tensor& x,
+                             const tensor::ValueList& states, const tensor::ValueList& parameters, bool isLast,
+                             dependence::RecurrentStep& step) {
+    const bool isBackward = asked.direction == 1, isList = call.context.value("hx").isListLike();
+    const std::int64_t before = isBackward ? asked.steps - 1 - asked.step : asked.step, hidden = step.hidden,
+                       row = asked.layer * asked.directions + asked.direction;
+    const auto hx = static_cast<std::uint32_t>(call.context.position("hx"));
+    std::vector<DependenceTerm> memories;
+    if (before == 0) {
+        for (std::size_t s = 0; s < states.size() && s < 2; ++s) {
+            for (std::int64_t j = 0; j < hidden; ++j) {
+                const std::int64_t element = (row * asked.batches + asked.batch) * hidden + j;
+                (s == 0 ? step.h : memories)
+                    .push_back(stateTerm(hx, isList ? static_cast<std::uint32_t>(s) : 0, element,
+                                         states[s].tensor().toDouble(element), false));
+            }
+        }
+    } else {
+        tensor::ValueList own;
+        for (const Value& state : states) {
+            const Tensor tensor = asked.isSingle ? state.tensor().unsqueezed(1) : state.tensor();
+            own.emplace_back(
+                tensor.sliced(0, asked.layer * asked.directions, asked.directions).sliced(1, asked.batch, 1));
+        }
+        SONDE_ASSIGN(
+            const std::vector<Value> results,
+            runLayers(call, ofSequence(x, asked.batch, isBackward ? asked.step + 1 : 0, before), own, parameters, 1));
+        const std::int64_t at = isBackward ? asked.step + 1 : asked.step - 1;
+        for (std::int64_t j = 0; j < hidden; ++j) {
+            const std::int64_t line =
+                asked.isBatchFirst ? asked.batch * asked.steps + at : at * asked.batches + asked.batch;
+            const std::int64_t element = (line * asked.directions + asked.direction) * hidden + j;
+            const double value = results[1].tensor().toDouble(asked.direction * hidden + j);
+            step.h.push_back(isLast ? stateTerm(0, 0, element, value, true)
+                                    : stateTerm(kNoOperand, 0, 0, value, false));
+            if (step.cell == dependence::RecurrentStep::Cell::Lstm)
+                memories.push_back(
+                    stateTerm(kNoOperand, 0, 0, results[2].tensor().toDouble(asked.direction * hidden + j), false));
+        }
+    }
+    if (!memories.empty()) step.memory = memories[static_cast<std::size_t>(asked.unit)];
+    return {};
+}
+
+/// What the layer reads: the input, or what the layers below give, which are inside of the operator.
+base::Result<Tensor> layerInput(const ElementCall& call, const StepAsked& asked, const tensor::ValueList& states,
+                                const tensor::ValueList& parameters, std::int64_t perLayer) {
+    Tensor x = call.context.in("input");
+    if (asked.isSingle) x = x.unsqueezed(1);
+    if (asked.isBatchFirst) {
+        SONDE_ASSIGN(x, x.transposed(0, 1).contiguous());
+    }
+    if (asked.layer == 0) return x;
+    tensor::ValueList below;
+    for (const Value& state : states) {
+        const Tensor tensor = asked.isSingle ? state.tensor().unsqueezed(1) : state.tensor();
+        below.emplace_back(tensor.sliced(0, 0, asked.layer * asked.directions));
+    }
+    SONDE_ASSIGN(
+        const std::vector<Value> results,
+        runLayers(call, x, below, {parameters.begin(), parameters.begin() + asked.layer * perLayer}, asked.layer));
+    return results[0].tensor();
+}
+
+base::Result<Dependence> layerTerms(const ElementCall& call, Cell cell) {
+    const KernelContext& context = call.context;
+    const tensor::ValueList states =
+        context.value("hx").isListLike() ? context.value("hx").items() : tensor::ValueList{context.value("hx")};
+    const tensor::ValueList& parameters = context.value("params").items();
+    SONDE_ASSIGN(const std::int64_t layers, intOf(context.value("num_layers")));
+    if (context.value("train").number() != 0 && context.value("dropout").number() > 0)
+        return opError("there is no formula for layers that drop elements by chance");
+    const bool hasBiases = context.value("has_biases").number() != 0;
+    const std::int64_t hidden = states.back().tensor().dim(states.back().tensor().rank() - 1),
+                       biases = hasBiases ? 4 : 2;
+    const StepAsked asked = stepAsked(call, layers, hidden);
+    const std::int64_t perLayer = biases * asked.directions;
+    if (static_cast<std::int64_t>(parameters.size()) != layers * perLayer)
+        return opError("there is no formula for layers with projections");
+    using dependence::RecurrentStep;
+    RecurrentStep step;
+    step.cell = cell == Cell::Lstm  ? RecurrentStep::Cell::Lstm
+                : cell == Cell::Gru ? RecurrentStep::Cell::Gru
+                                    : RecurrentStep::Cell::Plain;
+    step.order = cell == Cell::Lstm ? "ifgo" : cell == Cell::Gru ? "rzn" : "h";
+    step.hidden = hidden, step.unit = asked.unit, step.isMemory = call.output == 2;
+    if (cell == Cell::Relu) step.candidate = "maximum(", step.candidateEnd = ", 0)";
+    const std::int64_t firstWeight = asked.layer * perLayer + asked.direction * biases;
+    const auto weights = [&](std::int64_t offset) {
+        const Tensor& tensor = parameters[static_cast<std::size_t>(firstWeight + offset)].tensor();
+        dependence::GateWeights found;
+        found.input = static_cast<std::uint32_t>(context.position("params"));
+        found.member = static_cast<std::uint32_t>(firstWeight + offset);
+        found.tensor = &tensor;
+        found.width = tensor.rank() > 1 ? tensor.dim(1) : 1;
+        return found;
+    };
+    step.inputWeights = weights(0), step.stateWeights = weights(1);
+    if (hasBiases) step.inputBias = weights(2), step.stateBias = weights(3);
+    SONDE_ASSIGN(const Tensor x, layerInput(call, asked, states, parameters, perLayer));
+    const std::int64_t width = x.dim(2), line = asked.step * asked.batches + asked.batch,
+                       own = asked.isBatchFirst ? asked.batch * asked.steps + asked.step : line;
+    for (std::int64_t i = 0; i < width; ++i) {
+        const bool isInput = asked.layer == 0;
+        step.x.push_back(
+            stateTerm(isInput ? 0 : kNoOperand, 0, isInput ? own * width + i : 0, x.toDouble(line * width + i), false));
+    }
+    const tensor::ValueList layer(parameters.begin() + asked.layer * perLayer,
+                                  parameters.begin() + (asked.layer + 1) * perLayer);
+    SONDE_TRY(addStates(call, asked, x, states, layer, asked.layer == layers - 1, step));
+    return dependence::recurrentStep(step);
+}
+
+template <Cell cell>
+base::Result<Dependence> layerTermsOf(const ElementCall& call) {
+    return layerTerms(call, cell);
+}
+
 void add(Registry& registry, std::string_view schema, std::string_view summary, Cell cell) {
     OpDef def = atenRow(schema, summary, Category::Layer,
                         [cell](KernelContext& context) { return runRecurrent(context, cell); });
@@ -193,6 +366,10 @@ void define_aten_recurrent(Registry& registry) {
     add(registry,
         "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
         "recurrent layer with max(x, 0)", Cell::Relu);
+    explain("aten", "lstm.input", layerTermsOf<Cell::Lstm>);
+    explain("aten", "gru.input", layerTermsOf<Cell::Gru>);
+    explain("aten", "rnn_tanh.input", layerTermsOf<Cell::Tanh>);
+    explain("aten", "rnn_relu.input", layerTermsOf<Cell::Relu>);
 }
 
 }  // namespace sonde::ops

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
@@ -185,6 +186,7 @@ void define_aten_stacks(Registry& registry) {
                               }
                               return y;
                           }));
+    explain("aten", "select_scatter slice_scatter diagonal_scatter", dependence::moved, "self src");
 }
 
 }  // namespace sonde::ops

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
@@ -453,6 +454,13 @@ void define_aten_statistics(Registry& registry) {
     registry.add(
         eagerRow("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
                  "mean over axes without what is missing", kRed, [](Eager& e) { return withoutMissing(e, true); }));
+    explain("aten", "var var_mean", dependence::reduced, "sum((x - mean(x)) * (x - mean(x))) / (count - correction)");
+    explain("aten", "std std_mean", dependence::reduced,
+            "sqrt(sum((x - mean(x)) * (x - mean(x))) / (count - correction))");
+    explain("aten", "cumsum", dependence::running, "sum(x)");
+    explain("aten", "cumprod", dependence::running, "prod(x)");
+    explain("aten", "logcumsumexp", dependence::running, "max(x) + log(sum(exp(x - max(x))))");
+    explain("aten", "topk sort kthvalue median.dim mode cummax cummin", dependence::selected, "dim");
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
@@ -560,6 +561,8 @@ void define_aten_views(Registry& registry) {
         "to.prim_Device(Tensor self, Device? device, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor",
         "x with another element type", [](KernelContext& c) { return convert(c, "dtype"); },
         [](InferContext& c) { return inferConvert(c, "dtype"); }, Category::Transform);
+    explain("aten", "size dim", dependence::fixed);
+    explain("aten", "to type_as float double half bfloat16 int long short char byte bool cpu", dependence::converted);
 }
 
 }  // namespace sonde::ops

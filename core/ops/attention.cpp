@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/ops/attention/heads.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -443,6 +444,7 @@ void define_attention(Registry& registry) {
                              },
                              inferSame));
     }
+    explain("", "Attention", dependence::attended, "V");
 }
 
 }  // namespace sonde::ops

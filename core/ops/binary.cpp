@@ -1,5 +1,6 @@
 // Functions of two numbers with broadcasting, and the ones that take any number of inputs.
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/promotion.h"
@@ -286,6 +287,26 @@ void define_binary(Registry& registry) {
     addFold(registry, "Sum", "the sum of all inputs, element by element", Arithmetic::Add, false);
     addFold(registry, "Mean", "the mean of all inputs, element by element", Arithmetic::Add, true);
     defineLogic(registry);
+    explain("", "Add", dependence::elementWise, "x + y");
+    explain("", "Sub", dependence::elementWise, "x - y");
+    explain("", "Mul", dependence::elementWise, "x * y");
+    explain("", "Div", dependence::elementWise, "x / y : trunc(x / y)");
+    explain("", "Pow", dependence::elementWise, "x ** y : trunc(x ** y)");
+    explain("", "Max", dependence::elementWiseOfAll, "max(x)");
+    explain("", "Min", dependence::elementWiseOfAll, "min(x)");
+    explain("", "Sum", dependence::elementWiseOfAll, "sum(x)");
+    explain("", "Mean", dependence::elementWiseOfAll, "mean(x)");
+    explain("", "Equal", dependence::elementWise, "x == y");
+    explain("", "Less", dependence::elementWise, "x < y");
+    explain("", "Greater", dependence::elementWise, "x > y");
+    explain("", "LessOrEqual", dependence::elementWise, "x <= y");
+    explain("", "GreaterOrEqual", dependence::elementWise, "x >= y");
+    explain("", "And", dependence::elementWise, "(x != 0) & (y != 0)");
+    explain("", "Or", dependence::elementWise, "(x != 0) | (y != 0)");
+    explain("", "Xor", dependence::elementWise, "(x != 0) != (y != 0)");
+    explain("", "Not", dependence::elementWise, "x == 0");
+    explain("", "Where", dependence::elementWise, "where(x, y, z)");
+    explain("", "PRelu", dependence::elementWise, "where(x < 0, y * x, x)");
 }
 
 }  // namespace sonde::ops

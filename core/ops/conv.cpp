@@ -3,6 +3,7 @@
 
 #include "core/ops/kernels/conv.h"
 
+#include "core/ops/dependence/windows.h"
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/row.h"
 
@@ -77,7 +78,8 @@ base::Result<std::vector<std::int64_t>> transposedOutput(Window& window, const A
     return output;
 }
 
-base::Result<void> onnxConvTranspose(KernelContext& context) {
+/// The window of ConvTranspose, and the dimensions of its output.
+base::Result<std::pair<Window, std::vector<std::int64_t>>> onnxTransposedWindow(const KernelContext& context) {
     const Tensor &x = context.in("X"), &w = context.in("W");
     SONDE_TRY(needImage(x, w));
     const auto spatial = std::span(x.shape().dims()).subspan(2);
@@ -86,9 +88,32 @@ base::Result<void> onnxConvTranspose(KernelContext& context) {
         attributes.set("auto_pad", std::string("NOTSET"));
     SONDE_ASSIGN(Window window, windowFromAttributes(attributes, std::span(w.shape().dims()).subspan(2), spatial));
     SONDE_TRY(kernelIsThatOf(window, std::span(w.shape().dims()).subspan(2)));
-    SONDE_ASSIGN(const std::vector<std::int64_t> output, transposedOutput(window, context.attributes(), spatial));
-    return kernels::convolveTransposed(context, x, w, context.optionalIn("B"), window,
-                                       context.attributes().getInt("group", 1), output);
+    SONDE_ASSIGN(std::vector<std::int64_t> output, transposedOutput(window, context.attributes(), spatial));
+    return std::pair(std::move(window), std::move(output));
+}
+
+base::Result<void> onnxConvTranspose(KernelContext& context) {
+    SONDE_ASSIGN(const auto window, onnxTransposedWindow(context));
+    return kernels::convolveTransposed(context, context.in("X"), context.in("W"), context.optionalIn("B"), window.first,
+                                       context.attributes().getInt("group", 1), window.second);
+}
+
+/// y[n,k,o] = sum of w[k,c,t] * x[n,c,o * stride - pad + t * dilation] + bias[k].
+base::Result<Dependence> onnxConvTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Tensor &x = context.in("X"), &w = context.in("W");
+    SONDE_TRY(needImage(x, w));
+    SONDE_ASSIGN(Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
+                                                     std::span(x.shape().dims()).subspan(2)));
+    return dependence::convolved(call, {context.position("X"), context.position("W"), 2, context.has("B"),
+                                        std::move(window), context.attributes().getInt("group", 1), false});
+}
+
+base::Result<Dependence> onnxTransposedTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    SONDE_ASSIGN(auto window, onnxTransposedWindow(context));
+    return dependence::convolved(call, {context.position("X"), context.position("W"), 2, context.has("B"),
+                                        std::move(window.first), context.attributes().getInt("group", 1), true});
 }
 
 base::Result<void> inferOnnxConvTranspose(InferContext& context) {
@@ -138,6 +163,14 @@ struct AtenArguments {
     bool transposed = false;
 };
 
+base::Result<Window> atenConvWindow(const Tensor& w, const AtenArguments& arguments) {
+    const auto kernel = std::span(w.shape().dims()).subspan(2);
+    SONDE_ASSIGN(const std::vector<std::int64_t> stride, spread(arguments.stride, kernel.size(), 1));
+    tensor::ValueList strides;
+    for (std::int64_t s : stride) strides.push_back(Value::ofInt(s));
+    return windowFromArguments(kernel, Value::list(std::move(strides)), arguments.padding, arguments.dilation, false);
+}
+
 base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arguments) {
     Tensor x = context.in("input");
     const Tensor& w = context.in("weight");
@@ -145,12 +178,8 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
     if (!batched) kernels::Epilogue::dismiss();  // what follows has one dimension less
     if (!batched && x.rank() + 1 == w.rank()) x = x.unsqueezed(0);
     SONDE_TRY(needImage(x, w));
-    const auto kernel = std::span(w.shape().dims()).subspan(2);
-    SONDE_ASSIGN(const std::vector<std::int64_t> stride, spread(arguments.stride, kernel.size(), 1));
-    tensor::ValueList strides;
-    for (std::int64_t s : stride) strides.push_back(Value::ofInt(s));
-    SONDE_ASSIGN(const Window window, windowFromArguments(kernel, Value::list(std::move(strides)), arguments.padding,
-                                                          arguments.dilation, false));
+    SONDE_ASSIGN(const Window window, atenConvWindow(w, arguments));
+    const auto kernel = std::span(window.kernel);
     const Tensor* bias = context.optionalIn("bias");
     if (arguments.transposed) {
         SONDE_ASSIGN(const std::vector<std::int64_t> extra, spread(arguments.outputPadding, kernel.size(), 0));
@@ -174,15 +203,15 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
 }
 
 /// conv1d/2d/3d: input, weight, bias, stride, padding, dilation, groups.
-base::Result<void> atenConv(KernelContext& context) {
+base::Result<AtenArguments> convArguments(const KernelContext& context) {
     AtenArguments arguments{
         context.value("stride"), context.value("padding"), context.value("dilation"), Value(), 1, false};
     SONDE_ASSIGN(arguments.groups, intOf(context.value("groups")));
-    return atenConvolve(context, arguments);
+    return arguments;
 }
 
 /// conv_transpose1d/2d/3d: input, weight, bias, stride, padding, output_padding, groups, dilation.
-base::Result<void> atenConvTranspose(KernelContext& context) {
+base::Result<AtenArguments> transposeArguments(const KernelContext& context) {
     AtenArguments arguments{context.value("stride"),
                             context.value("padding"),
                             context.value("dilation"),
@@ -190,20 +219,32 @@ base::Result<void> atenConvTranspose(KernelContext& context) {
                             1,
                             true};
     SONDE_ASSIGN(arguments.groups, intOf(context.value("groups")));
+    return arguments;
+}
+
+base::Result<AtenArguments> convolutionArguments(const KernelContext& context) {
+    SONDE_ASSIGN(AtenArguments arguments, transposeArguments(context));
+    SONDE_ASSIGN(const std::int64_t transposed, intOf(context.value("transposed")));
+    arguments.transposed = transposed != 0;
+    return arguments;
+}
+
+using ArgumentsOf = base::Result<AtenArguments> (*)(const KernelContext&);
+
+template <ArgumentsOf argumentsOf>
+base::Result<void> atenConvKernel(KernelContext& context) {
+    SONDE_ASSIGN(const AtenArguments arguments, argumentsOf(context));
     return atenConvolve(context, arguments);
 }
 
-base::Result<void> atenConvolution(KernelContext& context) {
-    AtenArguments arguments{context.value("stride"),
-                            context.value("padding"),
-                            context.value("dilation"),
-                            context.value("output_padding"),
-                            1,
-                            false};
-    SONDE_ASSIGN(const std::int64_t transposed, intOf(context.value("transposed")));
-    arguments.transposed = transposed != 0;
-    SONDE_ASSIGN(arguments.groups, intOf(context.value("groups")));
-    return atenConvolve(context, arguments);
+template <ArgumentsOf argumentsOf>
+base::Result<Dependence> atenConvTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    SONDE_ASSIGN(const AtenArguments arguments, argumentsOf(context));
+    SONDE_ASSIGN(Window window, atenConvWindow(context.in("weight"), arguments));
+    return dependence::convolved(
+        call, {context.position("input"), context.position("weight"), context.position("bias"), context.has("bias"),
+               std::move(window), arguments.groups, arguments.transposed});
 }
 
 base::Result<void> inferAtenWindow(InferContext& context) {
@@ -286,28 +327,29 @@ void addAtenConv(Registry& registry) {
          "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", int[1] dilation=1, int groups=1) -> Tensor",
          "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor",
          "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor"}) {
-        registry.add(withPlan(atenRow(schema, "convolution", Category::Layer, atenConv, inferAtenWindow)));
+        registry.add(
+            withPlan(atenRow(schema, "convolution", Category::Layer, atenConvKernel<convArguments>, inferAtenWindow)));
     }
     for (
         std::string_view schema :
         {"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
          "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
          "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor"}) {
-        registry.add(
-            atenRow(schema, "transposed convolution", Category::Layer, atenConvTranspose, inferAtenTransposed));
+        registry.add(atenRow(schema, "transposed convolution", Category::Layer, atenConvKernel<transposeArguments>,
+                             inferAtenTransposed));
     }
     registry.add(atenRow(
         "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
         "int[] output_padding, int groups) -> Tensor",
-        "convolution, transposed or not", Category::Layer, atenConvolution, inferAtenConvolution));
+        "convolution, transposed or not", Category::Layer, atenConvKernel<convolutionArguments>, inferAtenConvolution));
     registry.add(atenRow(
         "_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
         "int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
-        "convolution, transposed or not", Category::Layer, atenConvolution, inferAtenConvolution));
+        "convolution, transposed or not", Category::Layer, atenConvKernel<convolutionArguments>, inferAtenConvolution));
     registry.add(atenRow(
         "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
         "int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
-        "convolution, transposed or not", Category::Layer, atenConvolution, inferAtenConvolution));
+        "convolution, transposed or not", Category::Layer, atenConvKernel<convolutionArguments>, inferAtenConvolution));
 }
 
 }  // namespace
@@ -349,6 +391,11 @@ void define_conv(Registry& registry) {
         kernels::addEpilogueKernel("aten", name);
     }
     addAtenConv(registry);
+    explain("", "Conv", onnxConvTerms);
+    explain("", "ConvTranspose", onnxTransposedTerms);
+    explain("aten", "conv1d conv2d conv3d", atenConvTerms<convArguments>);
+    explain("aten", "conv_transpose1d conv_transpose2d conv_transpose3d", atenConvTerms<transposeArguments>);
+    explain("aten", "convolution _convolution", atenConvTerms<convolutionArguments>);
 }
 
 }  // namespace sonde::ops

@@ -8,6 +8,7 @@
 #include "core/base/number_text.h"
 #include "core/base/random.h"
 #include "core/base/unicode.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/convert.h"
@@ -483,6 +484,14 @@ void define_data_ops(Registry& registry) {
                      .random()
                      .runs(dropout, inferDropout));
     defineAtenData(registry);
+    explain("aten", "where.self where.Scalar where.ScalarOther where.ScalarSelf", dependence::elementWise,
+            "where(x, y, z)");
+    explain("aten", "masked_fill", dependence::elementWise, "where(y, z, x)");
+    explain("", "Clip", dependence::clipped);
+    explain("aten", "clamp clip", dependence::clipped);
+    explain("", "Dropout", dependence::dropped);
+    explain("", "Cast CastLike", dependence::converted);
+    explain("", "Constant ConstantOfShape EyeLike Range", dependence::fixed);
 }
 
 }  // namespace sonde::ops

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -47,6 +48,7 @@ void define_einsum(Registry& registry) {
                      .out("Output")
                      .required("equation", AttributeKind::String)
                      .runs(einsumOf, inferEinsum));
+    explain("", "Einsum", dependence::einsteinSum);
 }
 
 }  // namespace sonde::ops

@@ -1,5 +1,6 @@
 // Reading and writing by index.
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/indices.h"
 #include "core/ops/support/row.h"
@@ -132,6 +133,10 @@ void define_gather_ops(Registry& registry) {
             setLike(context, "weight", std::move(dims));
             return {};
         }));
+    explain("", "Gather", dependence::gathered, "axis");
+    explain("aten", "embedding", dependence::gathered);
+    explain("", "ScatterElements Scatter", dependence::scattered, "GatherElements");
+    explain("", "ScatterND", dependence::scattered, "GatherND");
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include "core/ops/kernels/matmul.h"
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/row.h"
@@ -136,6 +137,11 @@ void define_matmul(Registry& registry) {
                              setLike(context, "mat1", known ? Dims{(*a.shape)[0], (*b.shape)[1]} : unknownDims(2));
                              return {};
                          }));
+    explain("", "MatMul", dependence::matrixProduct);
+    explain("aten", "matmul mm bmm mv dot", dependence::matrixProduct);
+    explain("", "Gemm", dependence::generalProduct);
+    explain("aten", "addmm", dependence::generalProduct);
+    explain("aten", "linear", dependence::linearLayer);
 }
 
 }  // namespace sonde::ops

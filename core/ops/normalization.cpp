@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/normalize.h"
 #include "core/ops/support/promotion.h"
@@ -577,6 +578,22 @@ void define_normalization(Registry& registry) {
                      .runs(lpNormalization, inferSame));
     defineSoftmax(registry);
     defineAtenNorm(registry);
+    explain("", "Softmax", dependence::ofLine, "exp(x - max(row)) / sum(exp(row - max(row)))");
+    explain("aten", "softmax _softmax", dependence::ofLine, "exp(x - max(row)) / sum(exp(row - max(row)))");
+    explain("", "LogSoftmax", dependence::ofLine, "x - max(row) - log(sum(exp(row - max(row))))");
+    explain("aten", "log_softmax _log_softmax", dependence::ofLine, "x - max(row) - log(sum(exp(row - max(row))))");
+    explain("", "LpNormalization", dependence::ofLine,
+            "where(max(abs(row)) > 0, x / sum(abs(row) ** p) ** (1 / p), 0)");
+    explain("", "BatchNormalization", dependence::batchNormalised);
+    explain("aten", "batch_norm", dependence::batchNormalised);
+    explain("", "LayerNormalization", dependence::layerNormalised);
+    explain("aten", "layer_norm", dependence::layerNormalised);
+    explain("", "RMSNormalization", dependence::rootMeanSquareNormalised);
+    explain("", "InstanceNormalization", dependence::instanceNormalised);
+    explain("aten", "instance_norm", dependence::instanceNormalised);
+    explain("", "GroupNormalization", dependence::groupNormalised);
+    explain("aten", "group_norm", dependence::groupNormalised);
+    explain("", "LRN", dependence::localResponse);
 }
 
 }  // namespace sonde::ops

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -447,6 +448,10 @@ void define_ordering(Registry& registry) {
             selection.largest = context.value("largest").kind() != ValueKind::Bool || context.value("largest").toBool();
             return select(context, selection);
         }));
+    explain("", "CumSum", dependence::running, "sum(x)");
+    explain("", "CumProd", dependence::running, "prod(x)");
+    explain("", "TopK", dependence::selected, "axis");
+    explain("", "OneHot", dependence::moved, "values");
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -113,6 +114,7 @@ void define_pad(Registry& registry) {
                      .out("output")
                      .attrString("mode", "constant")
                      .runs(onnxPad, inferPad));
+    explain("", "Pad", dependence::moved, "data constant_value");
 }
 
 }  // namespace sonde::ops

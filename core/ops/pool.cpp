@@ -2,6 +2,7 @@
 
 #include "core/ops/kernels/pool.h"
 
+#include "core/ops/dependence/windows.h"
 #include "core/ops/support/row.h"
 
 namespace sonde::ops {
@@ -10,10 +11,33 @@ namespace {
 
 using tensor::Dim;
 
-base::Result<Window> onnxWindow(KernelContext& context) {
+base::Result<Window> onnxWindow(const KernelContext& context) {
     const Tensor& x = context.in("X");
     if (x.rank() < 3) return opError("cannot pool " + x.typeText());
     return windowFromAttributes(context.attributes(), {}, std::span(x.shape().dims()).subspan(2));
+}
+
+constexpr dependence::Pooling kMaximum{"max(x)"}, kAverage{"sum(x) / divisor"}, kPNorm{"sum(abs(x) ** p) ** (1 / p)"};
+
+double powerOf(const Attributes& attributes) {
+    return std::max(attributes.getFloat("p", 0),
+                    static_cast<double>(attributes.getInt("p", attributes.has("p") ? 0 : 2)));
+}
+
+base::Result<Dependence> onnxPoolTerms(const ElementCall& call) {
+    SONDE_ASSIGN(const Window window, onnxWindow(call.context));
+    dependence::Pooling pooling = call.op.name == "MaxPool" ? kMaximum : call.op.name == "LpPool" ? kPNorm : kAverage;
+    pooling.countsPadding = call.context.attributes().getInt("count_include_pad", 0) != 0;
+    pooling.p = powerOf(call.context.attributes());
+    return dependence::pooled(call, window, pooling);
+}
+
+base::Result<Dependence> globalPoolTerms(const ElementCall& call) {
+    dependence::Pooling pooling = call.text == kPNorm.formula     ? kPNorm
+                                  : call.text == kMaximum.formula ? kMaximum
+                                                                  : kAverage;
+    pooling.p = powerOf(call.context.attributes());
+    return dependence::pooledCell(call, pooling);
 }
 
 base::Result<void> inferOnnxPool(InferContext& context) {
@@ -43,10 +67,7 @@ base::Result<void> averagePool(KernelContext& context) {
 
 base::Result<void> lpPool(KernelContext& context) {
     SONDE_ASSIGN(const Window window, onnxWindow(context));
-    const double p = context.attributes().has("p") ? std::max(context.attributes().getFloat("p", 0),
-                                                              static_cast<double>(context.attributes().getInt("p", 0)))
-                                                   : 2.0;
-    return kernels::lpPool(context, context.in("X"), window, p);
+    return kernels::lpPool(context, context.in("X"), window, powerOf(context.attributes()));
 }
 
 /// A window over all of the image.
@@ -72,9 +93,7 @@ base::Result<void> globalMax(KernelContext& context) {
 }
 base::Result<void> globalLp(KernelContext& context) {
     SONDE_ASSIGN(const Window window, wholeWindow(context.in("X")));
-    const double p =
-        std::max(context.attributes().getFloat("p", 0), static_cast<double>(context.attributes().getInt("p", 2)));
-    return kernels::lpPool(context, context.in("X"), window, p);
+    return kernels::lpPool(context, context.in("X"), window, powerOf(context.attributes()));
 }
 
 base::Result<void> inferGlobal(InferContext& context) {
@@ -144,19 +163,38 @@ base::Result<Window> atenWindow(const AtenPool& pool, const auto& valueAt) {
                                ceil.kind() == ValueKind::Bool && ceil.toBool());
 }
 
+base::Result<dependence::Pooling> averageOf(const KernelContext& context);
+
 base::Result<void> atenPool(KernelContext& context, const AtenPool& pool) {
     SONDE_ASSIGN(const Window window, atenWindow(pool, [&](Name name) { return context.value(name); }));
     return withBatch(context, pool.rank, [&](const Tensor& x) -> base::Result<void> {
         SONDE_TRY(windowFits(window, x));
         if (!pool.average) return kernels::maxPool(context, x, window, false, true);
-        const Value& counts = context.value("count_include_pad");
-        const bool countPadding = counts.kind() != ValueKind::Bool || counts.toBool();
-        std::int64_t divisor = 0;
-        if (context.has("divisor_override")) {
-            SONDE_ASSIGN(divisor, intOf(context.value("divisor_override")));
-        }
-        return kernels::averagePool(context, x, window, countPadding, divisor);
+        SONDE_ASSIGN(const dependence::Pooling average, averageOf(context));
+        return kernels::averagePool(context, x, window, average.countsPadding, average.divisor);
     });
+}
+
+/// What an average of ATen is divided by.
+base::Result<dependence::Pooling> averageOf(const KernelContext& context) {
+    dependence::Pooling pooling = kAverage;
+    const Value& counts = context.value("count_include_pad");
+    pooling.countsPadding = counts.kind() != ValueKind::Bool || counts.toBool();
+    if (context.has("divisor_override")) {
+        SONDE_ASSIGN(pooling.divisor, intOf(context.value("divisor_override")));
+    }
+    return pooling;
+}
+
+template <bool isAverage>
+base::Result<Dependence> atenPoolTerms(const ElementCall& call) {
+    // The name says how many dimensions an image has: max_pool2d.
+    const std::size_t digit = call.op.name.find("pool") + 4;
+    const AtenPool pool{static_cast<std::size_t>(call.op.name[digit] - '0'), isAverage};
+    SONDE_ASSIGN(const Window window, atenWindow(pool, [&](Name name) { return call.context.value(name); }));
+    if (!isAverage) return dependence::pooled(call, window, kMaximum);
+    SONDE_ASSIGN(const dependence::Pooling pooling, averageOf(call.context));
+    return dependence::pooled(call, window, pooling);
 }
 
 base::Result<void> inferAtenPool(InferContext& context, const AtenPool& pool) {
@@ -298,6 +336,15 @@ void define_pool(Registry& registry) {
                      .attr("p", AttributeKind::Any)
                      .runs(globalLp, inferGlobal));
     addAtenPool(registry);
+    explain("", "MaxPool AveragePool LpPool", onnxPoolTerms);
+    explain("", "GlobalAveragePool", globalPoolTerms, kAverage.formula);
+    explain("", "GlobalMaxPool", globalPoolTerms, kMaximum.formula);
+    explain("", "GlobalLpPool", globalPoolTerms, kPNorm.formula);
+    explain("aten", "max_pool1d max_pool2d max_pool3d", atenPoolTerms<false>);
+    explain("aten", "max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices", atenPoolTerms<false>);
+    explain("aten", "avg_pool1d avg_pool2d avg_pool3d", atenPoolTerms<true>);
+    explain("aten", "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d", globalPoolTerms, kAverage.formula);
+    explain("aten", "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d", globalPoolTerms, kMaximum.formula);
 }
 
 }  // namespace sonde::ops

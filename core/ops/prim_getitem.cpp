@@ -1,5 +1,6 @@
 // x[index] and x.attribute on values whose kind is only known in a run.
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/prim_row.h"
 #include "core/ops/support/promotion.h"
@@ -297,6 +298,7 @@ void define_prim_getitem(Registry& registry) {
             Category::Tensor, getItem, inferGetItem);
     addPrim(registry, "getattr(t self, str name) -> t", "shape, dtype … of a tensor", Category::Shape, getAttribute,
             inferAttribute);
+    explain("prim", "getitem", dependence::moved);
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/prim_row.h"
 #include "core/ops/support/shapes.h"
 
@@ -369,6 +370,11 @@ void define_prim_structure(Registry& registry) {
                      .anyIn("a")
                      .out("n")
                      .runs(sequenceLength, inferSequenceLength));
+    explain("prim", "ListUnpack TupleUnpack", dependence::moved);
+    explain("prim", "ListConstruct TupleConstruct", dependence::moved, "items");
+    explain("prim", "append", dependence::moved, "list item");
+    explain("prim", "Bool Int Float item min max sqrt not_ and_ or_ xor_", dependence::elementWise);
+    explain("prim", "len", dependence::fixed);
 }
 
 }  // namespace sonde::ops

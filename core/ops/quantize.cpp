@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/kernels/conv.h"
 #include "core/ops/kernels/matmul.h"
 #include "core/ops/support/quantization.h"
@@ -129,6 +130,37 @@ base::Result<void> dequantizeLinear(KernelContext& context) {
     if (code < 0 || code >= tensor::kDTypeCount)
         return opError("output_dtype " + std::to_string(code) + " is not supported");
     return setNarrow(context, 0, y, code == 0 ? scale.dtype() : static_cast<DType>(code));
+}
+
+/// Both ways: x with the scale and zero point of its place.
+base::Result<Dependence> scaledTerms(const ElementCall& call, Name scale, Name zero, std::string_view formula) {
+    const KernelContext& context = call.context;
+    SONDE_ASSIGN(const Granularity at,
+                 Granularity::of(context.in("x"), context.in(scale), context.attributes().getInt("axis", 1),
+                                 context.attributes().getInt("block_size", 0)));
+    const std::int64_t element = at(call.element);
+    Dependence dependence;
+    dependence.formula = formula;
+    dependence::addElement(dependence, dependence.part("x"), call, context.position("x"), call.element);
+    dependence::addElement(dependence, dependence.part("scale"), call, context.position(scale), element);
+    if (context.has(zero))
+        dependence::addElement(dependence, dependence.part("zero_point"), call, context.position(zero), element);
+    else dependence.number("zero_point", 0);
+    return dependence;
+}
+
+base::Result<Dependence> quantizedTerms(const ElementCall& call) {
+    SONDE_ASSIGN(Dependence dependence, scaledTerms(call, "y_scale", "y_zero_point", "x / scale + zero_point"));
+    const std::optional<QuantizedRange> range = quantizedRange(call.result.dtype());
+    if (!range) return opError("there is no formula for " + call.result.typeText());
+    dependence.formula = "clip(round(x / scale) + zero_point, low, high)";
+    dependence.number("low", range->low);
+    dependence.number("high", range->high);
+    return dependence;
+}
+
+base::Result<Dependence> dequantizedTerms(const ElementCall& call) {
+    return scaledTerms(call, "x_scale", "x_zero_point", "(x - zero_point) * scale");
 }
 
 base::Result<void> inferDequantize(InferContext& context) {
@@ -342,6 +374,8 @@ void define_quantize(Registry& registry) {
                      .runs(qLinearConv, [](InferContext& context) {
                          return inferLike(context, "Conv", "x", "w", context.in("y_zero_point").dtype);
                      }));
+    explain("", "QuantizeLinear", quantizedTerms);
+    explain("", "DequantizeLinear", dequantizedTerms);
 }
 
 }  // namespace sonde::ops

@@ -1,9 +1,12 @@
 // RNN, GRU and LSTM: X [T, B, I] (or [B, T, I] with layout 1), one or two directions.
 
+#include "core/ops/dependence/recurrent.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/unicode.h"
+#include "core/ops/dependence/region.h"
 #include "core/ops/kernels/matmul.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -353,6 +356,155 @@ base::Result<void> inferRecurrent(InferContext& context) {
     return {};
 }
 
+/// Which step of which sequence an element of Y, Y_h or Y_c is of.
+struct StepPlace {
+    std::int64_t direction = 0, batch = 0, step = 0, unit = 0;
+    std::int64_t before = 0;  ///< steps that were done before it
+    bool isBackward = false;
+};
+
+/// What one sequence has after `before` steps: Y_h and Y_c of the operator on those steps alone.
+base::Result<std::vector<Value>> stateBefore(const ElementCall& call, const StepPlace& place) {
+    const KernelContext& context = call.context;
+    const bool byBatch = context.attributes().getInt("layout", 0) != 0;
+    const auto sequence = [&](const Tensor& x) { return x.sliced(byBatch ? 0 : 1, place.batch, 1); };
+    Tensor x = sequence(context.in("X"));
+    x = x.sliced(byBatch ? 1 : 0, place.isBackward ? place.step + 1 : 0, place.before);
+    std::vector<Value> inputs;
+    for (std::size_t i = 0; i < context.inputCount(); ++i) {
+        const bool isState = call.op.inputs[i].name.starts_with("initial_");
+        Value value = isState && context.has(i) ? Value(sequence(context.in(i))) : context.value(i);
+        if (call.op.inputs[i].name == "sequence_lens") value = Value();
+        if (i == context.position("X")) value = Value(x);
+        inputs.push_back(std::move(value));
+    }
+    return ops::call(call.op, inputs, context.attributes(), call.op.outputs.size(), call.context.environment(),
+                     context.version());
+}
+
+StepPlace stepPlace(const ElementCall& call, const Cell& cell) {
+    const std::vector<std::int64_t>& at = call.at;
+    StepPlace place;
+    if (call.output == 0) {
+        place.step = cell.byBatch ? at[1] : at[0];
+        place.direction = cell.byBatch ? at[2] : at[1];
+        place.batch = cell.byBatch ? at[0] : at[2];
+    } else {
+        place.direction = cell.byBatch ? at[1] : at[0];
+        place.batch = cell.byBatch ? at[0] : at[1];
+    }
+    place.unit = at.back();
+    place.isBackward = place.direction == 1 || call.context.attributes().getString("direction", "forward") == "reverse";
+    const std::int64_t length = cell.lengths[static_cast<std::size_t>(place.batch)];
+    if (call.output != 0) place.step = place.isBackward ? 0 : length - 1;
+    place.before = place.isBackward ? length - 1 - place.step : place.step;
+    return place;
+}
+
+base::Result<void> setActivation(const std::vector<Activation>& activations, std::size_t index, std::string& begin,
+                                 std::string& end) {
+    const std::string name = base::lowerCase(activations[index].name);
+    if (name != "sigmoid" && name != "tanh" && name != "relu")
+        return opError("there is no formula for the activation '" + activations[index].name + "'");
+    begin = name == "relu" ? "maximum(" : name + "(";
+    end = name == "relu" ? ", 0)" : ")";
+    return {};
+}
+
+/// The elements of x that are read at the step, and those of the state before it.
+base::Result<void> addSources(const ElementCall& call, const Cell& cell, const StepPlace& place,
+                              dependence::RecurrentStep& step) {
+    const KernelContext& context = call.context;
+    const auto add = [](std::vector<DependenceTerm>& terms, std::uint32_t input, std::int64_t element, double value,
+                        bool isOutput = false) {
+        DependenceTerm term;
+        term.input = input, term.element = element, term.value = value, term.isOutput = isOutput;
+        terms.push_back(term);
+    };
+    const std::int64_t row =
+        cell.byBatch ? place.batch * cell.steps + place.step : place.step * cell.batches + place.batch;
+    for (std::int64_t i = 0; i < cell.inputs; ++i)
+        add(step.x, static_cast<std::uint32_t>(context.position("X")), row * cell.inputs + i,
+            context.in("X").toDouble(row * cell.inputs + i));
+    std::vector<DependenceTerm> memories;
+    if (place.before == 0) {
+        for (const auto& [name, terms] : {std::pair("initial_h", &step.h), std::pair("initial_c", &memories)}) {
+            const bool isGiven = context.has(name);
+            for (std::int64_t j = 0; j < cell.hidden; ++j) {
+                const std::int64_t element = (cell.byBatch ? place.batch * cell.directions + place.direction
+                                                           : place.direction * cell.batches + place.batch) *
+                                                 cell.hidden +
+                                             j;
+                add(*terms, isGiven ? static_cast<std::uint32_t>(context.position(name)) : kNoOperand, element,
+                    isGiven ? context.in(name).toDouble(element) : 0);
+            }
+        }
+    } else {
+        SONDE_ASSIGN(const std::vector<Value> before, stateBefore(call, place));
+        const std::int64_t at = place.isBackward ? place.step + 1 : place.step - 1;
+        for (std::int64_t j = 0; j < cell.hidden; ++j) {
+            const std::int64_t element =
+                ((cell.byBatch ? (place.batch * cell.steps + at) * cell.directions + place.direction
+                               : (at * cell.directions + place.direction) * cell.batches + place.batch)) *
+                    cell.hidden +
+                j;
+            add(step.h, 0, element, before[1].tensor().toDouble(place.direction * cell.hidden + j), true);
+            if (cell.gates == 4)
+                add(memories, kNoOperand, 0, before[2].tensor().toDouble(place.direction * cell.hidden + j));
+        }
+    }
+    if (cell.gates == 4) step.memory = memories[static_cast<std::size_t>(place.unit)];
+    return {};
+}
+
+base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t gates) {
+    const std::vector<std::string> usual = gates == 1   ? std::vector<std::string>{"Tanh"}
+                                           : gates == 3 ? std::vector<std::string>{"Sigmoid", "Tanh"}
+                                                        : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
+    SONDE_ASSIGN(const Cell cell, cellOf(call.context, gates, usual, false));
+    if (cell.clip > 0 || cell.inputForget || call.context.has("P"))
+        return opError("there is no formula for clipped states, coupled gates and peepholes");
+    const StepPlace place = stepPlace(call, cell);
+    const std::int64_t length = cell.lengths[static_cast<std::size_t>(place.batch)];
+    if (place.before < 0 || place.step >= length)
+        return dependence::constantElement(0);  // beyond the end of the sequence
+    using dependence::RecurrentStep;
+    RecurrentStep step;
+    step.cell = gates == 1   ? RecurrentStep::Cell::Plain
+                : gates == 3 ? RecurrentStep::Cell::Gru
+                             : RecurrentStep::Cell::Lstm;
+    step.order = gates == 1 ? "h" : gates == 3 ? "zrh" : "iofc";
+    step.hidden = cell.hidden, step.unit = place.unit;
+    step.isMemory = call.output == 2;
+    step.resetsProduct = cell.linearBeforeReset;
+    const std::size_t each = usual.size(), first = static_cast<std::size_t>(place.direction) * each;
+    SONDE_TRY(setActivation(cell.activations, first, step.gate, step.gateEnd));
+    SONDE_TRY(setActivation(cell.activations, first + (gates == 1 ? 0 : 1), step.candidate, step.candidateEnd));
+    if (gates == 4) SONDE_TRY(setActivation(cell.activations, first + 2, step.output, step.outputEnd));
+    if (gates == 3 && step.gate != "sigmoid(") return opError("there is no formula for other gates");
+    const auto weights = [&](const char* name, std::int64_t width, std::int64_t offset, std::int64_t rows) {
+        dependence::GateWeights found;
+        if (!call.context.has(name)) return found;
+        found.input = static_cast<std::uint32_t>(call.context.position(name));
+        found.tensor = &call.context.in(name);
+        found.first = place.direction * rows * width + offset;
+        found.width = width;
+        return found;
+    };
+    const std::int64_t all = gates * cell.hidden;
+    step.inputWeights = weights("W", cell.inputs, 0, all);
+    step.stateWeights = weights("R", cell.hidden, 0, all);
+    step.inputBias = weights("B", 1, 0, 2 * all);
+    step.stateBias = weights("B", 1, all, 2 * all);
+    SONDE_TRY(addSources(call, cell, place, step));
+    return dependence::recurrentStep(step);
+}
+
+template <std::int64_t gates>
+base::Result<Dependence> recurrentTermsOf(const ElementCall& call) {
+    return recurrentTerms(call, gates);
+}
+
 }  // namespace
 
 void define_recurrent(Registry& registry) {
@@ -399,6 +551,9 @@ void define_recurrent(Registry& registry) {
                      .attr("clip", AttributeKind::Float).attrString("direction", "forward").attr("hidden_size", AttributeKind::Int).attrInt("input_forget", 0)
                      .runs([](KernelContext& context) { return run(context, 4, true); }, inferRecurrent));
     // clang-format on
+    explain("", "RNN", recurrentTermsOf<1>);
+    explain("", "GRU", recurrentTermsOf<3>);
+    explain("", "LSTM", recurrentTermsOf<4>);
 }
 
 }  // namespace sonde::ops

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
@@ -309,6 +310,29 @@ void define_reduce(Registry& registry) {
                          .runs([smallest](KernelContext& context) { return argExtreme(context, smallest); }, inferArg));
     }
     defineAtenReduce(registry);
+    explain("", "ReduceSum", dependence::reduced, "sum(x)");
+    explain("", "ReduceMean", dependence::reduced, "mean(x)");
+    explain("", "ReduceMax", dependence::reduced, "max(x)");
+    explain("", "ReduceMin", dependence::reduced, "min(x)");
+    explain("", "ReduceProd", dependence::reduced, "prod(x)");
+    explain("", "ReduceL1", dependence::reduced, "sum(abs(x))");
+    explain("", "ReduceL2", dependence::reduced, "sqrt(sum(x * x))");
+    explain("", "ReduceLogSum", dependence::reduced, "log(sum(x))");
+    explain("", "ReduceLogSumExp", dependence::reduced, "max(x) + log(sum(exp(x - max(x))))");
+    explain("", "ReduceSumSquare", dependence::reduced, "sum(x * x)");
+    explain("", "ArgMax", dependence::reduced, "argmax(x)");
+    explain("", "ArgMin", dependence::reduced, "argmin(x)");
+    explain("aten", "sum", dependence::reduced, "sum(x)");
+    explain("aten", "mean", dependence::reduced, "mean(x)");
+    explain("aten", "amax max", dependence::reduced, "max(x)");
+    explain("aten", "amin min", dependence::reduced, "min(x)");
+    explain("aten", "prod", dependence::reduced, "prod(x)");
+    explain("aten", "logsumexp", dependence::reduced, "max(x) + log(sum(exp(x - max(x))))");
+    explain("aten", "all", dependence::reduced, "all(x)");
+    explain("aten", "any", dependence::reduced, "any(x)");
+    explain("aten", "argmax", dependence::reduced, "argmax(x)");
+    explain("aten", "argmin", dependence::reduced, "argmin(x)");
+    explain("aten", "max.dim min.dim", dependence::selected, "dim");
 }
 
 }  // namespace sonde::ops

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/window.h"
@@ -82,16 +83,24 @@ base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std
     return plan;
 }
 
-base::Result<void> runPlan(KernelContext& context, const Tensor& x, const std::vector<AxisResize>& plan,
-                           const ResizeOptions& options) {
+/// How an image is resampled, in the terms of the kernel that all operators here share.
+struct Resampling {
+    std::vector<AxisResize> axes;
+    ResizeOptions options;
+
+    bool isSame(std::size_t d) const {
+        return axes[d].input == axes[d].output && axes[d].scale == 1 && options.coordinates != "tf_crop_and_resize";
+    }
+};
+
+base::Result<void> resample(KernelContext& context, const Tensor& x, const Resampling& how) {
+    const auto& [plan, options] = how;
     std::vector<std::vector<kernels::Taps>> taps(x.rank());
     Shape shape = x.shape();
     for (std::size_t d = 0; d < x.rank(); ++d) shape[d] = plan[d].output;
     if (!shape.checkedNumel()) return opError("the result " + shape.text() + " is too large");
     for (std::size_t d = 0; d < x.rank(); ++d) {
-        const bool same =
-            plan[d].input == plan[d].output && plan[d].scale == 1 && options.coordinates != "tf_crop_and_resize";
-        if (same) continue;
+        if (how.isSame(d)) continue;
         SONDE_ASSIGN(taps[d], kernels::tapsOf(plan[d], options));
         if (taps[d].empty())
             return [&]() -> base::Result<void> {
@@ -134,19 +143,55 @@ ResizeOptions onnxOptions(const Attributes& attributes) {
     return options;
 }
 
-base::Result<void> onnxResize(KernelContext& context) {
-    const Tensor& x = context.in("X");
-    const ResizeOptions options = onnxOptions(context.attributes());
+/// An element is a sum of those of its neighbourhood, weighted along each axis.
+base::Result<Dependence> resampledTerms(const ElementCall& call, const Resampling& how) {
+    const Tensor& x = call.context.in(kOperand);
+    if (how.axes.size() != x.rank() || call.at.size() != x.rank()) return opError("the sizes do not match the input");
+    std::vector<kernels::Taps> taps(x.rank());
+    tensor::Shape shape;
+    for (std::size_t d = 0; d < x.rank(); ++d) {
+        taps[d] = {{call.at[d]}, {1.0}, false};
+        if (!how.isSame(d)) {
+            SONDE_ASSIGN(const std::vector<kernels::Taps> all, kernels::tapsOf(how.axes[d], how.options));
+            if (call.at[d] >= static_cast<std::int64_t>(all.size()))
+                return opError("the sizes do not match the result");
+            taps[d] = all[static_cast<std::size_t>(call.at[d])];
+        }
+        if (taps[d].outside) return dependence::constantElement(how.options.extrapolation);
+        shape.push_back(static_cast<std::int64_t>(taps[d].indices.size()));
+    }
+    const auto region = dependence::Region::all(shape);
+    SONDE_TRY(dependence::checkTerms(region.count()));
+    Dependence dependence;
+    dependence.formula = "sum(w * x)";
+    const std::uint32_t part = dependence.listPart("x", "w");
+    dependence::forEach(region, shape, [&](const std::vector<std::int64_t>& tap, std::int64_t) {
+        std::vector<std::int64_t> index;
+        double weight = 1;
+        for (std::size_t d = 0; d < x.rank(); ++d) {
+            index.push_back(taps[d].indices[static_cast<std::size_t>(tap[d])]);
+            weight *= taps[d].weights[static_cast<std::size_t>(tap[d])];
+        }
+        dependence::addElement(dependence, part, call, kOperand, dependence::elementAt(index, x.shape()));
+        dependence.terms.back().weight = weight;
+    });
+    return dependence;
+}
+
+base::Result<Resampling> onnxResampling(const KernelContext& context) {
+    Resampling how;
+    how.options = onnxOptions(context.attributes());
     SONDE_ASSIGN(const Request request, onnxRequest(context.attributes(), context.inputCount(),
                                                     [&](Name name) { return context.value(name); }));
-    SONDE_ASSIGN(const auto plan, planAxes(request, x.shape().dims(), options.coordinates == "tf_crop_and_resize"));
-    return runPlan(context, x, plan, options);
+    SONDE_ASSIGN(how.axes,
+                 planAxes(request, context.in("X").shape().dims(), how.options.coordinates == "tf_crop_and_resize"));
+    return how;
 }
 
 /// Before 11: pixel i of the result is pixel floor(i / scale), or the line between its neighbours.
-base::Result<void> oldResize(KernelContext& context) {
-    const Tensor& x = context.in("X");
-    ResizeOptions options;
+base::Result<Resampling> oldResampling(const KernelContext& context) {
+    Resampling how;
+    ResizeOptions& options = how.options;
     options.mode = context.attributes().getString("mode", "nearest");
     if (options.mode == "bilinear") options.mode = "linear";
     options.coordinates = "asymmetric";
@@ -157,8 +202,20 @@ base::Result<void> oldResize(KernelContext& context) {
         request.scales = {1, 1, context.attributes().getFloat("height_scale", 1),
                           context.attributes().getFloat("width_scale", 1)};
     }
-    SONDE_ASSIGN(const auto plan, planAxes(request, x.shape().dims(), false));
-    return runPlan(context, x, plan, options);
+    SONDE_ASSIGN(how.axes, planAxes(request, context.in("X").shape().dims(), false));
+    return how;
+}
+
+template <base::Result<Resampling> (*resamplingOf)(const KernelContext&)>
+base::Result<void> onnxResize(KernelContext& context) {
+    SONDE_ASSIGN(const Resampling how, resamplingOf(context));
+    return resample(context, context.in("X"), how);
+}
+
+base::Result<Dependence> onnxResizeTerms(const ElementCall& call) {
+    const bool isOld = call.op.name == "Upsample" || call.op.since < 11;
+    SONDE_ASSIGN(const Resampling how, isOld ? oldResampling(call.context) : onnxResampling(call.context));
+    return resampledTerms(call, how);
 }
 
 base::Result<void> inferResize(InferContext& context) {
@@ -226,10 +283,11 @@ Value scaleOf(const KernelContext& context, const AtenUpsample& row, std::size_t
     return context.has(name) ? context.value(name) : Value();
 }
 
-base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row) {
+base::Result<Resampling> atenResampling(const KernelContext& context, const AtenUpsample& row) {
     const Tensor& x = context.in({"self", "input"});
     if (x.rank() != row.rank + 2) return opError("cannot upsample " + x.typeText());
-    ResizeOptions options;
+    Resampling how;
+    auto& [plan, options] = how;
     options.mode = row.mode;
     options.nearest = "floor";
     const bool align = context.has("align_corners") && context.value("align_corners").kind() == ValueKind::Bool &&
@@ -242,7 +300,7 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
         options.antialias = options.excludeOutside = true;
         options.cubicA = -0.5;
     }
-    std::vector<AxisResize> plan(x.rank());
+    plan.resize(x.rank());
     for (std::size_t d = 0; d < x.rank(); ++d) plan[d].input = plan[d].output = x.dim(d);
     for (std::size_t i = 0; i < row.rank; ++i) {
         AxisResize& axis = plan[i + 2];
@@ -262,7 +320,12 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
         if (align && axis.input > 0) axis.scale = static_cast<double>(axis.output) / static_cast<double>(axis.input);
         if (axis.output < 0 || !(axis.scale > 0)) return opError("invalid output size " + std::to_string(axis.output));
     }
-    return runPlan(context, x, plan, options);
+    return how;
+}
+
+base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row) {
+    SONDE_ASSIGN(const Resampling how, atenResampling(context, row));
+    return resample(context, context.in({"self", "input"}), how);
 }
 
 base::Result<void> inferAtenUpsample(InferContext& context, const AtenUpsample& row) {
@@ -285,11 +348,13 @@ base::Result<void> inferAtenUpsample(InferContext& context, const AtenUpsample& 
     return {};
 }
 
-void defineAtenResize(Registry& registry) {
-    const struct {
-        std::string_view schema;
-        AtenUpsample row;
-    } rows[] = {
+struct AtenRow {
+    std::string_view schema;
+    AtenUpsample row;
+};
+
+std::span<const AtenRow> atenRows() {
+    static constexpr AtenRow kRows[] = {
         {"upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor", {"nearest", 1, false}},
         {"upsample_nearest2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
          {"nearest", 2, false}},
@@ -338,7 +403,20 @@ void defineAtenResize(Registry& registry) {
         {"upsample_bicubic2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
          {"cubic", 2, true}},
     };
-    for (const auto& row : rows) {
+    return kRows;
+}
+
+base::Result<Dependence> atenUpsampleTerms(const ElementCall& call) {
+    for (const AtenRow& row : atenRows()) {
+        if (row.schema.substr(0, row.schema.find('(')) != call.op.name) continue;
+        SONDE_ASSIGN(const Resampling how, atenResampling(call.context, row.row));
+        return resampledTerms(call, how);
+    }
+    return opError("there is no formula for " + std::string(call.op.name));
+}
+
+void defineAtenResize(Registry& registry) {
+    for (const AtenRow& row : atenRows()) {
         registry.add(atenRow(
             row.schema, "resamples an image to another size", Category::Transform,
             [upsample = row.row](KernelContext& context) { return atenUpsample(context, upsample); },
@@ -355,25 +433,25 @@ void define_resize(Registry& registry) {
                      .attrFloat("height_scale", 1)
                      .attrFloat("width_scale", 1)
                      .attrString("mode", "nearest")
-                     .runs(oldResize, inferResize));
+                     .runs(onnxResize<oldResampling>, inferResize));
     registry.add(Row("Upsample", 7, "resamples to a larger size", Category::Transform)
                      .in("X")
                      .out("Y")
                      .required("scales", AttributeKind::Floats)
                      .attrString("mode", "nearest")
-                     .runs(oldResize, inferResize));
+                     .runs(onnxResize<oldResampling>, inferResize));
     registry.add(Row("Upsample", 9, "resamples to a larger size", Category::Transform)
                      .in("X")
                      .in("scales", kFloat32)
                      .out("Y")
                      .attrString("mode", "nearest")
-                     .runs(oldResize, inferResize));
+                     .runs(onnxResize<oldResampling>, inferResize));
     registry.add(Row("Resize", 10, "resamples to another size", Category::Transform)
                      .in("X")
                      .in("scales", kFloat32)
                      .out("Y")
                      .attrString("mode", "nearest")
-                     .runs(oldResize, inferResize));
+                     .runs(onnxResize<oldResampling>, inferResize));
     registry.add(Row("Resize", 11, "resamples to another size", Category::Transform)
                      .in("X")
                      .optionalIn("roi", kFloats)
@@ -389,8 +467,15 @@ void define_resize(Registry& registry) {
                      .attrString("keep_aspect_ratio_policy", "stretch")
                      .attrString("mode", "nearest")
                      .attrString("nearest_mode", "round_prefer_floor")
-                     .runs(onnxResize, inferResize));
+                     .runs(onnxResize<onnxResampling>, inferResize));
     defineAtenResize(registry);
+    explain("", "Resize Upsample", onnxResizeTerms);
+    explain(
+        "aten",
+        "upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d "
+        "_upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d "
+        "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",
+        atenUpsampleTerms);
 }
 
 }  // namespace sonde::ops

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -392,6 +393,7 @@ void define_sampling(Registry& registry) {
                      .attrInts("pads")
                      .attrInts("strides")
                      .runs(maxUnpool, inferMaxUnpool));
+    explain("", "MaxUnpool", dependence::moved, "X");
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/common_type.h"
 #include "core/ops/support/row.h"
@@ -312,6 +313,8 @@ void define_sequence(Registry& registry) {
                          .out("output")
                          .runs(getElement, inferHeld));
     }
+    explain("", "SequenceAt ConcatFromSequence SequenceErase", dependence::moved);
+    explain("", "SequenceInsert", dependence::moved, "input_sequence tensor");
 }
 
 }  // namespace sonde::ops

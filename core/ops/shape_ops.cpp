@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -552,6 +553,7 @@ void define_shape_ops(Registry& registry) {
             .runs([](KernelContext& context) { return permuteTo(context, context.attributes().getInts("perm")); },
                   [](InferContext& context) { return inferPermute(context, context.attributes().getInts("perm")); }));
     defineAtenShape(registry);
+    explain("", "Shape Size", dependence::fixed);
 }
 
 }  // namespace sonde::ops

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <deque>
 
+#include "core/base/number_text.h"
+#include "core/operators/names.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/support/promotion.h"
@@ -53,6 +57,7 @@ struct Function {
     std::string_view onnx;  ///< empty: ATen only
     int since;
     std::string_view summary;
+    std::string_view formula;  ///< of x and the attributes, see dependence::elementWise; empty: the kernel's
     Category category;
     DTypeSet dtypes;
     UnaryFunction function;
@@ -66,116 +71,116 @@ std::vector<Function> functions() {
     const auto kAct = Category::Activation;
     // clang-format off
     return {
-        {"Relu", 1, "max(0, x)", kAct, kNumbers,
+        {"Relu", 1, "max(0, x)", "maximum(x, 0)", kAct, kNumbers,
          {[](double x, double, double) { return x < 0 ? 0.0 : x; }, [](std::int64_t x) { return x < 0 ? 0 : x; }, Unary::Relu}, {},
          {"relu(Tensor self) -> Tensor", "relu_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"LeakyRelu", 1, "x, or alpha·x below 0", kAct, kFloats,
+        {"LeakyRelu", 1, "x, or alpha·x below 0", "where(x < 0, alpha * x, x)", kAct, kFloats,
          {[](double x, double a, double) { return x < 0 ? a * x : x; }, nullptr, Unary::LeakyRelu}, {{"alpha", 0.01}}, {}},
-        {"Elu", 1, "x, or alpha·(e^x − 1) below 0", kAct, kFloats,
+        {"Elu", 1, "x, or alpha·(e^x − 1) below 0", "where(x < 0, alpha * expm1(x), x)", kAct, kFloats,
          {[](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }, nullptr}, {{"alpha", 1.0}}, {}},
-        {"Selu", 1, "gamma·x, or gamma·alpha·(e^x − 1) below 0", kAct, kFloats,
+        {"Selu", 1, "gamma·x, or gamma·alpha·(e^x − 1) below 0", "gamma * where(x <= 0, alpha * expm1(x), x)", kAct, kFloats,
          {[](double x, double a, double b) { return x <= 0 ? b * a * std::expm1(x) : b * x; }, nullptr},
          {{"alpha", 1.67326319217681884765625}, {"gamma", 1.05070102214813232421875}},
          {"selu(Tensor self) -> Tensor", "selu_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Celu", 12, "max(0, x) + min(0, alpha·(e^(x/alpha) − 1))", kAct, kFloats,
+        {"Celu", 12, "max(0, x) + min(0, alpha·(e^(x/alpha) − 1))", "where(x < 0, alpha * expm1(x / alpha), x)", kAct, kFloats,
          {[](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; }, nullptr}, {{"alpha", 1.0}}, {}},
-        {"ThresholdedRelu", 10, "x where it is above alpha, else 0", kAct, kFloats,
+        {"ThresholdedRelu", 10, "x where it is above alpha, else 0", "where(x > alpha, x, 0)", kAct, kFloats,
          {[](double x, double a, double) { return std::isnan(x) || x > a ? x : 0.0; }, nullptr}, {{"alpha", 1.0}}, {}},
-        {"Sigmoid", 1, "1 / (1 + e^−x)", kAct, kFloats,
+        {"Sigmoid", 1, "1 / (1 + e^−x)", "1 / (1 + exp(-x))", kAct, kFloats,
          {[](double x, double, double) { return sigmoidOf(x); }, nullptr, Unary::Sigmoid}, {},
          {"sigmoid(Tensor self) -> Tensor", "sigmoid_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"HardSigmoid", 1, "clip(alpha·x + beta, 0, 1)", kAct, kFloats,
+        {"HardSigmoid", 1, "clip(alpha·x + beta, 0, 1)", "clip(alpha * x + beta, 0, 1)", kAct, kFloats,
          {[](double x, double a, double b) { return clamp01(a * x + b); }, nullptr, Unary::HardSigmoid},
          {{"alpha", 0.2}, {"beta", 0.5}}, {}},
-        {"HardSwish", 14, "x · clip(x/6 + 1/2, 0, 1)", kAct, kFloats,
+        {"HardSwish", 14, "x · clip(x/6 + 1/2, 0, 1)", "x * clip(x / 6 + 0.5, 0, 1)", kAct, kFloats,
          {[](double x, double, double) { return x * clamp01(x / 6 + 0.5); }, nullptr, Unary::HardSwish}, {},
          {"hardswish(Tensor self) -> Tensor", "hardswish_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Swish", 24, "x · sigmoid(alpha·x)", kAct, kFloats,
+        {"Swish", 24, "x · sigmoid(alpha·x)", "x / (1 + exp(-alpha * x))", kAct, kFloats,
          {[](double x, double a, double) { return x * sigmoidOf(a * x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}}, {}},
-        {"Softplus", 1, "ln(1 + e^x)", kAct, kFloats, {[](double x, double, double) { return softplusOf(x); }, nullptr}, {}, {}},
-        {"Softsign", 1, "x / (1 + |x|)", kAct, kFloats, {[](double x, double, double) { return x / (1 + std::fabs(x)); }, nullptr}, {}, {}},
-        {"Mish", 18, "x · tanh(ln(1 + e^x))", kAct, kFloats,
+        {"Softplus", 1, "ln(1 + e^x)", "maximum(x, 0) + log1p(exp(-abs(x)))", kAct, kFloats, {[](double x, double, double) { return softplusOf(x); }, nullptr}, {}, {}},
+        {"Softsign", 1, "x / (1 + |x|)", "x / (1 + abs(x))", kAct, kFloats, {[](double x, double, double) { return x / (1 + std::fabs(x)); }, nullptr}, {}, {}},
+        {"Mish", 18, "x · tanh(ln(1 + e^x))", "x * tanh(maximum(x, 0) + log1p(exp(-abs(x))))", kAct, kFloats,
          {[](double x, double, double) { return x * std::tanh(softplusOf(x)); }, nullptr}, {},
          {"mish(Tensor self) -> Tensor", "mish_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Shrink", 9, "moves x by bias toward 0 where |x| is above lambd, else 0", kAct, kNumbers,
+        {"Shrink", 9, "moves x by bias toward 0 where |x| is above lambd, else 0", "where(x < -lambd, x + bias, where(x > lambd, x - bias, 0))", kAct, kNumbers,
          {[](double x, double a, double b) { return x < -b ? x + a : x > b ? x - a : 0.0; }, nullptr}, {{"bias", 0.0}, {"lambd", 0.5}}, {}},
-        {"Tanh", 1, "hyperbolic tangent", kAct, kFloats,
+        {"Tanh", 1, "hyperbolic tangent", "tanh(x)", kAct, kFloats,
          {[](double x, double, double) { return std::tanh(x); }, nullptr, Unary::Tanh}, {},
          {"tanh(Tensor self) -> Tensor", "tanh_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Abs", 1, "|x|", kEl, kNumbers,
+        {"Abs", 1, "|x|", "abs(x)", kEl, kNumbers,
          {[](double x, double, double) { return std::fabs(x); },
           [](std::int64_t x) { return x < 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x)) : x; }, Unary::Abs}, {},
          {"abs(Tensor self) -> Tensor", "abs_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Neg", 1, "−x", kEl, kFloats | kSignedInts,
+        {"Neg", 1, "−x", "-x", kEl, kFloats | kSignedInts,
          {[](double x, double, double) { return -x; },
           [](std::int64_t x) { return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x)); }, Unary::Neg}, {},
          {"neg(Tensor self) -> Tensor", "neg_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Sign", 9, "−1, 0 or 1", kEl, kNumbers,
+        {"Sign", 9, "−1, 0 or 1", "sign(x)", kEl, kNumbers,
          {[](double x, double, double) { return std::isnan(x) ? x : x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; },
           [](std::int64_t x) -> std::int64_t { return (x > 0) - (x < 0); }}, {}, {"sign(Tensor self) -> Tensor"}},
-        {"Floor", 1, "the next integer below", kEl, kFloats, {[](double x, double, double) { return std::floor(x); }, kSameWhole}, {},
+        {"Floor", 1, "the next integer below", "floor(x)", kEl, kFloats, {[](double x, double, double) { return std::floor(x); }, kSameWhole}, {},
          {"floor(Tensor self) -> Tensor", "floor_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Ceil", 1, "the next integer above", kEl, kFloats, {[](double x, double, double) { return std::ceil(x); }, kSameWhole}, {},
+        {"Ceil", 1, "the next integer above", "ceil(x)", kEl, kFloats, {[](double x, double, double) { return std::ceil(x); }, kSameWhole}, {},
          {"ceil(Tensor self) -> Tensor", "ceil_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Round", 11, "the nearest integer, halves to the even one", kEl, kFloats,
+        {"Round", 11, "the nearest integer, halves to the even one", "round(x)", kEl, kFloats,
          {[](double x, double, double) { return std::nearbyint(x); }, kSameWhole}, {}, {"round(Tensor self) -> Tensor"}},
-        {"", 0, "the integer toward zero", kEl, kFloats, {[](double x, double, double) { return std::trunc(x); }, kSameWhole}, {},
+        {"", 0, "the integer toward zero", "trunc(x)", kEl, kFloats, {[](double x, double, double) { return std::trunc(x); }, kSameWhole}, {},
          {"trunc(Tensor self) -> Tensor"}},
-        {"Sqrt", 1, "square root", kEl, kFloats, {[](double x, double, double) { return std::sqrt(x); }, nullptr, Unary::Sqrt}, {},
+        {"Sqrt", 1, "square root", "sqrt(x)", kEl, kFloats, {[](double x, double, double) { return std::sqrt(x); }, nullptr, Unary::Sqrt}, {},
          {"sqrt(Tensor self) -> Tensor", "sqrt_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"", 0, "1 / square root", kEl, kFloats, {[](double x, double, double) { return 1 / std::sqrt(x); }, nullptr}, {},
+        {"", 0, "1 / square root", "1 / sqrt(x)", kEl, kFloats, {[](double x, double, double) { return 1 / std::sqrt(x); }, nullptr}, {},
          {"rsqrt(Tensor self) -> Tensor", "rsqrt_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Reciprocal", 1, "1 / x", kEl, kFloats, {[](double x, double, double) { return 1 / x; }, nullptr, Unary::Reciprocal}, {},
+        {"Reciprocal", 1, "1 / x", "1 / x", kEl, kFloats, {[](double x, double, double) { return 1 / x; }, nullptr, Unary::Reciprocal}, {},
          {"reciprocal(Tensor self) -> Tensor", "reciprocal_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Exp", 1, "e^x", kEl, kFloats, {[](double x, double, double) { return std::exp(x); }, nullptr, Unary::Exp}, {},
+        {"Exp", 1, "e^x", "exp(x)", kEl, kFloats, {[](double x, double, double) { return std::exp(x); }, nullptr, Unary::Exp}, {},
          {"exp(Tensor self) -> Tensor", "exp_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"", 0, "e^x − 1", kEl, kFloats, {[](double x, double, double) { return std::expm1(x); }, nullptr}, {}, {"expm1(Tensor self) -> Tensor"}},
-        {"Log", 1, "natural logarithm", kEl, kFloats, {[](double x, double, double) { return std::log(x); }, nullptr}, {},
+        {"", 0, "e^x − 1", "expm1(x)", kEl, kFloats, {[](double x, double, double) { return std::expm1(x); }, nullptr}, {}, {"expm1(Tensor self) -> Tensor"}},
+        {"Log", 1, "natural logarithm", "log(x)", kEl, kFloats, {[](double x, double, double) { return std::log(x); }, nullptr}, {},
          {"log(Tensor self) -> Tensor", "log_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"", 0, "logarithm of base 2", kEl, kFloats, {[](double x, double, double) { return std::log2(x); }, nullptr}, {}, {"log2(Tensor self) -> Tensor"}},
-        {"", 0, "logarithm of base 10", kEl, kFloats, {[](double x, double, double) { return std::log10(x); }, nullptr}, {}, {"log10(Tensor self) -> Tensor"}},
-        {"", 0, "ln(1 + x)", kEl, kFloats, {[](double x, double, double) { return std::log1p(x); }, nullptr}, {}, {"log1p(Tensor self) -> Tensor"}},
-        {"Erf", 9, "error function", kEl, kNumbers, {[](double x, double, double) { return std::erf(x); }, nullptr, Unary::Erf}, {},
+        {"", 0, "logarithm of base 2", "log2(x)", kEl, kFloats, {[](double x, double, double) { return std::log2(x); }, nullptr}, {}, {"log2(Tensor self) -> Tensor"}},
+        {"", 0, "logarithm of base 10", "log10(x)", kEl, kFloats, {[](double x, double, double) { return std::log10(x); }, nullptr}, {}, {"log10(Tensor self) -> Tensor"}},
+        {"", 0, "ln(1 + x)", "log1p(x)", kEl, kFloats, {[](double x, double, double) { return std::log1p(x); }, nullptr}, {}, {"log1p(Tensor self) -> Tensor"}},
+        {"Erf", 9, "error function", "", kEl, kNumbers, {[](double x, double, double) { return std::erf(x); }, nullptr, Unary::Erf}, {},
          {"erf(Tensor self) -> Tensor", "erf_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Sin", 7, "sine", kEl, kFloats, {[](double x, double, double) { return std::sin(x); }, nullptr}, {}, {"sin(Tensor self) -> Tensor"}},
-        {"Cos", 7, "cosine", kEl, kFloats, {[](double x, double, double) { return std::cos(x); }, nullptr}, {}, {"cos(Tensor self) -> Tensor"}},
-        {"Tan", 7, "tangent", kEl, kFloats, {[](double x, double, double) { return std::tan(x); }, nullptr}, {}, {"tan(Tensor self) -> Tensor"}},
-        {"Asin", 7, "arc sine", kEl, kFloats, {[](double x, double, double) { return std::asin(x); }, nullptr}, {}, {"asin(Tensor self) -> Tensor"}},
-        {"Acos", 7, "arc cosine", kEl, kFloats, {[](double x, double, double) { return std::acos(x); }, nullptr}, {}, {"acos(Tensor self) -> Tensor"}},
-        {"Atan", 7, "arc tangent", kEl, kFloats, {[](double x, double, double) { return std::atan(x); }, nullptr}, {}, {"atan(Tensor self) -> Tensor"}},
-        {"Sinh", 9, "hyperbolic sine", kEl, kFloats, {[](double x, double, double) { return std::sinh(x); }, nullptr}, {}, {"sinh(Tensor self) -> Tensor"}},
-        {"Cosh", 9, "hyperbolic cosine", kEl, kFloats, {[](double x, double, double) { return std::cosh(x); }, nullptr}, {}, {"cosh(Tensor self) -> Tensor"}},
-        {"Asinh", 9, "inverse hyperbolic sine", kEl, kFloats, {[](double x, double, double) { return std::asinh(x); }, nullptr}, {}, {"asinh(Tensor self) -> Tensor"}},
-        {"Acosh", 9, "inverse hyperbolic cosine", kEl, kFloats, {[](double x, double, double) { return std::acosh(x); }, nullptr}, {}, {"acosh(Tensor self) -> Tensor"}},
-        {"Atanh", 9, "inverse hyperbolic tangent", kEl, kFloats, {[](double x, double, double) { return std::atanh(x); }, nullptr}, {}, {"atanh(Tensor self) -> Tensor"}},
-        {"", 0, "x · sigmoid(x)", kAct, kFloats, {[](double x, double, double) { return x * sigmoidOf(x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}},
+        {"Sin", 7, "sine", "sin(x)", kEl, kFloats, {[](double x, double, double) { return std::sin(x); }, nullptr}, {}, {"sin(Tensor self) -> Tensor"}},
+        {"Cos", 7, "cosine", "cos(x)", kEl, kFloats, {[](double x, double, double) { return std::cos(x); }, nullptr}, {}, {"cos(Tensor self) -> Tensor"}},
+        {"Tan", 7, "tangent", "tan(x)", kEl, kFloats, {[](double x, double, double) { return std::tan(x); }, nullptr}, {}, {"tan(Tensor self) -> Tensor"}},
+        {"Asin", 7, "arc sine", "", kEl, kFloats, {[](double x, double, double) { return std::asin(x); }, nullptr}, {}, {"asin(Tensor self) -> Tensor"}},
+        {"Acos", 7, "arc cosine", "", kEl, kFloats, {[](double x, double, double) { return std::acos(x); }, nullptr}, {}, {"acos(Tensor self) -> Tensor"}},
+        {"Atan", 7, "arc tangent", "", kEl, kFloats, {[](double x, double, double) { return std::atan(x); }, nullptr}, {}, {"atan(Tensor self) -> Tensor"}},
+        {"Sinh", 9, "hyperbolic sine", "(exp(x) - exp(-x)) / 2", kEl, kFloats, {[](double x, double, double) { return std::sinh(x); }, nullptr}, {}, {"sinh(Tensor self) -> Tensor"}},
+        {"Cosh", 9, "hyperbolic cosine", "(exp(x) + exp(-x)) / 2", kEl, kFloats, {[](double x, double, double) { return std::cosh(x); }, nullptr}, {}, {"cosh(Tensor self) -> Tensor"}},
+        {"Asinh", 9, "inverse hyperbolic sine", "", kEl, kFloats, {[](double x, double, double) { return std::asinh(x); }, nullptr}, {}, {"asinh(Tensor self) -> Tensor"}},
+        {"Acosh", 9, "inverse hyperbolic cosine", "", kEl, kFloats, {[](double x, double, double) { return std::acosh(x); }, nullptr}, {}, {"acosh(Tensor self) -> Tensor"}},
+        {"Atanh", 9, "inverse hyperbolic tangent", "", kEl, kFloats, {[](double x, double, double) { return std::atanh(x); }, nullptr}, {}, {"atanh(Tensor self) -> Tensor"}},
+        {"", 0, "x · sigmoid(x)", "x / (1 + exp(-x))", kAct, kFloats, {[](double x, double, double) { return x * sigmoidOf(x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}},
          {"silu(Tensor self) -> Tensor", "silu_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"", 0, "min(max(0, x), 6)", kAct, kFloats,
+        {"", 0, "min(max(0, x), 6)", "clip(x, min, max)", kAct, kFloats,
          {[](double x, double a, double b) { return x < a ? a : x > b ? b : x; }, nullptr, Unary::Clip}, {{"min", 0.0}, {"max", 6.0}},
          {"relu6(Tensor self) -> Tensor", "relu6_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"", 0, "clip(x/6 + 1/2, 0, 1)", kAct, kFloats,
+        {"", 0, "clip(x/6 + 1/2, 0, 1)", "clip(alpha * x + beta, 0, 1)", kAct, kFloats,
          {[](double x, double a, double b) { return clamp01(a * x + b); }, nullptr, Unary::HardSigmoid}, {{"alpha", 1.0 / 6}, {"beta", 0.5}},
          {"hardsigmoid(Tensor self) -> Tensor", "hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"", 0, "ln sigmoid(x)", kAct, kFloats, {[](double x, double, double) { return -softplusOf(-x); }, nullptr}, {},
+        {"", 0, "ln sigmoid(x)", "minimum(x, 0) - log1p(exp(-abs(x)))", kAct, kFloats, {[](double x, double, double) { return -softplusOf(-x); }, nullptr}, {},
          {"log_sigmoid(Tensor self) -> Tensor"}},
-        {"", 0, "2^x", kEl, kFloats, {[](double x, double, double) { return std::exp2(x); }, nullptr}, {}, {"exp2(Tensor self) -> Tensor"}},
-        {"", 0, "1 − erf(x)", kEl, kFloats, {[](double x, double, double) { return std::erfc(x); }, nullptr}, {}, {"erfc(Tensor self) -> Tensor"}},
-        {"", 0, "inverse of the error function", kEl, kFloats, {[](double x, double, double) { return erfInverseOf(x); }, nullptr}, {},
+        {"", 0, "2^x", "2.0 ** x", kEl, kFloats, {[](double x, double, double) { return std::exp2(x); }, nullptr}, {}, {"exp2(Tensor self) -> Tensor"}},
+        {"", 0, "1 − erf(x)", "", kEl, kFloats, {[](double x, double, double) { return std::erfc(x); }, nullptr}, {}, {"erfc(Tensor self) -> Tensor"}},
+        {"", 0, "inverse of the error function", "", kEl, kFloats, {[](double x, double, double) { return erfInverseOf(x); }, nullptr}, {},
          {"erfinv(Tensor self) -> Tensor"}},
-        {"", 0, "ln |Γ(x)|", kEl, kFloats, {[](double x, double, double) { return std::lgamma(x); }, nullptr}, {}, {"lgamma(Tensor self) -> Tensor"}},
-        {"", 0, "d/dx ln Γ(x)", kEl, kFloats, {[](double x, double, double) { return digammaOf(x); }, nullptr}, {}, {"digamma(Tensor self) -> Tensor"}},
-        {"", 0, "the fractional part", kEl, kFloats, {[](double x, double, double) { return x - std::trunc(x); }, nullptr}, {},
+        {"", 0, "ln |Γ(x)|", "", kEl, kFloats, {[](double x, double, double) { return std::lgamma(x); }, nullptr}, {}, {"lgamma(Tensor self) -> Tensor"}},
+        {"", 0, "d/dx ln Γ(x)", "", kEl, kFloats, {[](double x, double, double) { return digammaOf(x); }, nullptr}, {}, {"digamma(Tensor self) -> Tensor"}},
+        {"", 0, "the fractional part", "x - trunc(x)", kEl, kFloats, {[](double x, double, double) { return x - std::trunc(x); }, nullptr}, {},
          {"frac(Tensor self) -> Tensor"}},
-        {"", 0, "sin(πx) / πx", kEl, kFloats,
+        {"", 0, "sin(πx) / πx", "", kEl, kFloats,
          {[](double x, double, double) { return x == 0 ? 1.0 : std::sin(3.14159265358979323846 * x) / (3.14159265358979323846 * x); }, nullptr}, {},
          {"sinc(Tensor self) -> Tensor"}},
-        {"", 0, "degrees as radians", kEl, kFloats, {[](double x, double, double) { return x * (3.14159265358979323846 / 180); }, nullptr}, {},
+        {"", 0, "degrees as radians", "x * 3.141592653589793 / 180", kEl, kFloats, {[](double x, double, double) { return x * (3.14159265358979323846 / 180); }, nullptr}, {},
          {"deg2rad(Tensor self) -> Tensor"}},
-        {"", 0, "radians as degrees", kEl, kFloats, {[](double x, double, double) { return x * (180 / 3.14159265358979323846); }, nullptr}, {},
+        {"", 0, "radians as degrees", "x * 180 / 3.141592653589793", kEl, kFloats, {[](double x, double, double) { return x * (180 / 3.14159265358979323846); }, nullptr}, {},
          {"rad2deg(Tensor self) -> Tensor"}},
-        {"", 0, "modified Bessel function of order 0", kEl, kFloats,
+        {"", 0, "modified Bessel function of order 0", "", kEl, kFloats,
          {[](double x, double, double) { return std::cyl_bessel_i(0.0, std::fabs(x)); }, nullptr}, {}, {"i0(Tensor self) -> Tensor"}},
-        {"", 0, "x²", kEl, kNumbers,
+        {"", 0, "x²", "x * x", kEl, kNumbers,
          {[](double x, double, double) { return x * x; },
           [](std::int64_t x) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(x)); }, Unary::Square}, {},
          {"square(Tensor self) -> Tensor"}},
@@ -233,6 +238,19 @@ base::Result<void> runThroughFloat(KernelContext& context, const UnaryFunction& 
     return {};
 }
 
+/// The formula with numbers in place of the parameters, where a vocabulary has none of that name.
+std::string_view formulaWithNumbers(const Function& row) {
+    static std::deque<std::string> made;
+    std::string formula(row.formula);
+    for (const Parameter1& parameter : row.attributes) {
+        const std::string number = base::shortestText(parameter.fallback);
+        for (std::size_t at = formula.find(parameter.name); at != std::string::npos;
+             at = formula.find(parameter.name, at + number.size()))
+            formula.replace(at, std::string_view(parameter.name).size(), number);
+    }
+    return made.emplace_back(std::move(formula));
+}
+
 void addOnnx(Registry& registry, const Function& row) {
     const std::vector<Parameter1> attributes = row.attributes;
     const UnaryFunction function = row.function;
@@ -250,6 +268,7 @@ void addOnnx(Registry& registry, const Function& row) {
         },
         inferSame);
     registry.add(built);
+    explain("", row.onnx, dependence::elementWise, row.formula);
     if (!function.fast) return;
     kernels::addEpilogueKernel("", row.onnx);
     kernels::addEpilogueOp("", row.onnx, [function, attributes](const kernels::EpilogueCall& call) {
@@ -287,6 +306,8 @@ void addAtenUnary(Registry& registry, const Function& row) {
             function.fast == Unary::Abs ? &inferAbs
             : function.whole            ? &inferSame
                                         : &inferAten));
+        explain("aten", operators::outOfPlaceName(schema.substr(0, schema.find('('))), dependence::elementWise,
+                row.attributes.empty() ? row.formula : formulaWithNumbers(row));
         if (!function.fast) continue;
         kernels::addEpilogueOp(
             "aten", schema.substr(0, schema.find('(')),
@@ -458,6 +479,18 @@ void define_unary(Registry& registry) {
                   "ln(1 + e^(beta·x)) / beta",
                   {[](double x, double a, double b) { return x * a > b ? x : softplusOf(x * a) / a; }, nullptr});
     defineTests(registry);
+    const auto explainAten = [](std::string_view names, std::string_view formula) {
+        explain("aten", names, dependence::elementWise, formula);
+    };
+    explainAten("leaky_relu", "where(x < 0, negative_slope * x, x)");
+    explainAten("round.decimals", "");
+    explainAten("hardtanh", "clip(x, min_val, max_val)");
+    explainAten("threshold", "where(x > threshold, x, value)");
+    explainAten("elu", "scale * where(x < 0, alpha * expm1(x), x)");
+    explainAten("celu", "where(x < 0, alpha * expm1(x / alpha), x)");
+    explainAten("hardshrink", "where(abs(x) > lambd, x, 0)");
+    explainAten("softshrink", "where(x > lambd, x - lambd, where(x < -lambd, x + lambd, 0))");
+    explainAten("softplus", "where(beta * x > threshold, x, log1p(exp(beta * x)) / beta)");
 }
 
 }  // namespace sonde::ops

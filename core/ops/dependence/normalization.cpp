@@ -1,0 +1,179 @@
+// Normalisations: (x - mean) / sqrt(var + epsilon) * scale + bias, of elements that share mean and variance.
+
+#include <algorithm>
+#include <limits>
+
+#include "core/ops/dependence/region.h"
+#include "core/ops/dependence/rules.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops::dependence {
+
+namespace {
+
+constexpr std::string_view kByRow = "(x - mean(row)) / sqrt(var(row) + epsilon)",
+                           kByStatistics = "(x - mean) / sqrt(var + epsilon)",
+                           kByRootMeanSquare = "x / sqrt(mean(row * row) + epsilon)";
+
+std::size_t inputOf(const ElementCall& call, std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) {
+        const std::size_t at = call.op.position(Name(name));
+        if (at < call.context.inputCount() && call.context.has(at)) return at;
+    }
+    return kNoOperand;
+}
+
+base::Result<void> addEpsilon(Dependence& dependence, const ElementCall& call) {
+    double epsilon = call.context.attributes().getFloat("epsilon", 1e-5);
+    if (const std::size_t at = inputOf(call, {"eps"}); at != kNoOperand) {
+        SONDE_ASSIGN(epsilon, numberOf(call.context.value(at)));
+    } else if (call.op.domain == "aten" && call.op.position(Name("eps")) < call.op.inputs.size()) {
+        const DType dtype = call.context.in(kOperand).dtype();  // rms_norm: the machine's
+        epsilon =
+            dtype == DType::Float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+    }
+    dependence.number("epsilon", epsilon);
+    return {};
+}
+
+/// x and what it is normalised with; then scale and bias, where they are, each at an element of its own.
+base::Result<Dependence> normalised(const ElementCall& call, std::string_view formula, const Region* row,
+                                    std::size_t scale, std::int64_t scaleElement, std::size_t bias,
+                                    std::int64_t biasElement) {
+    Dependence dependence;
+    dependence.formula = formula;
+    addElement(dependence, dependence.part("x"), call, kOperand, call.element);
+    if (row) SONDE_TRY(addRegion(dependence, dependence.listPart("row"), call, kOperand, *row));
+    SONDE_TRY(addEpsilon(dependence, call));
+    const auto add = [&](std::size_t input, std::int64_t element, std::string_view name,
+                         std::string_view sign) -> base::Result<void> {
+        if (input == kNoOperand) return {};
+        if (element < 0 || element >= call.context.in(input).numel())
+            return opError(std::string(name) + " " + call.context.in(input).typeText() + " does not match " +
+                           call.result.typeText());
+        addElement(dependence, dependence.part(name), call, input, element);
+        dependence.formula += std::string(sign) + std::string(name);
+        return {};
+    };
+    SONDE_TRY(add(scale, scaleElement, "scale", " * "));
+    SONDE_TRY(add(bias, biasElement, "bias", " + "));
+    return dependence;
+}
+
+std::int64_t channelOf(const ElementCall& call) {
+    return call.at.size() > 1 ? call.at[1] : call.at.empty() ? 0 : call.at[0];
+}
+
+base::Result<Dependence> byRows(const ElementCall& call, std::string_view formula, std::size_t axis) {
+    const Shape& shape = call.context.in(kOperand).shape();
+    Region row = Region::only(call.at);
+    for (std::size_t d = axis; d < shape.rank(); ++d) row.widen(d, shape);
+    const std::size_t scale = inputOf(call, {"scale", "Scale", "weight"}), bias = inputOf(call, {"B", "bias"});
+    const std::vector<std::int64_t> inside(call.at.begin() + static_cast<std::ptrdiff_t>(axis), call.at.end());
+    const auto element = [&](std::size_t input) {
+        return input == kNoOperand ? -1 : broadcastElement(inside, call.context.in(input).shape());
+    };
+    return normalised(call, formula, &row, scale, element(scale), bias, element(bias));
+}
+
+base::Result<std::size_t> firstAxis(const ElementCall& call) {
+    const std::size_t rank = call.context.in(kOperand).rank();
+    if (!call.context.has("normalized_shape")) return axisOf(call.context.attributes().getInt("axis", -1), rank);
+    SONDE_ASSIGN(const std::vector<std::int64_t> dims, intsOf(call.context.value("normalized_shape")));
+    if (dims.size() > rank) return opError("normalized_shape does not match the input");
+    return rank - dims.size();
+}
+
+}  // namespace
+
+base::Result<Dependence> batchNormalised(const ElementCall& call) {
+    if (call.output != 0) return opError("running statistics have no formula");
+    const std::int64_t channel = channelOf(call);
+    const std::size_t scale = inputOf(call, {"scale", "weight"}), bias = inputOf(call, {"B", "bias"}),
+                      mean = inputOf(call, {"mean", "input_mean", "running_mean"}),
+                      variance = inputOf(call, {"var", "input_var", "running_var"});
+    bool isTraining =
+        call.context.attributes().getInt("training_mode", 0) != 0 || mean == kNoOperand || variance == kNoOperand;
+    if (const std::size_t at = inputOf(call, {"training", "use_input_stats"}); at != kNoOperand)
+        isTraining = isTraining || call.context.value(at).number() != 0;
+    // Before opset 9 each element of an image could have statistics of its own.
+    const bool isByElement = call.context.attributes().getInt("spatial", 1) == 0;
+    const Shape& shape = call.context.in(kOperand).shape();
+    const std::int64_t element =
+        isByElement ? call.element % std::max<std::int64_t>(shape.numel() / shape[0], 1) : channel;
+    if (isTraining) {
+        Region row = Region::all(shape);
+        if (shape.rank() > 1) row.begin[1] = channel, row.end[1] = channel + 1;
+        return normalised(call, kByRow, &row, scale, element, bias, element);
+    }
+    SONDE_ASSIGN(Dependence dependence, normalised(call, kByStatistics, nullptr, scale, element, bias, element));
+    for (const auto& [name, input] : {std::pair("mean", mean), std::pair("var", variance)}) {
+        if (element >= call.context.in(input).numel()) return opError("the statistics do not match the input");
+        addElement(dependence, dependence.part(name), call, input, element);
+    }
+    return dependence;
+}
+
+base::Result<Dependence> layerNormalised(const ElementCall& call) {
+    if (call.output != 0) return opError("mean and deviation have no formula");
+    SONDE_ASSIGN(const std::size_t axis, firstAxis(call));
+    return byRows(call, kByRow, axis);
+}
+
+base::Result<Dependence> rootMeanSquareNormalised(const ElementCall& call) {
+    if (call.output != 0) return opError("the deviation has no formula");
+    SONDE_ASSIGN(const std::size_t axis, firstAxis(call));
+    return byRows(call, kByRootMeanSquare, axis);
+}
+
+base::Result<Dependence> groupNormalised(const ElementCall& call) {
+    const Shape& shape = call.context.in(kOperand).shape();
+    std::int64_t groups = call.context.attributes().getInt("num_groups", 1);
+    if (call.context.has("num_groups")) {
+        SONDE_ASSIGN(groups, intOf(call.context.value("num_groups")));
+    }
+    if (shape.rank() < 2 || groups < 1 || shape[1] % groups != 0) return opError("the groups do not match the input");
+    const std::int64_t each = shape[1] / groups, channel = channelOf(call), group = channel / each;
+    Region row = Region::all(shape);
+    row.begin[0] = call.at[0], row.end[0] = call.at[0] + 1;
+    row.begin[1] = group * each, row.end[1] = row.begin[1] + each;
+    const std::size_t scale = inputOf(call, {"scale", "weight"}), bias = inputOf(call, {"bias", "B"});
+    // In opset 18 there was one scale for each group.
+    const auto element = [&](std::size_t input) {
+        return input != kNoOperand && call.context.in(input).numel() != shape[1] ? group : channel;
+    };
+    return normalised(call, kByRow, &row, scale, element(scale), bias, element(bias));
+}
+
+base::Result<Dependence> instanceNormalised(const ElementCall& call) {
+    if (call.context.has("use_input_stats") && call.context.value("use_input_stats").number() == 0 &&
+        call.context.has("running_mean") && call.context.has("running_var"))
+        return batchNormalised(call);
+    const Shape& shape = call.context.in(kOperand).shape();
+    if (shape.rank() < 2) return opError("the input has no channels");
+    Region row = Region::only(call.at);
+    for (std::size_t d = 2; d < shape.rank(); ++d) row.widen(d, shape);
+    return normalised(call, kByRow, &row, inputOf(call, {"scale", "weight"}), call.at[1], inputOf(call, {"B", "bias"}),
+                      call.at[1]);
+}
+
+base::Result<Dependence> localResponse(const ElementCall& call) {
+    const Shape& shape = call.context.in(kOperand).shape();
+    const Attributes& attributes = call.context.attributes();
+    const std::int64_t size = attributes.getInt("size", 1), before = (size - 1) / 2;
+    if (shape.rank() < 2 || size < 1) return opError("the input has no channels");
+    Region row = Region::only(call.at);
+    row.begin[1] = std::max<std::int64_t>(0, call.at[1] - before);
+    row.end[1] = std::min(shape[1], call.at[1] + std::min(size - 1 - before, shape[1]) + 1);
+    Dependence dependence;
+    dependence.formula = "x / (bias + alpha / size * sum(row * row)) ** beta";
+    addElement(dependence, dependence.part("x"), call, kOperand, call.element);
+    SONDE_TRY(addRegion(dependence, dependence.listPart("row"), call, kOperand, row));
+    dependence.number("bias", attributes.getFloat("bias", 1));
+    dependence.number("alpha", attributes.getFloat("alpha", 1e-4));
+    dependence.number("beta", attributes.getFloat("beta", 0.75));
+    dependence.number("size", static_cast<double>(size));
+    return dependence;
+}
+
+}  // namespace sonde::ops::dependence

@@ -1,0 +1,185 @@
+// Products of matrices: sum(w * x), where x are elements of the left factor and w of the right one.
+
+#include <map>
+
+#include "core/ops/dependence/region.h"
+#include "core/ops/dependence/rules.h"
+#include "core/ops/support/einsum.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops::dependence {
+
+namespace {
+
+/// A factor: where it is in the call, and the row-major index of its elements.
+struct Factor {
+    std::size_t input;
+    std::int64_t first = 0;  ///< element for k = 0
+    std::int64_t step = 1;   ///< from one k to the next
+};
+
+/// Σ over k of left · right.
+base::Result<void> addProducts(Dependence& dependence, const ElementCall& call, const Factor& left, const Factor& right,
+                               std::int64_t count) {
+    SONDE_TRY(checkTerms(count));
+    const Tensor &x = call.context.in(left.input), &w = call.context.in(right.input);
+    if (count > 0 && (left.first < 0 || right.first < 0 || left.first + (count - 1) * left.step >= x.numel() ||
+                      right.first + (count - 1) * right.step >= w.numel()))
+        return opError(x.typeText() + " and " + w.typeText() + " do not match");
+    const std::uint32_t part = dependence.listPart("x", "w");
+    for (std::int64_t k = 0; k < count; ++k) {
+        addElement(dependence, part, call, left.input, left.first + k * left.step);
+        DependenceTerm& term = dependence.terms.back();
+        term.weightInput = static_cast<std::uint32_t>(right.input);
+        term.weightElement = right.first + k * right.step;
+        term.weight = w.toDouble(term.weightElement);
+    }
+    return {};
+}
+
+/// The element at [batch…, row, column] of a factor, of which a vector has one of the last two only.
+std::int64_t elementOf(const Shape& shape, const std::vector<std::int64_t>& batch, std::int64_t row,
+                       std::int64_t column) {
+    if (shape.rank() == 1) return row + column;
+    const Shape matrices(std::span(shape.dims()).first(shape.rank() - 2));
+    const std::int64_t at = broadcastElement(batch, matrices);
+    return at < 0 ? -1 : (at * shape[shape.rank() - 2] + row) * shape[shape.rank() - 1] + column;
+}
+
+std::size_t positionOf(const ElementCall& call, std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) {
+        const std::size_t at = call.op.position(Name(name));
+        if (at < call.context.inputCount() && call.context.has(at)) return at;
+    }
+    return kNoOperand;
+}
+
+base::Result<double> factorOf(const ElementCall& call, std::string_view name) {
+    if (call.context.has(Name(name))) return numberOf(call.context.value(Name(name)));
+    return call.context.attributes().getFloat(name, 1);
+}
+
+base::Result<void> addMatrixProduct(Dependence& dependence, const ElementCall& call, std::size_t left,
+                                    std::size_t right, bool turnsLeft = false, bool turnsRight = false) {
+    const Shape &a = call.context.in(left).shape(), &b = call.context.in(right).shape();
+    if (a.rank() < 1 || b.rank() < 1) return opError("a product of scalars");
+    std::vector<std::int64_t> batch = call.at;
+    std::int64_t row = 0, column = 0;
+    const std::size_t own = (a.rank() > 1 ? 1 : 0) + (b.rank() > 1 ? 1 : 0);
+    if (batch.size() < own) return opError("the result does not match the factors");
+    if (b.rank() > 1) column = batch.back(), batch.pop_back();
+    if (a.rank() > 1) row = batch.back(), batch.pop_back();
+    const std::int64_t count = turnsLeft ? a[a.rank() - 2] : a[a.rank() - 1];
+    const auto at = [&](std::int64_t k) {
+        return std::pair(turnsLeft ? elementOf(a, batch, k, row) : elementOf(a, batch, row, k),
+                         turnsRight ? elementOf(b, batch, column, k) : elementOf(b, batch, k, column));
+    };
+    const auto first = at(0), second = at(1);
+    return addProducts(dependence, call, {left, first.first, second.first - first.first},
+                       {right, first.second, second.second - first.second}, count);
+}
+
+}  // namespace
+
+base::Result<Dependence> matrixProduct(const ElementCall& call) {
+    Dependence dependence;
+    dependence.formula = "sum(w * x)";
+    SONDE_TRY(addMatrixProduct(dependence, call, kLeft, kRight));
+    return dependence;
+}
+
+base::Result<Dependence> generalProduct(const ElementCall& call) {
+    const std::size_t left = positionOf(call, {"A", "mat1", "batch1", "mat"}),
+                      right = positionOf(call, {"B", "mat2", "batch2", "vec"}), bias = positionOf(call, {"C", "self"});
+    if (left == kNoOperand || right == kNoOperand) return opError("a factor is missing");
+    SONDE_ASSIGN(const double alpha, factorOf(call, "alpha"));
+    SONDE_ASSIGN(const double beta, factorOf(call, "beta"));
+    Dependence dependence;
+    dependence.formula = alpha == 1 ? "sum(w * x)" : "alpha * sum(w * x)";
+    SONDE_TRY(addMatrixProduct(dependence, call, left, right, call.context.attributes().getInt("transA", 0) != 0,
+                               call.context.attributes().getInt("transB", 0) != 0));
+    dependence.number("alpha", alpha);
+    dependence.number("beta", beta);
+    if (bias == kNoOperand || beta == 0) return dependence;
+    const std::int64_t element = broadcastElement(call.at, call.context.in(bias).shape());
+    if (element < 0) return opError("what is added does not match the result");
+    addElement(dependence, dependence.part("bias"), call, bias, element);
+    dependence.formula += beta == 1 ? " + bias" : " + beta * bias";
+    return dependence;
+}
+
+base::Result<Dependence> linearLayer(const ElementCall& call) {
+    const std::size_t weight = call.context.position("weight"), bias = call.context.position("bias");
+    const Shape &x = call.context.in("input").shape(), &w = call.context.in("weight").shape();
+    if (x.rank() < 1 || w.rank() < 1) return opError("a product of scalars");
+    const std::int64_t count = x[x.rank() - 1];
+    const bool isVector = w.rank() == 1;
+    const std::int64_t row = isVector ? 0 : call.at.back();
+    const std::int64_t line = isVector ? call.element : call.element / std::max<std::int64_t>(w[0], 1);
+    Dependence dependence;
+    dependence.formula = "sum(w * x)";
+    SONDE_TRY(addProducts(dependence, call, {kOperand, line * count, 1}, {weight, row * count, 1}, count));
+    if (!call.context.has("bias")) return dependence;
+    if (row >= call.context.in("bias").numel()) return opError("the bias does not match the weights");
+    addElement(dependence, dependence.part("bias"), call, bias, row);
+    dependence.formula += " + bias";
+    return dependence;
+}
+
+base::Result<Dependence> einsteinSum(const ElementCall& call) {
+    std::string text = call.context.attributes().getString("equation", "");
+    std::vector<Tensor> operands;
+    const Value* written = argumentOf(call, "equation");  // ATen: the equation, then a list
+    const bool isList = written != nullptr;
+    if (isList) {
+        text = written->toString();
+        for (const Value& item : call.context.value("tensors").items())
+            if (item.isTensor()) operands.push_back(item.tensor());
+    } else {
+        for (std::size_t i = 0; i < call.context.inputCount(); ++i) operands.push_back(call.context.in(i));
+    }
+    std::vector<Shape> shapes;
+    for (const Tensor& operand : operands) shapes.push_back(operand.shape());
+    SONDE_ASSIGN(const EinsumEquation equation, parseEinsum(text, shapes));
+    std::map<char, std::int64_t> sizes, at;
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+        for (std::size_t d = 0; d < shapes[i].rank(); ++d)
+            sizes[equation.inputs[i][d]] = std::max(sizes[equation.inputs[i][d]], shapes[i][d]);
+    for (std::size_t d = 0; d < equation.output.size() && d < call.at.size(); ++d) at[equation.output[d]] = call.at[d];
+    std::string summed;
+    Shape summedShape;
+    for (const auto& [label, size] : sizes) {
+        if (at.contains(label)) continue;
+        summed += label;
+        summedShape.push_back(size);
+    }
+    const Region region = Region::all(summedShape);
+    SONDE_TRY(checkTerms(region.count()));
+    Dependence dependence;
+    dependence.formula = "sum(w * x)";
+    const std::uint32_t part = dependence.listPart("x", "w");
+    const std::size_t listInput = isList ? call.context.position("tensors") : 0;
+    forEach(region, summedShape, [&](const std::vector<std::int64_t>& index, std::int64_t) {
+        for (std::size_t i = 0; i < summed.size(); ++i) at[summed[i]] = index[i];
+        DependenceTerm term;
+        term.part = part;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            std::int64_t element = 0;
+            for (std::size_t d = 0; d < shapes[i].rank(); ++d)
+                element = element * shapes[i][d] + (shapes[i][d] == 1 ? 0 : at[equation.inputs[i][d]]);
+            const double value = operands[i].toDouble(element);
+            if (i == 0) {
+                term.input = static_cast<std::uint32_t>(listInput);
+                term.element = element;
+                term.value = value;
+            } else {
+                term.weight *= value;
+                if (operands.size() == 2 && !isList) term.weightInput = 1, term.weightElement = element;
+            }
+        }
+        dependence.terms.push_back(term);
+    });
+    return dependence;
+}
+
+}  // namespace sonde::ops::dependence

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+
+#include "core/ops/dependence/dependence.h"
+
+namespace sonde::ops::dependence {
+
+/// A matrix of weights of a recurrent layer, rows [gates * hidden]: where it is in the call.
+struct GateWeights {
+    std::uint32_t input = kNoOperand, member = 0;
+    const Tensor* tensor = nullptr;  ///< null: there is none
+    std::int64_t first = 0;          ///< element of its first row
+    std::int64_t width = 1;          ///< elements of a row
+
+    double at(std::int64_t row, std::int64_t column) const { return tensor->toDouble(first + row * width + column); }
+};
+
+/// One step of a recurrent cell, for one sequence: what both vocabularies' layers come down to.
+struct RecurrentStep {
+    enum class Cell : std::uint8_t { Plain, Gru, Lstm };
+    Cell cell = Cell::Plain;
+    std::int64_t hidden = 0, unit = 0;  ///< units, and the one that is asked for
+    std::vector<DependenceTerm> x, h;   ///< of this step, and the state of the one before; without weights
+    DependenceTerm memory;              ///< c of the step before
+    GateWeights inputWeights, stateWeights, inputBias, stateBias;
+    std::string order;          ///< of the gates in the rows: "iofc", "zrh", "ifgo", "rzn", "h"
+    bool isMemory = false;      ///< c is asked for, not h
+    bool resetsProduct = true;  ///< GRU: r times what R gives, not R times (r times h)
+    std::string gate = "sigmoid(", candidate = "tanh(", output = "tanh(";  ///< activations, up to the bracket
+    std::string gateEnd = ")", candidateEnd = ")", outputEnd = ")";
+};
+
+/// The formula of one step, with terms of x and of the state before.
+base::Result<Dependence> recurrentStep(const RecurrentStep& step);
+
+}  // namespace sonde::ops::dependence

@@ -1,0 +1,139 @@
+// Operators that compute one element from several of an axis, or from all of its line.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops/dependence/region.h"
+#include "core/ops/dependence/rules.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops::dependence {
+
+namespace {
+
+/// The axes that are reduced, of attributes, inputs and arguments: none given means all.
+base::Result<std::vector<std::size_t>> reducedAxes(const ElementCall& call, std::size_t rank) {
+    const Attributes& attributes = call.context.attributes();
+    std::vector<std::int64_t> axes = attributes.getInts("axes");
+    if (attributes.has("axis")) axes = {attributes.getInt("axis", 0)};
+    for (const std::string_view name : {"axes", "dim"}) {
+        if (!call.context.has(Name(name))) continue;
+        SONDE_ASSIGN(axes, intsOf(call.context.value(Name(name))));
+    }
+    if (axes.empty() && attributes.getInt("noop_with_empty_axes", 0) != 0) return std::vector<std::size_t>();
+    if (axes.empty() || rank == 0)
+        for (axes.clear(); axes.size() < rank;) axes.push_back(static_cast<std::int64_t>(axes.size()));
+    return axesOf(axes, rank);
+}
+
+/// The elements of x that are reduced to the call's one.
+base::Result<Region> reducedRegion(const ElementCall& call, const Shape& shape, const std::vector<std::size_t>& axes) {
+    const bool keeps = call.at.size() == shape.rank();
+    Region region = Region::all(shape);
+    std::size_t next = 0;
+    for (std::size_t d = 0; d < shape.rank(); ++d) {
+        const bool isReduced = std::ranges::find(axes, d) != axes.end();
+        if (!isReduced && next >= call.at.size()) return opError("the result does not match the axes");
+        if (!isReduced) region.begin[d] = call.at[next], region.end[d] = call.at[next] + 1;
+        if (!isReduced || keeps) ++next;
+    }
+    return region;
+}
+
+/// Of a maximum or minimum the one that is it weighs 1, the others nothing.
+void weighChosen(Dependence& dependence, bool isMax) {
+    if (dependence.terms.empty()) return;
+    const auto before = [isMax](const DependenceTerm& a, const DependenceTerm& b) {
+        return isMax ? a.value < b.value : a.value > b.value;
+    };
+    const auto chosen =
+        std::max_element(dependence.terms.begin(), dependence.terms.end(), before) - dependence.terms.begin();
+    for (std::size_t i = 0; i < dependence.terms.size(); ++i)
+        dependence.terms[i].weight = i == static_cast<std::size_t>(chosen) ? 1 : 0;
+}
+
+/// Variances divide by the count less a correction.
+base::Result<void> addCorrection(Dependence& dependence, const ElementCall& call) {
+    double correction = 1;
+    for (const std::string_view name : {"unbiased", "correction"}) {
+        if (const Value* given = argumentOf(call, name)) {
+            SONDE_ASSIGN(correction, numberOf(*given));
+        }
+    }
+    dependence.number("correction", correction);
+    return {};
+}
+
+}  // namespace
+
+base::Result<Dependence> reduced(const ElementCall& call) {
+    if (call.output != 0) return opError("the position of an element has no formula");
+    const Tensor& x = call.context.in(kOperand);
+    SONDE_ASSIGN(const std::vector<std::size_t> axes, reducedAxes(call, x.rank()));
+    SONDE_ASSIGN(const Region region, reducedRegion(call, x.shape(), axes));
+    Dependence dependence;
+    dependence.formula = call.text;
+    SONDE_TRY(addRegion(dependence, dependence.listPart("x"), call, kOperand, region));
+    const auto isInfinite = [](const DependenceTerm& term) { return std::isinf(term.value); };
+    if (call.text.starts_with("max(x) + log(") && std::ranges::any_of(dependence.terms, isInfinite))
+        dependence.formula = "log(sum(exp(x)))";  // nothing to take off first
+    if (call.text == "max(x)" || call.text == "argmax(x)") weighChosen(dependence, true);
+    if (call.text == "min(x)" || call.text == "argmin(x)") weighChosen(dependence, false);
+    if (call.text.starts_with("arg") && call.context.attributes().getInt("select_last_index", 0) != 0)
+        dependence.formula = "count - 1 - " + std::string(call.text.substr(0, 6)) + "(x[::-1])";
+    if (call.text.find("correction") != std::string_view::npos) SONDE_TRY(addCorrection(dependence, call));
+    dependence.number("count", static_cast<double>(dependence.terms.size()));
+    if (call.text == "mean(x)") {
+        for (DependenceTerm& term : dependence.terms) term.weight = 1 / static_cast<double>(dependence.terms.size());
+    }
+    return dependence;
+}
+
+base::Result<Dependence> running(const ElementCall& call) {
+    const Tensor& x = call.context.in(kOperand);
+    std::int64_t given = 0;
+    for (const std::string_view name : {"axis", "dim"}) {
+        if (!call.context.has(Name(name))) continue;
+        SONDE_ASSIGN(given, intOf(call.context.value(Name(name))));
+    }
+    Dependence dependence;
+    dependence.formula = call.text;
+    const std::uint32_t part = dependence.listPart("x");
+    if (x.rank() == 0) {
+        addElement(dependence, part, call, kOperand, 0);
+        return dependence;
+    }
+    SONDE_ASSIGN(const std::size_t axis, axisOf(given, x.rank()));
+    const bool isExclusive = call.context.attributes().getInt("exclusive", 0) != 0,
+               isReverse = call.context.attributes().getInt("reverse", 0) != 0;
+    Region region = Region::only(call.at);
+    const std::int64_t own = call.at[axis];
+    region.begin[axis] = !isReverse ? 0 : own + (isExclusive ? 1 : 0);
+    region.end[axis] = isReverse ? x.dim(axis) : own + (isExclusive ? 0 : 1);
+    SONDE_TRY(addRegion(dependence, part, call, kOperand, region));
+    return dependence;
+}
+
+base::Result<Dependence> ofLine(const ElementCall& call) {
+    const Tensor& x = call.context.in(kOperand);
+    // Before opset 13 the line was all dimensions from the axis on.
+    const bool isFlattened = call.op.domain.empty() && call.op.since < 13 && call.op.name != "LpNormalization";
+    std::int64_t given = call.context.attributes().getInt("axis", isFlattened ? 1 : -1);
+    if (call.context.has("dim")) {
+        SONDE_ASSIGN(given, intOf(call.context.value("dim")));
+    }
+    Dependence dependence;
+    dependence.formula = call.text;
+    const std::uint32_t own = dependence.part("x"), row = dependence.listPart("row");
+    addElement(dependence, own, call, kOperand, call.element);
+    Region region = Region::only(call.at);
+    if (x.rank() > 0 && given != static_cast<std::int64_t>(x.rank())) {
+        SONDE_ASSIGN(const std::size_t axis, axisOf(given, x.rank()));
+        for (std::size_t d = axis; d < (isFlattened ? x.rank() : axis + 1); ++d) region.widen(d, x.shape());
+    }
+    SONDE_TRY(addRegion(dependence, row, call, kOperand, region));
+    dependence.number("p", static_cast<double>(call.context.attributes().getInt("p", 2)));
+    return dependence;
+}
+
+}  // namespace sonde::ops::dependence
