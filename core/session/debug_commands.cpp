@@ -15,6 +15,7 @@
 #include "core/session/debug_state_json.h"
 #include "core/session/problem_json.h"
 #include "core/session/session_state.h"
+#include "core/session/why_commands.h"
 
 namespace sonde::session {
 
@@ -302,6 +303,9 @@ struct DebugCommands::Call {
         if (!value) return refuseExpression(value.error(), column);
         debug::addValue(answer, *value);
     }
+    void done(std::optional<why::PlaceProblem> problem) {
+        if (problem) refuse(std::move(problem->error), problem->column);
+    }
     void stats() {
         const std::size_t column = words.column();
         const auto asked = node();
@@ -433,6 +437,12 @@ const std::vector<DebugCommands::Command>& DebugCommands::commands() {
         {"stats",
          {"stats NODE", "Minimum, maximum, mean and others of a node's value at this place"},
          [](Call& call) { call.stats(); }},
+        {"why",
+         {"why NODE[INDEX] [COUNT]", "The elements that an element of the node's value is made of, and the formula"},
+         [](Call& call) { call.done(answerWhy(call.session, call.words, call.answer)); }},
+        {"field",
+         {"field NODE[INDEX]", "The elements of the inputs that reach an element of the node's value"},
+         [](Call& call) { call.done(answerField(call.session, call.words, call.answer)); }},
         {"problems", {"problems", "NaN, infinity and failures so far"}, [](Call& call) { call.problems(); }},
         {"compare",
          {"compare [FILE]", "Run on the inputs of reference values (.npz), or another model, and compare; again"},

@@ -1,0 +1,313 @@
+#include "core/session/why/explanation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/number_text.h"
+#include "core/base/thread_pool.h"
+#include "core/exec/flatten.h"
+#include "core/graph/argument_value.h"
+#include "core/session/why/formula.h"
+
+namespace sonde::session::why {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprKind;
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+std::vector<std::int64_t> indexIn(std::int64_t element, const Shape& shape) {
+    std::vector<std::int64_t> index(shape.rank(), 0);
+    for (std::size_t d = shape.rank(); d-- > 0;) {
+        index[d] = element % std::max<std::int64_t>(shape[d], 1);
+        element /= std::max<std::int64_t>(shape[d], 1);
+    }
+    return index;
+}
+
+/// The tensor that a place is in; numbers are tensors without dimensions.
+base::Result<Tensor> tensorAt(const Value& value, std::optional<std::size_t> member) {
+    const Value* found = &value;
+    if (value.isListLike()) {
+        if (!member)
+            return base::usageError("the value is " + value.typeText(), {},
+                                    "name one of its tensors first: NODE[0, …]");
+        if (*member >= value.items().size())
+            return base::usageError("the list has " + std::to_string(value.items().size()) + " values");
+        found = &value.items()[*member];
+    }
+    if (found->isNumber()) return Tensor::scalar<double>(found->number());
+    if (!found->isTensor()) return base::usageError("the value is " + found->typeText() + ", not a tensor");
+    if (found->tensor().dtype() == tensor::DType::String || tensor::isComplex(found->tensor().dtype()))
+        return base::usageError("the elements of " + found->typeText() + " are no numbers");
+    return found->tensor();
+}
+
+/// An index from 0 on, and the element that it is. A tensor of one element needs none.
+base::Result<std::int64_t> counted(std::vector<std::int64_t>& index, const Shape& shape) {
+    if (index.empty() && shape.numel() == 1) index.assign(shape.rank(), 0);
+    if (index.size() != shape.rank()) {
+        return base::usageError("the value has " + std::to_string(shape.rank()) + " dimensions " + shape.text() +
+                                ", not " + std::to_string(index.size()));
+    }
+    std::int64_t element = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+        const std::int64_t given = index[d];
+        if (given < 0) index[d] += shape[d];
+        if (index[d] < 0 || index[d] >= shape[d]) {
+            return base::usageError("index " + std::to_string(given) + " is out of bounds for axis " +
+                                    std::to_string(d) + " of size " + std::to_string(shape[d]));
+        }
+        element = element * shape[d] + index[d];
+    }
+    return element;
+}
+
+/// What stands for an argument in the call, as plans have it: by position, then by name.
+base::Result<std::vector<const Argument*>> argumentsOf(const Expr& expr, const ops::OpDef& op) {
+    std::vector<const Argument*> arguments;
+    for (const Argument& argument : expr.arguments) arguments.push_back(&argument);
+    if (op.parameters.empty()) return arguments;
+    arguments.resize(std::max(op.parameters.size(), arguments.size()), nullptr);
+    for (const auto& [key, argument] : expr.keywords) {
+        const auto found =
+            std::ranges::find_if(op.parameters, [&key = key](const auto& parameter) { return parameter.name == key; });
+        if (found == op.parameters.end()) return base::usageError("the operator has no parameter '" + key + "'");
+        arguments[static_cast<std::size_t>(found - op.parameters.begin())] = &argument;
+    }
+    return arguments;
+}
+
+/// The same element of a node in a body that control flow took it from: the one with the same value.
+NodeId insideOf(const InternalGraph& graph, const Expr& expr, const Value& value, Reader& reader) {
+    for (const graph::BodyId body : expr.bodies) {
+        for (const NodeId output : graph.body(body).outputs) {
+            const auto inside = reader.value(output);
+            if (inside && tensor::identical(*inside, value)) return output;
+        }
+    }
+    return {};
+}
+
+std::vector<NodeId> distinct(const std::vector<NodeId>& nodes) {
+    std::vector<NodeId> once;
+    for (const NodeId node : nodes)
+        if (std::ranges::find(once, node) == once.end()) once.push_back(node);
+    return once;
+}
+
+/// Why nothing is behind a node that no operator computes.
+std::string noteFor(const InternalGraph& graph, const Expr& expr) {
+    switch (expr.kind) {
+        case ExprKind::Input:
+            return expr.body == graph.mainId() ? "an input of the model" : "an input of the loop's body";
+        case ExprKind::Constant:
+        case ExprKind::GetAttr: return expr.isParameter ? "a weight of the model" : "a constant";
+        default: return "nothing is known of what '" + expr.target + "' computes";
+    }
+}
+
+void keepSame(Explanation& explanation, NodeId node, std::optional<std::size_t> member) {
+    explanation.formula = "x";
+    explanation.withNumbers = base::roundedText(explanation.value, 6);
+    explanation.recombined = explanation.value;
+    explanation.terms.push_back({{node, member, explanation.place.index}, 1, explanation.value, "x"});
+    explanation.termCount = 1;
+}
+
+/// Where each term is, and the largest of them first.
+void list(Explanation& explanation, const Operation& operation, ops::Dependence dependence, const Options& options) {
+    const auto shapeOf = [&](const Value& value, std::uint32_t member) -> Shape {
+        const Value* found = value.isListLike() && member < value.items().size() ? &value.items()[member] : &value;
+        return found->isTensor() ? found->tensor().shape() : Shape{};
+    };
+    const auto operandAt = [&](std::uint32_t input, std::uint32_t member, bool isOutput) -> Place {
+        if (isOutput && input < operation.expr->outputs.size()) return {operation.expr->outputs[input], {}, {}};
+        if (isOutput || input >= operation.arguments.size() || !operation.arguments[input]) return {};
+        return placeOf(*operation.arguments[input], member);
+    };
+    auto all = std::make_shared<Explanation::All>();
+    for (const ops::DependenceTerm& term : dependence.terms) {
+        all->operands.push_back(operandAt(term.input, term.member, term.isOutput));
+        const auto& values = term.isOutput ? operation.outputs : operation.inputs;
+        all->shapes.push_back(term.input < values.size() ? shapeOf(values[term.input], term.member) : Shape{});
+    }
+    std::vector<std::size_t> order(dependence.terms.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto size = [&](std::size_t i) {
+        const ops::DependenceTerm& term = dependence.terms[i];
+        const double product = std::fabs(term.weight * term.value);
+        return std::pair(std::isnan(product) ? HUGE_VAL : product, std::fabs(term.weight));
+    };
+    const std::size_t shown = std::min(options.terms, order.size());
+    std::ranges::partial_sort(
+        order, order.begin() + static_cast<std::ptrdiff_t>(shown),
+        [&](std::size_t a, std::size_t b) { return size(a) != size(b) ? size(a) > size(b) : a < b; });
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        const ops::DependenceTerm& given = dependence.terms[order[k]];
+        if (k >= shown) {
+            explanation.restSum += given.weight * given.value;
+            continue;
+        }
+        Term term;
+        term.place = all->operands[order[k]];
+        if (term.place.node.valid()) term.place.index = indexIn(given.element, all->shapes[order[k]]);
+        term.weight = given.weight;
+        term.value = given.value;
+        term.part = dependence.parts[given.part].name;
+        if (given.weightInput != ops::kNoOperand) {
+            Place weight = operandAt(given.weightInput, 0, false);
+            if (given.weightInput < operation.inputs.size())
+                weight.index = indexIn(given.weightElement, shapeOf(operation.inputs[given.weightInput], 0));
+            if (weight.node.valid()) term.weightPlace = std::move(weight);
+        }
+        explanation.terms.push_back(std::move(term));
+    }
+    explanation.termCount = dependence.terms.size();
+    all->dependence = std::move(dependence);
+    explanation.all = std::move(all);
+}
+
+}  // namespace
+
+Place placeOf(const Argument& argument, std::size_t member) {
+    if (argument.kind == Argument::Kind::Node) return {argument.node, member, {}};
+    const bool isList = argument.kind == Argument::Kind::List || argument.kind == Argument::Kind::Tuple;
+    if (isList && member < argument.items.size()) return placeOf(argument.items[member], 0);
+    return {};
+}
+
+base::Result<Operation> operationOf(const InternalGraph& graph, NodeId node, Reader& reader) {
+    Operation operation;
+    operation.source = exec::valueSources(graph)[node.index()];
+    operation.expr = &graph.expr(graph.node(operation.source).producer);
+    const Expr& expr = *operation.expr;
+    if (expr.op.name.empty() || !expr.bodies.empty()) return operation;
+    const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    if (!op || !op->kernel) return operation;
+    SONDE_ASSIGN(operation.arguments, argumentsOf(expr, *op));
+    for (std::size_t i = 0; i < operation.arguments.size(); ++i) {
+        if (!operation.arguments[i]) {
+            operation.inputs.push_back(op->parameters[i].fallback.value_or(Value()));
+            continue;
+        }
+        std::optional<base::Error> error;
+        std::map<NodeId, Value> read;
+        const auto value = graph::argumentValue(*operation.arguments[i], [&](NodeId input) -> const Value* {
+            auto known = reader.valueFor(input, operation.source);
+            if (known) return &(read[input] = std::move(*known));
+            error = std::move(known).error();
+            return nullptr;
+        });
+        if (!value) return error ? *error : base::usageError("an input is not known");
+        operation.inputs.push_back(*value);
+    }
+    operation.op = op;
+    operation.output = graph.node(operation.source).outputIndex;
+    for (const NodeId output : expr.outputs) {
+        auto value = output == operation.source || graph.node(output).users.size() > 0 ? reader.value(output)
+                                                                                       : base::Result<Value>(Value());
+        operation.outputs.push_back(value ? std::move(*value) : Value());
+    }
+    const Value& own = operation.outputs[operation.output];
+    if (expr.outputs.size() == 1 && op->outputs.size() > 1 && own.isListLike() &&
+        own.items().size() == op->outputs.size()) {
+        operation.isUnpacked = true;
+        operation.outputs = std::vector<Value>(own.items());
+    }
+    return operation;
+}
+
+base::Result<Explanation> explain(const InternalGraph& graph, const Place& place, Reader& reader,
+                                  const Options& options, const base::WorkContext& work) {
+    SONDE_ASSIGN(const Value value, reader.value(place.node));
+    Explanation explanation;
+    explanation.place = place;
+    if (!value.isListLike()) explanation.place.member.reset();
+    SONDE_ASSIGN(const Tensor tensor, tensorAt(value, explanation.place.member));
+    SONDE_ASSIGN(const std::int64_t element, counted(explanation.place.index, tensor.shape()));
+    explanation.value = tensor.toDouble(element);
+    SONDE_ASSIGN(Operation operation, operationOf(graph, place.node, reader));
+    const Expr& expr = *operation.expr;
+    explanation.operatorName = expr.op.name;
+    explanation.inputs = distinct(expr.inputs);
+    if (operation.source != place.node && !operation.op && expr.op.name.empty()) {
+        // The input of a called module: an input or weight outside of it.
+        keepSame(explanation, operation.source, explanation.place.member);
+        return explanation;
+    }
+    if (!expr.bodies.empty() && !expr.op.name.empty()) {
+        if (const NodeId inside = insideOf(graph, expr, value, reader); inside.valid())
+            keepSame(explanation, inside, explanation.place.member);
+        else explanation.note = "which pass of '" + expr.op.name + "' gave the element is not known";
+        return explanation;
+    }
+    if (!operation.op) {
+        explanation.note = noteFor(graph, expr);
+        return explanation;
+    }
+    base::ThreadPool pool(1);
+    ops::RunEnvironment environment;
+    environment.pool = &pool;
+    environment.stop = work.stop;
+    ops::DependenceQuestion question{operation.op, operation.inputs, &expr.attributes, operation.outputs};
+    question.output = operation.isUnpacked ? explanation.place.member.value_or(0) : operation.output;
+    question.member = operation.isUnpacked ? 0 : explanation.place.member.value_or(0);
+    question.element = element;
+    question.version = expr.op.version;
+    auto dependence = ops::findDependence(question, environment);
+    if (work.cancelled()) return base::cancelled();
+    if (!dependence) {
+        explanation.note = dependence.error().what;
+        return explanation;
+    }
+    explanation.formula = dependence->formula;
+    if (auto number = recombined(*dependence, work)) explanation.recombined = *number;
+    else explanation.note = number.error().what;
+    explanation.withNumbers = withNumbers(*dependence, work);
+    list(explanation, operation, std::move(*dependence), options);
+    for (Term& term : explanation.terms) {
+        const auto isPlain = [&](const Place& at) {
+            const auto known = reader.valueFor(at.node, operation.source);
+            return known && !known->isListLike();
+        };
+        if (term.place.node.valid() && isPlain(term.place)) term.place.member.reset();
+        if (term.weightPlace && isPlain(*term.weightPlace)) term.weightPlace->member.reset();
+    }
+    return explanation;
+}
+
+base::Result<Tensor> Explanation::contributions(NodeId node, std::optional<std::size_t> member) const {
+    if (!all) return base::usageError("the element has no terms");
+    Tensor map;
+    for (std::size_t i = 0; i < all->operands.size(); ++i) {
+        const Place& operand = all->operands[i];
+        if (operand.node != node || (member && operand.member.value_or(0) != *member)) continue;
+        if (!map.defined()) {
+            SONDE_ASSIGN(map, Tensor::zeros(tensor::DType::Float32, all->shapes[i]));
+        }
+        const ops::DependenceTerm& term = all->dependence.terms[i];
+        if (term.element < 0 || term.element >= map.numel()) continue;
+        map.mutableData<float>()[term.element] += static_cast<float>(std::fabs(term.weight * term.value));
+    }
+    if (!map.defined()) return base::usageError("no term is an element of that node");
+    return map;
+}
+
+std::vector<NodeId> Explanation::sources() const {
+    std::vector<NodeId> nodes;
+    if (!all) return nodes;
+    for (const Place& operand : all->operands) {
+        if (operand.node.valid() && (nodes.empty() || nodes.back() != operand.node)) nodes.push_back(operand.node);
+    }
+    return distinct(nodes);
+}
+
+}  // namespace sonde::session::why

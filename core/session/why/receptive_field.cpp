@@ -1,0 +1,257 @@
+#include "core/session/why/receptive_field.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/thread_pool.h"
+#include "core/exec/flatten.h"
+
+namespace sonde::session::why {
+
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Shape;
+using tensor::Value;
+using Index = std::vector<std::int64_t>;
+
+namespace {
+
+constexpr std::size_t kMaxCorners = 64;       ///< of one box; of more dimensions only the first and the last
+constexpr std::int64_t kMaxLookedAt = 4'096;  ///< elements of a box that are looked at one by one
+
+/// A value: a node, and a member of a list.
+using ValueKey = std::pair<NodeId, std::size_t>;
+
+const Value* memberOf(const Value& value, std::size_t member) {
+    if (!value.isListLike()) return &value;
+    return member < value.items().size() ? &value.items()[member] : nullptr;
+}
+
+Shape shapeOf(const Value& value, std::size_t member) {
+    const Value* found = memberOf(value, member);
+    return found && found->isTensor() ? found->tensor().shape() : Shape{};
+}
+
+Index indexAt(std::int64_t element, const Shape& shape) {
+    Index index(shape.rank(), 0);
+    for (std::size_t d = shape.rank(); d-- > 0;) {
+        index[d] = element % std::max<std::int64_t>(shape[d], 1);
+        element /= std::max<std::int64_t>(shape[d], 1);
+    }
+    return index;
+}
+
+std::int64_t elementIn(const Index& index, const Shape& shape) {
+    std::int64_t element = 0;
+    for (std::size_t d = 0; d < shape.rank(); ++d) element = element * shape[d] + index[d];
+    return element;
+}
+
+class FieldWalk {
+  public:
+    FieldWalk(const InternalGraph& graph, Reader& reader, const base::WorkContext& work)
+        : m_graph(graph), m_reader(reader), m_work(work), m_sources(exec::valueSources(graph)), m_pool(1) {}
+
+    base::Result<void> start(const Place& place) {
+        SONDE_ASSIGN(const Explanation own, explain(m_graph, place, m_reader, {0}, m_work));
+        SONDE_ASSIGN(const Value value, m_reader.value(place.node));
+        include(place.node, own.place.member.value_or(0), own.place.index, shapeOf(value, own.place.member.value_or(0)),
+                true);
+        return {};
+    }
+
+    /// Values whose users have all been seen, the latest operation first.
+    base::Result<ReceptiveField> run() {
+        const std::vector<graph::ExprId> order = m_graph.recursiveOrder(m_graph.mainId());
+        for (std::size_t i = order.size(); i-- > 0;) {
+            const graph::Expr& expr = m_graph.expr(order[i]);
+            for (const NodeId output : expr.outputs) {
+                std::vector<Box> boxes;
+                for (auto at = m_boxes.lower_bound({output, 0}); at != m_boxes.end() && at->first.first == output; ++at)
+                    boxes.push_back(at->second);
+                for (const Box& box : boxes) {
+                    if (m_work.cancelled()) return base::cancelled();
+                    SONDE_TRY(goThrough(box));
+                }
+            }
+        }
+        ReceptiveField field;
+        for (const ValueKey& key : m_order) {
+            const Box& box = m_boxes.at(key);
+            field.nodes.push_back(box);
+            if (std::ranges::find(m_graph.inputs(), box.node) != m_graph.inputs().end()) field.inputs.push_back(box);
+        }
+        return field;
+    }
+
+  private:
+    void include(NodeId node, std::size_t member, const Index& index, const Shape& shape, bool isExact) {
+        const NodeId source = m_sources[node.index()];
+        const auto [at, isNew] = m_boxes.try_emplace({source, member});
+        Box& box = at->second;
+        if (isNew) {
+            m_order.emplace_back(source, member);
+            box = {source, member, index, index, shape, isExact};
+            for (std::int64_t& end : box.end) ++end;
+            return;
+        }
+        box.isExact = box.isExact && isExact;
+        for (std::size_t d = 0; d < box.begin.size() && d < index.size(); ++d) {
+            box.begin[d] = std::min(box.begin[d], index[d]);
+            box.end[d] = std::max(box.end[d], index[d] + 1);
+        }
+    }
+    void includeAll(NodeId node, std::size_t member, const Shape& shape) {
+        if (shape.numel() == 0) return;
+        Index last = shape.dims();
+        for (std::int64_t& d : last) --d;
+        include(node, member, Index(shape.rank(), 0), shape, false);
+        include(node, member, last, shape, false);
+    }
+
+    /// The elements of a box that stand for all of them.
+    std::vector<std::int64_t> looked(const Box& box, bool isMonotone, bool& isExact) const {
+        std::vector<std::int64_t> elements;
+        const std::int64_t count = box.count();
+        if (!isMonotone && count <= kMaxLookedAt) {
+            for (std::int64_t i = 0; i < count; ++i) {
+                Index size(box.begin.size());
+                for (std::size_t d = 0; d < size.size(); ++d) size[d] = box.end[d] - box.begin[d];
+                Index index = indexAt(i, Shape(size));
+                for (std::size_t d = 0; d < index.size(); ++d) index[d] += box.begin[d];
+                elements.push_back(elementIn(index, box.shape));
+            }
+            return elements;
+        }
+        isExact = isExact && isMonotone;
+        const std::size_t rank = box.begin.size();
+        const std::size_t corners = rank < 7 ? std::size_t{1} << rank : 2;
+        for (std::size_t corner = 0; corner < std::min(corners, kMaxCorners); ++corner) {
+            Index index(rank);
+            for (std::size_t d = 0; d < rank; ++d) {
+                const bool isLast = rank < 7 ? (corner >> d & 1) != 0 : corner == 1;
+                index[d] = isLast ? box.end[d] - 1 : box.begin[d];
+            }
+            elements.push_back(elementIn(index, box.shape));
+        }
+        std::ranges::sort(elements);
+        elements.erase(std::ranges::unique(elements).begin(), elements.end());
+        return elements;
+    }
+
+    base::Result<void> goThrough(const Box& box) {
+        SONDE_ASSIGN(const Operation operation, operationOf(m_graph, box.node, m_reader));
+        if (!operation.op) {
+            throughBodies(*operation.expr);
+            return {};
+        }
+        ops::RunEnvironment environment;
+        environment.pool = &m_pool;
+        environment.stop = m_work.stop;
+        ops::DependenceQuestion question{operation.op, operation.inputs, &operation.expr->attributes,
+                                         operation.outputs};
+        question.output = operation.isUnpacked ? *box.member : operation.output;
+        question.member = operation.isUnpacked ? 0 : box.member.value_or(0);
+        question.version = operation.expr->op.version;
+        bool isExact = box.isExact;
+        if (const auto moved = ops::findMoved(question, environment)) {
+            throughMoved(box, operation, *moved);
+            return {};
+        }
+        const bool isMonotone = !ops::picksElements(*operation.op);
+        for (const std::int64_t element : looked(box, isMonotone, isExact)) {
+            if (m_work.cancelled()) return base::cancelled();
+            question.element = element;
+            const auto dependence = ops::findDependence(question, environment);
+            if (!dependence) {
+                throughUnknown(operation);
+                return {};
+            }
+            for (const ops::DependenceTerm& term : dependence->terms) {
+                if (term.isOutput) {
+                    throughUnknown(operation);
+                    return {};
+                }
+                includeTerm(operation, term.input, term.member, term.element, isExact);
+                if (term.weightInput != ops::kNoOperand)
+                    includeTerm(operation, term.weightInput, 0, term.weightElement, isExact);
+            }
+        }
+        return {};
+    }
+
+    void includeTerm(const Operation& operation, std::uint32_t input, std::uint32_t member, std::int64_t element,
+                     bool isExact) {
+        if (input >= operation.arguments.size() || !operation.arguments[input]) return;
+        const Place at = placeOf(*operation.arguments[input], member);
+        if (!at.node.valid()) return;
+        const Shape shape = shapeOf(operation.inputs[input], member);
+        include(at.node, at.member.value_or(0), indexAt(element, shape), shape, isExact);
+    }
+
+    void throughMoved(const Box& box, const Operation& operation, const ops::MovedElements& moved) {
+        Index size(box.begin.size());
+        for (std::size_t d = 0; d < size.size(); ++d) size[d] = box.end[d] - box.begin[d];
+        const Shape inside(size);
+        for (std::int64_t i = 0; i < inside.numel(); ++i) {
+            Index index = indexAt(i, inside);
+            for (std::size_t d = 0; d < index.size(); ++d) index[d] += box.begin[d];
+            if (const auto source = moved.sourceOf(elementIn(index, box.shape)))
+                includeTerm(operation, static_cast<std::uint32_t>(source->input),
+                            static_cast<std::uint32_t>(source->member), source->element, box.isExact);
+        }
+    }
+
+    /// All of what an operator reads that does not say what it depends on.
+    void throughUnknown(const Operation& operation) {
+        for (std::size_t i = 0; i < operation.arguments.size(); ++i) {
+            if (!operation.arguments[i]) continue;
+            operation.arguments[i]->forEachNode([&](NodeId node) { includeWhole(node); });
+        }
+    }
+    void includeWhole(NodeId node) {
+        const auto value = m_reader.value(node);
+        if (!value) return;
+        const std::size_t members = value->isListLike() ? value->items().size() : 1;
+        for (std::size_t m = 0; m < members; ++m) includeAll(node, m, shapeOf(*value, m));
+    }
+
+    /// Control flow, and code of the model's own: all that it is given.
+    void throughBodies(const graph::Expr& expr) {
+        if (expr.kind == graph::ExprKind::Input) {
+            // The input of a body: what control flow is given.
+            const graph::ExprId owner = m_graph.body(expr.body).owner;
+            if (owner.valid() && expr.body != m_graph.mainId())
+                for (const NodeId input : m_graph.expr(owner).inputs) includeWhole(input);
+            return;
+        }
+        for (const NodeId input : expr.inputs) includeWhole(input);
+        for (const graph::BodyId body : expr.bodies)
+            for (const NodeId output : m_graph.body(body).outputs) includeWhole(output);
+    }
+
+    const InternalGraph& m_graph;
+    Reader& m_reader;
+    const base::WorkContext& m_work;
+    std::vector<NodeId> m_sources;
+    base::ThreadPool m_pool;
+    std::map<ValueKey, Box> m_boxes;
+    std::vector<ValueKey> m_order;
+};
+
+}  // namespace
+
+std::int64_t Box::count() const {
+    std::int64_t count = 1;
+    for (std::size_t d = 0; d < begin.size(); ++d) count *= end[d] - begin[d];
+    return count;
+}
+
+base::Result<ReceptiveField> receptiveField(const InternalGraph& graph, const Place& place, Reader& reader,
+                                            const base::WorkContext& work) {
+    FieldWalk walk(graph, reader, work);
+    SONDE_TRY(walk.start(place));
+    return walk.run();
+}
+
+}  // namespace sonde::session::why

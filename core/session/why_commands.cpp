@@ -1,0 +1,116 @@
+#include "core/session/why_commands.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/number_text.h"
+#include "core/graph/source_files.h"
+#include "core/session/why/json.h"
+#include "core/session/why/run_reader.h"
+
+namespace sonde::session {
+
+using nlohmann::ordered_json;
+using why::PlaceProblem;
+
+namespace {
+
+constexpr std::size_t kMaxTermsShown = 1'000;
+
+/// The element that a command names.
+struct WrittenElement {
+    why::Place place;
+    why::PlaceText text;
+    std::size_t column = 1;  ///< of the command's first word
+};
+
+std::optional<PlaceProblem> readElement(Session& session, const debug::Words& words, WrittenElement& element) {
+    element.column = words.column();
+    PlaceProblem problem;
+    const auto read = why::readPlace(words.rest(), problem);
+    if (!read) return PlaceProblem{std::move(problem.error), element.column + problem.column - 1};
+    auto node = session.document()->findNode(read->node);
+    if (!node) return PlaceProblem{std::move(node).error(), element.column};
+    element.text = *read;
+    element.place = {*node, {}, read->index};
+    return std::nullopt;
+}
+
+/// Of a value that is a list the first number of an index is the tensor's.
+base::Result<void> takeMember(why::Place& place, const tensor::Value& value) {
+    if (!value.isListLike() || place.index.empty()) return {};
+    const auto count = static_cast<std::int64_t>(value.items().size());
+    const std::int64_t member = place.index.front() + (place.index.front() < 0 ? count : 0);
+    if (member < 0 || member >= count) return base::usageError("the list has " + std::to_string(count) + " values");
+    place.member = static_cast<std::size_t>(member);
+    place.index.erase(place.index.begin());
+    return {};
+}
+
+/// What `look(reader, place, work)` finds in the run, seen from where it is.
+template <typename T, typename Look>
+std::optional<PlaceProblem> lookAt(Session& session, const WrittenElement& element, std::optional<T>& found,
+                                   Look look) {
+    std::optional<base::Result<T>> result;
+    session.debugger().inspect(
+        [&](const debug::View& view, const base::WorkContext& work) -> base::Result<T> {
+            view.doCurrent(work);
+            why::RunReader reader(view, work);
+            why::Place place = element.place;
+            SONDE_ASSIGN(const tensor::Value value, reader.value(place.node));
+            SONDE_TRY(takeMember(place, value));
+            SONDE_ASSIGN(T seen, look(reader, place, work));
+            SONDE_TRY(graph::checkFiles(session.document()->graph));
+            return seen;
+        },
+        [&](base::Result<T> seen) { result.emplace(std::move(seen)); });
+    if (!result) {
+        const bool isRunning = session.debugger().isRunning();
+        return PlaceProblem{base::usageError(isRunning ? "the run goes on" : "the run has not begun", {},
+                                             isRunning ? "pause it first" : "run or step first"),
+                            element.column};
+    }
+    if (!*result) return PlaceProblem{std::move(*result).error(), element.column + element.text.indexColumn - 1};
+    found = std::move(**result);
+    return std::nullopt;
+}
+
+PlaceProblem unexpectedRest(const WrittenElement& element) {
+    return {base::usageError("unexpected '" + std::string(element.text.rest) + "'"),
+            element.column + element.text.restColumn - 1};
+}
+
+}  // namespace
+
+std::optional<PlaceProblem> answerWhy(Session& session, const debug::Words& words, ordered_json& answer) {
+    WrittenElement element;
+    if (auto problem = readElement(session, words, element)) return problem;
+    why::Options options;
+    if (!element.text.rest.empty()) {
+        const auto count = base::parseNumber<std::uint32_t>(element.text.rest);
+        if (!count) return unexpectedRest(element);
+        options.terms = std::min<std::size_t>(*count, kMaxTermsShown);
+    }
+    const graph::InternalGraph& graph = *session.document()->graph;
+    std::optional<why::Explanation> found;
+    auto problem = lookAt(session, element, found, [&](auto& reader, const why::Place& place, const auto& work) {
+        return why::explain(graph, place, reader, options, work);
+    });
+    if (found) why::addExplanation(answer, *found, graph);
+    return problem;
+}
+
+std::optional<PlaceProblem> answerField(Session& session, const debug::Words& words, ordered_json& answer) {
+    WrittenElement element;
+    if (auto problem = readElement(session, words, element)) return problem;
+    if (!element.text.rest.empty()) return unexpectedRest(element);
+    const graph::InternalGraph& graph = *session.document()->graph;
+    std::optional<why::ReceptiveField> found;
+    auto problem = lookAt(session, element, found, [&](auto& reader, const why::Place& place, const auto& work) {
+        return why::receptiveField(graph, place, reader, work);
+    });
+    if (found) answer["field"] = why::fieldJson(*found, graph);
+    return problem;
+}
+
+}  // namespace sonde::session
