@@ -77,7 +77,7 @@ void TestModels::modelsAreConsistentThroughALife() {
     InspectorContext context;
     models::ModuleTreeModel tree(context.model());
     models::NodeTableModel table(context.model(), context.runs(), context.inputs(), context.valueMeasures(),
-                                 context.comparison());
+                                 context.comparison(), context.notes(), context.breakpoints());
     WatchListModel watches(context.model(), context.points(), context.runs(), context.inputs(),
                            WatchListModel::Kind::Watches);
     WatchListModel ends(context.model(), context.points(), context.runs(), context.inputs(),
