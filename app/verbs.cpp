@@ -21,6 +21,8 @@ Verb problemsVerb();
 Verb debugVerb();
 Verb loadAndRunVerb();
 Verb referenceVerb();
+Verb diffVerb();
+Verb sweepVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 Verb windowVerb();
@@ -30,7 +32,7 @@ const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
         infoVerb(),     traceVerb(),  runVerb(),        checkVerb(),       benchVerb(), dumpVerb(),
         opsVerb(),      modelsVerb(), passesVerb(),     conformanceVerb(), saveVerb(),  cutVerb(),
-        problemsVerb(), debugVerb(),  loadAndRunVerb(), referenceVerb(),
+        problemsVerb(), debugVerb(),  loadAndRunVerb(), referenceVerb(),   diffVerb(),  sweepVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(),   windowVerb(),
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/base/number_text.h"
 #include "core/layout/outline.h"
+#include "core/session/watch/plain_operator.h"
 
 namespace sonde::session {
 
@@ -39,20 +40,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSameOper
      {"batchnorm", "batchnormalization"},
      {"layernorm", "layernormalization"}}};
 
-/// An operator's name without overload, case and marks: "aten::_convolution" and "Conv" are "conv".
-std::string plainOperator(const Expr& expr) {
-    std::string_view full = expr.op.name;
-    if (full.empty()) full = expr.kind == graph::ExprKind::CallModule ? expr.moduleClass : expr.target;
-    if (expr.kind == graph::ExprKind::CallModule) full = full.substr(full.find_last_of('.') + 1);
-    else full = full.substr(0, full.find('.'));
-    std::string plain;
-    for (const char c : full.substr(full.find_last_of(':') + 1))
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-            plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    const auto same = std::ranges::find(kSameOperators, plain, &std::pair<std::string_view, std::string_view>::first);
-    return same == kSameOperators.end() ? plain : std::string(same->second);
-}
-
 bool isWeight(const Expr& expr) { return layout::Outline::isConstant(expr); }
 
 std::uint64_t hashOfType(const graph::Node& node) {
@@ -74,6 +61,19 @@ std::uint64_t hashOfOperation(const Expr& expr, const std::string& op) {
 }
 
 }  // namespace
+
+std::string plainOperator(const Expr& expr) {
+    std::string_view full = expr.op.name;
+    if (full.empty()) full = expr.kind == graph::ExprKind::CallModule ? expr.moduleClass : expr.target;
+    if (expr.kind == graph::ExprKind::CallModule) full = full.substr(full.find_last_of('.') + 1);
+    else full = full.substr(0, full.find('.'));
+    std::string plain;
+    for (const char c : full.substr(full.find_last_of(':') + 1))
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const auto same = std::ranges::find(kSameOperators, plain, &std::pair<std::string_view, std::string_view>::first);
+    return same == kSameOperators.end() ? plain : std::string(same->second);
+}
 
 std::string_view name(FoundBy found) {
     switch (found) {

@@ -1,0 +1,76 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+#include "app/verbs/inputs.h"
+#include "app/verbs/options.h"
+#include "app/verbs/tolerances.h"
+#include "app/verbs/validators.h"
+#include "core/session/diff/model_diff.h"
+
+namespace sonde::app {
+
+namespace {
+
+struct DiffOptions {
+    ModelOptions model;
+    std::string other;
+    InputChoice inputs;
+    ToleranceChoice tolerances;
+    std::size_t threads = 0;
+    bool json = false;
+};
+
+base::Result<int> printDiff(DiffOptions& options) {
+    SONDE_ASSIGN(const auto first, options.model.load(options.inputs.spec));
+    options.model.model = options.other;
+    SONDE_ASSIGN(const auto second, options.model.load(options.inputs.spec));
+    session::ModelDiffRequest request;
+    request.tolerances = options.tolerances.tolerances();
+    request.seed = seedOf(*first, options.inputs);
+    request.threads = options.threads;
+    if (!options.inputs.spec.empty()) {
+        SONDE_ASSIGN(auto cases, inputsFor(*first, options.inputs));
+        if (cases.empty()) return base::usageError("no input is given", options.inputs.spec);
+        if (cases.size() > 1) printWarning("the models run on the first of several inputs", cases.front().name);
+        if (first->inputs.size() != second->inputs.size())
+            return base::usageError(fmt::format("the models have {} and {} inputs: they cannot run on the same values",
+                                                first->inputs.size(), second->inputs.size()),
+                                    options.inputs.spec, "leave out --input-data");
+        request.inputs = std::move(cases.front().values);
+    }
+    SONDE_ASSIGN(const session::ModelDiff diff, session::modelDiff(*first, *second, request, commandLineWork()));
+    fmt::print("{}", options.json ? session::modelDiffJson(*first, *second, diff)
+                                  : session::modelDiffText(*first, *second, diff));
+    return diff.isEqual() ? 0 : 1;
+}
+
+}  // namespace
+
+Verb diffVerb() {
+    return {
+        "diff", "Compare two models: structure, parameters, cost, metadata, values", "sonde diff old.onnx new.onnx",
+        [](CLI::App& command) {
+            auto options = std::make_shared<DiffOptions>();
+            options->model.addTo(command);
+            command.add_option("OTHER", options->other, "The model to compare with: file or zoo:NAME")->required();
+            options->inputs.addTo(command);
+            options->tolerances.addTo(command);
+            command.add_flag("--json", options->json, "One JSON object instead of text");
+            command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+            addThreads(command, options->threads);
+            command.footer(
+                "Nodes are matched by structure first, so that two exports of one network with other names are equal.\n"
+                "matched is the part of the operations of both models that have a counterpart in the other one.\n"
+                "With --input-data both models run on the same values, and the values of matched nodes are compared\n"
+                "as `sonde check` compares them, the first model being the reference.\n\n"
+                "Exit status: 0 if structure, parameters and values are the same, 1 if they differ (as of diff and of\n"
+                "sonde check), 2 wrong usage, 3 a model cannot be read. Other names, metadata and cost alone are no\n"
+                "difference; neither are values within the tolerance.\n\n" +
+                command.get_footer());
+            return std::function<base::Result<int>()>([options] { return printDiff(*options); });
+        }};
+}
+
+}  // namespace sonde::app

@@ -1,0 +1,138 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fstream>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+#include "app/verbs/inputs.h"
+#include "app/verbs/options.h"
+#include "app/verbs/validators.h"
+#include "core/document/output_check.h"
+#include "core/session/sweep/sweep_output.h"
+
+namespace sonde::app {
+
+namespace {
+
+struct SweepOptions {
+    ModelOptions model;
+    std::string inputs, condition, labels, out;
+    std::vector<std::string> watch;
+    std::string image = "bgr";
+    std::optional<std::uint64_t> seed;
+    std::size_t threads = 0;
+    bool json = false;
+};
+
+/// The table, line by line: to a file, else to standard output unless that has the JSON.
+class SweepTable {
+  public:
+    SweepTable(const std::string& path, bool isSilent) : m_path(path), m_isSilent(isSilent) {
+        if (!path.empty()) m_file.open(path, std::ios::binary | std::ios::trunc);
+    }
+    void add(const std::string& line) {
+        if (!m_path.empty()) m_file << line << std::flush;
+        else if (!m_isSilent) fmt::print("{}", line);
+    }
+    base::Result<void> state() const {
+        if (!m_path.empty() && !m_file) return base::runError("the table cannot be written", m_path);
+        return {};
+    }
+
+  private:
+    std::string m_path;
+    bool m_isSilent;
+    std::ofstream m_file;
+};
+
+base::Result<int> sweepModel(SweepOptions& options) {
+    SONDE_ASSIGN(const auto document, options.model.load({}, {.outputs = {{"-o", options.out}},
+                                                              .inputData = {options.inputs, options.labels}}));
+    session::SweepRequest request;
+    request.condition = options.condition;
+    request.preset = options.image;
+    request.seed = seedOf(*document, {.spec = {}, .seed = options.seed});
+    request.threads = options.threads;
+    SONDE_ASSIGN(request.watch, nodesFor(*document, options.watch));
+    if (!options.labels.empty()) {
+        SONDE_ASSIGN(request.labels, session::SweepLabels::read(options.labels));
+    }
+    const std::size_t labelCount = request.labels.count();
+    SONDE_ASSIGN(const session::Sweep sweep, session::Sweep::make(document, std::move(request)));
+    const base::WorkContext work = commandLineWork();
+    SONDE_ASSIGN(const session::SweepInputs inputs, session::sweepInputs(options.inputs, work));
+    if (!inputs.leftOut.empty())
+        printNotes({fmt::format("{} files are neither pictures nor arrays: {}{}", inputs.leftOut.size(),
+                                inputs.leftOut.front(), inputs.leftOut.size() > 1 ? ", …" : "")});
+    if (labelCount > 0 && labelCount != inputs.inputs.size())
+        return base::usageError(fmt::format("there are {} labels for {} inputs", labelCount, inputs.inputs.size()),
+                                options.labels);
+    std::vector<document::FileRead> read;
+    for (const session::SweepInput& input : inputs.inputs) read.push_back({input.path, "an input file"});
+    if (!options.out.empty()) SONDE_TRY(document::checkOutput(options.out, "-o", read));
+    SweepTable table(options.out, options.json);
+    SONDE_TRY(table.state());
+    table.add(session::sweepCsvTitle(sweep));
+    std::vector<session::SweepRow> rows;  // for the JSON
+    std::vector<std::string> broken;
+    const auto take = [&](const session::SweepRow& row) {
+        table.add(session::sweepCsvRow(sweep, row));
+        if (row.error) printWarning(row.input + ": " + row.error->what, row.error->where);
+        if (row.condition == false) broken.push_back(row.input);
+        if (options.json) rows.push_back(row);
+    };
+    SONDE_ASSIGN(const session::SweepSummary summary, sweep.run(inputs.inputs, take, work));
+    SONDE_TRY(table.state());
+    if (options.json) fmt::print("{}", session::sweepJson(*document, sweep, summary, rows));
+    // Beside a table on standard output it is for people only.
+    const std::string text = session::sweepText(sweep, summary, broken);
+    if (!options.json) fmt::print(options.out.empty() ? stderr : stdout, "{}", text);
+    if (summary.isCancelled)
+        return base::cancelled(fmt::format("after {} of {} inputs", summary.done, inputs.inputs.size()));
+    return summary.failed > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+Verb sweepVerb() {
+    return {
+        "sweep", "Run a model on many inputs: statistics of nodes as a table",
+        "sonde sweep model.onnx pictures/ --watch conv1 --where 'max(abs(conv1)) < 6' -o table.csv",
+        [](CLI::App& command) {
+            auto options = std::make_shared<SweepOptions>();
+            options->model.addTo(command);
+            command
+                .add_option("INPUTS", options->inputs,
+                            "Folder of pictures and arrays (with the folders in it), or an .npz with cases")
+                ->required();
+            command
+                .add_option(
+                    "--watch", options->watch,
+                    "Node whose statistics are in the table: name, #number or MODULE: (again for more; default: the outputs)")
+                ->allow_extra_args(false);
+            command.add_option(
+                "--where", options->condition,
+                "Condition over nodes, in the expression language; inputs for which it is false are listed");
+            command.add_option(
+                "--labels", options->labels,
+                "Class of each input: lines \"input,label\", or a label a line in the order of the inputs");
+            command.add_option("-o,--out", options->out, "Write the table (CSV) to this file");
+            std::vector<std::string> presets;
+            for (const io::ImagePreset& preset : io::imagePresets()) presets.emplace_back(preset.id);
+            command.add_option("--image", options->image, "Conversion of images to numbers, as of `sonde run`")
+                ->check(CLI::IsMember(presets))
+                ->capture_default_str();
+            command.add_flag("--json", options->json, "One JSON object in place of the table");
+            command.add_option("--seed", options->seed, "Seed of random inputs and operators");
+            addThreads(command, options->threads);
+            command.footer(
+                "One row for each input, in the order of their names (2.png before 10.png). A file that cannot be read, or on\n"
+                "which the run fails, is a row without values: its error is told, the others go on, and the exit status is 1.\n"
+                "Ctrl+C ends with status 5; the rows that are done are in the table. A false condition is no failure.\n"
+                "predicted is the index of the largest element of the first output.\n\n" +
+                command.get_footer());
+            return std::function<base::Result<int>()>([options] { return sweepModel(*options); });
+        }};
+}
+
+}  // namespace sonde::app

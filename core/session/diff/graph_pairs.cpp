@@ -1,0 +1,371 @@
+#include "core/session/diff/graph_pairs.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "core/analysis/match.h"
+#include "core/graph/traits.h"
+#include "core/session/diff/graph_side.h"
+#include "core/session/diff/sequence.h"
+
+namespace sonde::session {
+
+using graph::Expr;
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+using operators::Trait;
+
+namespace {
+
+using diff::GraphSide;
+using diff::Hash;
+
+bool hasAten(const InternalGraph& graph) {
+    for (const ExprId id : graph.recursiveOrder(graph.mainId()))
+        if (const std::string& domain = graph.expr(id).op.domain; domain == "aten" || domain == "prim") return true;
+    return false;
+}
+
+class PairMaker {
+  public:
+    PairMaker(const InternalGraph& first, const InternalGraph& second, const base::WorkContext& work)
+        : m_isOneVocabulary(hasAten(first) == hasAten(second)), m_a(first, m_isOneVocabulary),
+          m_b(second, m_isOneVocabulary), m_work(work), m_isReplaced(first.exprCount(), false) {}
+
+    GraphPairs pairs() {
+        const auto combined = [](const std::vector<Hash>& up, const std::vector<Hash>& down) {
+            return [&up, &down](ExprId id) { return diff::mixed(up[id.index()], down[id.index()]); };
+        };
+        // By both: the operation is at the same place of the same network.
+        byKeys(combined(m_a.upDetail, m_a.downDetail), combined(m_b.upDetail, m_b.downDetail));
+        byKeys(combined(m_a.up, m_a.down), combined(m_b.up, m_b.down));
+        if (!m_isOneVocabulary) byCommonNames();
+        bySide(&GraphSide::weightValues, false);
+        bySide(&GraphSide::weightNames, true);
+        byModules();
+        byKeys(of(m_a.upDetail), of(m_b.upDetail));
+        byKeys(of(m_a.downDetail), of(m_b.downDetail));
+        byKeys(of(m_a.up), of(m_b.up));
+        byKeys(of(m_a.down), of(m_b.down));
+        spread();
+        bySequences();
+        spread();
+        replaced();
+        GraphPairs result{m_a.match, m_b.match, {}, m_isReplaced, m_isOneVocabulary};
+        if (!m_isOneVocabulary) {
+            inModules(m_a, m_b, result.isInPairedModule[0]);
+            inModules(m_b, m_a, result.isInPairedModule[1]);
+        }
+        return result;
+    }
+
+  private:
+    using Key = std::function<Hash(ExprId)>;
+
+    static Key of(const std::vector<Hash>& hashes) {
+        return [&hashes](ExprId id) { return hashes[id.index()]; };
+    }
+
+    void pair(ExprId a, ExprId b) {
+        m_a.match[a.index()] = b;
+        m_b.match[b.index()] = a;
+        m_new.push_back(a);
+    }
+
+    bool isFree(ExprId a, ExprId b) const { return !m_a.isMatched(a) && !m_b.isMatched(b) && mayBeSame(a, b); }
+
+    /// Between two vocabularies operators of one class may compute different things: types tell.
+    bool mayBeSame(ExprId a, ExprId b) const {
+        const Expr &ours = m_a.graph.expr(a), &theirs = m_b.graph.expr(b);
+        if (m_isOneVocabulary || ours.outputs.empty() || theirs.outputs.empty()) return true;
+        const tensor::TypeInfo &x = m_a.graph.node(ours.outputs.front()).type,
+                               &y = m_b.graph.node(theirs.outputs.front()).type;
+        if (x.kind && y.kind && x.kind != y.kind) return false;
+        const bool areTyped = x.dtype != tensor::DType::Undefined && y.dtype != tensor::DType::Undefined;
+        if (areTyped && tensor::isInteger(x.dtype) != tensor::isInteger(y.dtype)) return false;
+        if (!x.shape || !y.shape) return true;
+        if (x.shape->size() != y.shape->size()) return false;
+        for (std::size_t i = 0; i < x.shape->size(); ++i)
+            if ((*x.shape)[i].known() && (*y.shape)[i].known() && !((*x.shape)[i] == (*y.shape)[i])) return false;
+        return true;
+    }
+
+    /// Moves elements only: between two vocabularies nothing says which one it is but what it is between.
+    bool isWeak(const GraphSide& side, ExprId id) const {
+        const operators::Traits& traits = graph::traitsOf(side.graph.expr(id));
+        return !m_isOneVocabulary && (traits.is(Trait::MovesData) || traits.mayBeView());
+    }
+
+    bool isSameOperator(ExprId a, ExprId b) const { return m_a.label[a.index()] == m_b.label[b.index()]; }
+
+    /// Pairs of what has the same key and operator, if both graphs have equally many of it; key 0 is none.
+    void byKeys(const Key& ofA, const Key& ofB) {
+        if (m_work.cancelled()) return;
+        std::unordered_map<Hash, std::pair<std::vector<ExprId>, std::vector<ExprId>>> groups;
+        for (const ExprId id : m_a.order)
+            if (!m_a.isMatched(id) && !isWeak(m_a, id))
+                if (const Hash key = ofA(id)) groups[diff::mixed(key, m_a.label[id.index()])].first.push_back(id);
+        if (groups.empty()) return;
+        for (const ExprId id : m_b.order)
+            if (!m_b.isMatched(id) && !isWeak(m_b, id))
+                if (const Hash key = ofB(id)) groups[diff::mixed(key, m_b.label[id.index()])].second.push_back(id);
+        // In the order of the program, so that what was found first is followed first.
+        for (const ExprId id : m_a.order) {
+            if (m_a.isMatched(id)) continue;
+            const auto group = groups.find(diff::mixed(ofA(id), m_a.label[id.index()]));
+            if (group == groups.end() || group->second.first.size() != group->second.second.size()) continue;
+            for (std::size_t i = 0; i < group->second.first.size(); ++i)
+                if (isFree(group->second.first[i], group->second.second[i]))
+                    pair(group->second.first[i], group->second.second[i]);
+        }
+    }
+
+    void bySide(Hash (GraphSide::*key)(ExprId) const, bool withDetail) {
+        std::unordered_map<ExprId, Hash> a, b;
+        const auto fill = [&](const GraphSide& side, std::unordered_map<ExprId, Hash>& keys) {
+            for (const ExprId id : side.order) {
+                if (m_work.cancelled()) return;
+                if (side.isMatched(id)) continue;
+                Hash hash = (side.*key)(id);
+                if (hash != 0 && withDetail) hash = diff::mixed(hash, side.detail[id.index()]);
+                keys[id] = hash;
+            }
+        };
+        fill(m_a, a);
+        fill(m_b, b);
+        byKeys([&a](ExprId id) { return a[id]; }, [&b](ExprId id) { return b[id]; });
+    }
+
+    /// As manieth of its operator in its module, with the same attributes if they can be the same.
+    void byModules() {
+        const auto key = [this](const GraphSide& side) {
+            const std::vector<Hash>& own = m_isOneVocabulary ? side.detail : side.label;
+            return [&side, &own](ExprId id) -> Hash {
+                const Expr& expr = side.graph.expr(id);
+                const bool isFound = expr.scope.valid() && side.graph.scope(expr.scope).inferred;
+                if (!expr.qualname || expr.qualname->empty() || isFound) return 0;
+                return diff::mixed(diff::hashOf(*expr.qualname), own[id.index()]);
+            };
+        };
+        byKeys(key(m_a), key(m_b));
+    }
+
+    void byCommonNames() {
+        const std::vector<NodeId> matched = analysis::matchNodes(m_a.graph, m_b.graph);
+        for (std::size_t i = 0; i < matched.size(); ++i) {
+            if (!matched[i].valid()) continue;
+            const ExprId a = m_a.producer(NodeId(i)), b = m_b.producer(matched[i]);
+            const bool areOperations = !diff::isValueExpr(m_a.graph.expr(a)) && !diff::isValueExpr(m_b.graph.expr(b));
+            if (areOperations && isFree(a, b)) pair(a, b);
+        }
+    }
+
+    /// From pairs to what feeds them, or uses them, with the same operator.
+    void spread() {
+        std::deque<ExprId> open;
+        for (const ExprId id : m_a.order)
+            if (m_a.isMatched(id)) open.push_back(id);
+        while (!open.empty() && !m_work.cancelled()) {
+            const ExprId a = open.front(), b = m_a.match[a.index()];
+            open.pop_front();
+            m_new.clear();
+            const Expr &ours = m_a.graph.expr(a), &theirs = m_b.graph.expr(b);
+            const std::vector<NodeId> inputs = m_a.inputsOf(a), others = m_b.inputsOf(b);
+            for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i)
+                tryPair(m_a.producer(inputs[i]), m_b.producer(others[i]));
+            for (std::size_t i = 0; i < ours.outputs.size() && i < theirs.outputs.size(); ++i)
+                pairUsers(ours.outputs[i], theirs.outputs[i]);
+            open.insert(open.end(), m_new.begin(), m_new.end());
+        }
+    }
+
+    bool areOperations(ExprId a, ExprId b) const {
+        return !diff::isValueExpr(m_a.graph.expr(a)) && !diff::isValueExpr(m_b.graph.expr(b));
+    }
+
+    void tryPair(ExprId a, ExprId b) {
+        if (areOperations(a, b) && isFree(a, b) && isSameOperator(a, b)) pair(a, b);
+    }
+
+    /// The only free user of an operator with the only one.
+    void pairUsers(NodeId a, NodeId b) {
+        std::map<Hash, std::pair<std::set<ExprId>, std::set<ExprId>>> users;
+        for (const ExprId user : m_a.users[a.index()])
+            if (!m_a.isMatched(user)) users[m_a.label[user.index()]].first.insert(user);
+        for (const ExprId user : m_b.users[b.index()])
+            if (!m_b.isMatched(user)) users[m_b.label[user.index()]].second.insert(user);
+        for (const auto& [label, both] : users)
+            if (both.first.size() == 1 && both.second.size() == 1) tryPair(*both.first.begin(), *both.second.begin());
+    }
+
+    /// Between pairs that are in the same order in both, the longest common sequence of operators.
+    void bySequences() {
+        std::vector<std::size_t> positionInB(m_b.graph.exprCount(), 0);
+        for (std::size_t i = 0; i < m_b.order.size(); ++i) positionInB[m_b.order[i].index()] = i;
+        std::vector<std::size_t> ours, theirs;
+        for (std::size_t i = 0; i < m_a.order.size(); ++i) {
+            if (!m_a.isMatched(m_a.order[i])) continue;
+            ours.push_back(i);
+            theirs.push_back(positionInB[m_a.match[m_a.order[i].index()].index()]);
+        }
+        std::size_t beginA = 0, beginB = 0;
+        const auto gap = [&](std::size_t endA, std::size_t endB) {
+            std::vector<ExprId> a, b;
+            for (std::size_t i = beginA; i < endA; ++i)
+                if (!m_a.isMatched(m_a.order[i]) && !isWeak(m_a, m_a.order[i])) a.push_back(m_a.order[i]);
+            for (std::size_t i = beginB; i < endB; ++i)
+                if (!m_b.isMatched(m_b.order[i]) && !isWeak(m_b, m_b.order[i])) b.push_back(m_b.order[i]);
+            for (const auto& [i, j] : diff::commonSequence(a.size(), b.size(), [&](std::size_t x, std::size_t y) {
+                     return isSameOperator(a[x], b[y]) && mayBeSame(a[x], b[y]);
+                 }))
+                pair(a[i], b[j]);
+        };
+        for (const std::size_t kept : diff::longestIncreasing(theirs)) {
+            if (m_work.cancelled()) return;
+            gap(ours[kept], theirs[kept]);
+            beginA = ours[kept] + 1;
+            beginB = theirs[kept] + 1;
+        }
+        gap(m_a.order.size(), m_b.order.size());
+    }
+
+    /// The counterpart of a value, through its producer; graph inputs by their position.
+    NodeId counterpart(NodeId a) const {
+        const graph::Node& node = m_a.graph.node(a);
+        const auto& inputs = m_a.graph.inputs();
+        if (const auto at = std::ranges::find(inputs, a); at != inputs.end()) {
+            const auto index = static_cast<std::size_t>(at - inputs.begin());
+            return index < m_b.graph.inputs().size() ? m_b.graph.inputs()[index] : NodeId();
+        }
+        const ExprId b = m_a.match[node.producer.index()];
+        if (!b.valid() || node.outputIndex >= m_b.graph.expr(b).outputs.size()) return {};
+        return m_b.graph.expr(b).outputs[node.outputIndex];
+    }
+
+    /// Another operator between the same neighbours.
+    void replaced() {
+        for (const ExprId id : m_a.order) {
+            const Expr& ours = m_a.graph.expr(id);
+            if (m_a.isMatched(id) || ours.outputs.empty() || m_work.cancelled()) continue;
+            NodeId from;
+            const std::vector<NodeId> inputs = m_a.inputsOf(id);
+            for (const NodeId input : inputs)
+                if (!from.valid() && !diff::isValueExpr(m_a.graph.expr(m_a.producer(input)))) from = input;
+            if (!from.valid() && !inputs.empty()) from = inputs.front();
+            const NodeId there = from.valid() ? counterpart(from) : NodeId();
+            if (!there.valid()) continue;
+            for (const ExprId user : m_b.users[there.index()]) {
+                const Expr& theirs = m_b.graph.expr(user);
+                if (!isFree(id, user) || theirs.outputs.size() != ours.outputs.size()) continue;
+                if (!haveCommonUser(ours, theirs)) continue;
+                pair(id, user);
+                m_isReplaced[id.index()] = true;
+                break;
+            }
+        }
+    }
+
+    static std::size_t outputIndex(const GraphSide& side, NodeId node) {
+        const std::vector<NodeId> outputs = side.outputs();
+        return static_cast<std::size_t>(std::ranges::find(outputs, node) - outputs.begin());
+    }
+
+    bool haveCommonUser(const Expr& ours, const Expr& theirs) const {
+        const NodeId a = ours.outputs.front(), b = theirs.outputs.front();
+        const std::size_t index = outputIndex(m_a, a);
+        if (index < m_a.graph.outputs().size() && index == outputIndex(m_b, b)) return true;
+        const std::vector<ExprId>& others = m_b.users[b.index()];
+        return std::ranges::any_of(m_a.users[a.index()], [&](ExprId user) {
+            const ExprId other = m_a.match[user.index()];
+            return other.valid() && std::ranges::find(others, other) != others.end();
+        });
+    }
+
+    static std::string moduleOf(const GraphSide& side, ExprId id) {
+        const Expr& expr = side.graph.expr(id);
+        const bool isFound = expr.scope.valid() && side.graph.scope(expr.scope).inferred;
+        return isFound ? std::string() : expr.qualname.value_or("");
+    }
+    static std::string parentOf(const std::string& module) {
+        const std::size_t dot = module.rfind('.');
+        return dot == std::string::npos ? std::string() : module.substr(0, dot);
+    }
+
+    static bool isProduct(const Expr& expr) {
+        const operators::Traits& traits = graph::traitsOf(expr);
+        return traits.is(Trait::Convolves) || traits.is(Trait::Multiplies) || traits.is(Trait::Attends);
+    }
+    static bool isNorm(const Expr& expr) { return graph::traitsOf(expr).opClass == operators::OpClass::BatchNorm; }
+
+    /// What is in a module and those below it.
+    struct Inside {
+        std::size_t pairs = 0, products = 0, openProducts = 0;
+
+        bool mayBe(const Inside& other) const {
+            return pairs > 0 && other.pairs > 0 &&
+                   (products == other.products || (openProducts == 0) == (other.openProducts == 0));
+        }
+    };
+    using Insides = std::map<std::string, Inside>;
+    static Insides insidesOf(const GraphSide& side) {
+        Insides insides;
+        for (const ExprId id : side.order)
+            for (std::string module = moduleOf(side, id); !module.empty(); module = parentOf(module)) {
+                Inside& inside = insides[module];
+                const bool isMatched = side.isMatched(id), isOne = isProduct(side.graph.expr(id));
+                inside.pairs += isMatched ? 1 : 0;
+                inside.products += isOne ? 1 : 0;
+                inside.openProducts += isOne && !isMatched ? 1 : 0;
+            }
+        return insides;
+    }
+
+    /// A product and the normalisation behind it, which the other file has as one: either has the counterpart.
+    static bool isFolded(const GraphSide& side, ExprId id) {
+        const Expr& expr = side.graph.expr(id);
+        const std::vector<NodeId> inputs = side.inputsOf(id);
+        if (isNorm(expr) && !inputs.empty()) {
+            const ExprId before = side.producer(inputs.front());
+            return isProduct(side.graph.expr(before)) && side.isMatched(before);
+        }
+        if (!isProduct(expr) || expr.outputs.empty()) return false;
+        const std::vector<ExprId>& users = side.users[expr.outputs.front().index()];
+        return std::ranges::any_of(users,
+                                   [&](ExprId user) { return isNorm(side.graph.expr(user)) && side.isMatched(user); });
+    }
+
+    /// Marks operations of the innermost module that the other graph has, too, if some in there have counterparts, and
+    /// both have as many products, or products are left over on both sides or on neither.
+    static void inModules(const GraphSide& side, const GraphSide& other, std::vector<bool>& found) {
+        const Insides own = insidesOf(side), others = insidesOf(other);
+        found.assign(side.graph.exprCount(), false);
+        for (const ExprId id : side.order) {
+            if (side.isMatched(id)) continue;
+            std::string module = moduleOf(side, id);
+            while (!module.empty() && !others.contains(module)) module = parentOf(module);
+            const bool isKnown = !module.empty() && own.at(module).mayBe(others.at(module));
+            found[id.index()] = isKnown || isFolded(side, id);
+        }
+    }
+
+    bool m_isOneVocabulary;
+    GraphSide m_a, m_b;
+    const base::WorkContext& m_work;
+    std::vector<bool> m_isReplaced;
+    std::vector<ExprId> m_new;  ///< of the first graph, paired since the list was cleared
+};
+
+}  // namespace
+
+bool isDiffOperation(const Expr& expr) { return !diff::isValueExpr(expr); }
+
+GraphPairs pairOperations(const InternalGraph& first, const InternalGraph& second, const base::WorkContext& work) {
+    return PairMaker(first, second, work).pairs();
+}
+
+}  // namespace sonde::session

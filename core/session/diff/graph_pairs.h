@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/graph/internal_graph.h"
+
+namespace sonde::session {
+
+/// Which operations of two graphs are the same one. Names play a part only where structure does not decide: two exports
+/// of one network may name everything differently.
+struct GraphPairs {
+    std::vector<graph::ExprId> ofFirst;   ///< by ExprId of the first graph: its counterpart in the second, or none
+    std::vector<graph::ExprId> ofSecond;  ///< the other way
+    /// Operations that have no counterpart of their own, but are a part of a called module of which the results are
+    /// counterparts, and which the other file writes in other operators: a decomposed normalisation.
+    std::vector<bool> isInPairedModule[2];
+    /// By ExprId of the first graph: the counterpart is another operator between the same neighbours.
+    std::vector<bool> isReplaced;
+    /// Both graphs have operators of one vocabulary. Else (ONNX against ATen) arithmetic on shapes and checks, which
+    /// one of the files has, are no operations of the network.
+    bool isOneVocabulary = true;
+
+    graph::ExprId counterpart(graph::ExprId first) const { return ofFirst[first.index()]; }
+};
+
+/// Whether an expr takes part: no input, no stored value, no output.
+bool isDiffOperation(const graph::Expr& expr);
+
+/// In this order, each for what is left by then: the same operators with the same attributes upstream and downstream;
+/// the same without attributes; (with two vocabularies) analysis::matchNodes(); the same weights; the same names of
+/// weights; the same module and operator; the same upstream or downstream; neighbours of pairs with the same operator;
+/// the longest common sequence between pairs; what is between the same neighbours, whatever its operator.
+/// Linear in the graphs but for the sequences, which are bounded. Stops early, with what it has, if `work` is
+/// cancelled.
+GraphPairs pairOperations(const graph::InternalGraph& first, const graph::InternalGraph& second,
+                          const base::WorkContext& work = {});
+
+}  // namespace sonde::session

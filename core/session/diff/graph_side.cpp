@@ -1,0 +1,228 @@
+#include "core/session/diff/graph_side.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/graph/traits.h"
+#include "core/session/watch/plain_operator.h"
+
+namespace sonde::session::diff {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::InternalGraph;
+using graph::NodeId;
+
+namespace {
+
+constexpr std::size_t kMaxConstantText = 200;
+
+bool isStoredExpr(const Expr& expr) { return expr.kind == ExprKind::Constant || expr.kind == ExprKind::GetAttr; }
+
+Hash hashOfShape(const graph::Node& node) {
+    const auto shape = node.constant && node.constant->isTensor() ? std::optional(node.constant->tensor().shape())
+                                                                  : node.type.staticShape();
+    Hash hash = 1;
+    if (shape)
+        for (std::size_t axis = 0; axis < shape->rank(); ++axis) hash = mixed(hash, static_cast<Hash>((*shape)[axis]));
+    return hash;
+}
+
+Hash hashOfArgument(const Argument& argument) {
+    Hash hash = static_cast<Hash>(argument.kind);
+    if (argument.kind == Argument::Kind::Constant && !argument.constant.isTensor())
+        hash = mixed(hash, hashOf(argument.constant.text(kMaxConstantText)));
+    for (const Argument& item : argument.items) hash = mixed(hash, hashOfArgument(item));
+    return hash;
+}
+
+/// What an operator does, in any vocabulary: its class, all products being one; its plain name if the class says
+/// nothing.
+Hash hashOfClass(const Expr& expr) {
+    const operators::Traits& traits = graph::traitsOf(expr);
+    if (traits.is(operators::Trait::Convolves)) return 1;
+    if (traits.is(operators::Trait::Multiplies)) return 2;
+    if (traits.opClass == operators::OpClass::ReverseSub) return 16 + static_cast<Hash>(operators::OpClass::Sub);
+    const bool says = traits.opClass != operators::OpClass::Other && traits.opClass != operators::OpClass::Arithmetic;
+    return says && !expr.op.name.empty() ? 16 + static_cast<Hash>(traits.opClass) : hashOf(plainOperator(expr));
+}
+
+}  // namespace
+
+Hash hashOf(std::string_view text) {
+    Hash hash = text.size();
+    for (; text.size() >= 8; text.remove_prefix(8)) {
+        Hash word = 0;
+        std::memcpy(&word, text.data(), 8);
+        hash = mixed(hash, word);
+    }
+    for (const char c : text) hash = mixed(hash, static_cast<unsigned char>(c));
+    return hash;
+}
+
+bool isValueExpr(const Expr& expr) {
+    return isStoredExpr(expr) || expr.kind == ExprKind::Input || expr.kind == ExprKind::Output;
+}
+
+bool isCallWithBody(const Expr& expr) { return expr.op.name.empty() && expr.bodies.size() == 1 && !isValueExpr(expr); }
+
+FlatGraph::FlatGraph(const InternalGraph& of, bool isPlain) : graph(of), origin(of.nodeCount()), users(of.nodeCount()) {
+    for (std::size_t i = 0; i < origin.size(); ++i) origin[i] = NodeId(i);
+    const std::vector<ExprId> all = graph.recursiveOrder(graph.mainId());
+    // Into calls: arguments come before what is inside.
+    for (const ExprId id : all) {
+        const Expr& expr = graph.expr(id);
+        if (!isCallWithBody(expr)) continue;
+        const graph::Body& body = graph.body(expr.bodies.front());
+        for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i)
+            origin[body.inputs[i].index()] = expr.inputs[i];
+    }
+    // Out of calls. A call that gives several values as one is an operation of its own.
+    for (const ExprId id : all) {
+        const Expr& expr = graph.expr(id);
+        if (!isCallWithBody(expr)) continue;
+        const graph::Body& body = graph.body(expr.bodies.front());
+        if (body.outputs.size() != expr.outputs.size()) continue;
+        for (std::size_t i = 0; i < expr.outputs.size(); ++i) origin[expr.outputs[i].index()] = body.outputs[i];
+    }
+    const auto passesOn = [isPlain](const Expr& expr) {
+        return isPlain && graph::traitsOf(expr).isIdentityAtInference() && expr.outputs.size() == 1 &&
+               !expr.inputs.empty();
+    };
+    for (const ExprId id : all)
+        if (const Expr& expr = graph.expr(id); passesOn(expr))
+            origin[expr.outputs.front().index()] = expr.inputs.front();
+    for (std::size_t i = 0; i < origin.size(); ++i) {
+        NodeId node = NodeId(i);
+        for (std::size_t step = 0; step < origin.size() && origin[node.index()] != node; ++step)
+            node = origin[node.index()];
+        // Every value on the way is as far as this one.
+        for (NodeId at = NodeId(i); at != node;) {
+            const NodeId next = origin[at.index()];
+            origin[at.index()] = node;
+            at = next;
+        }
+    }
+    for (const ExprId id : all) {
+        const Expr& expr = graph.expr(id);
+        const bool isLeftOut = isCallWithBody(expr) && !expr.outputs.empty() && producer(expr.outputs.front()) != id;
+        const bool isAside = passesOn(expr) || (isPlain && expr.op.domain == "prim" && expr.bodies.empty());
+        if (isValueExpr(expr) || isLeftOut || isAside) continue;
+        order.push_back(id);
+        for (const NodeId input : inputsOf(id)) users[input.index()].push_back(id);
+    }
+}
+
+std::vector<NodeId> FlatGraph::inputsOf(ExprId id) const {
+    std::vector<NodeId> inputs;
+    for (const NodeId input : graph.expr(id).inputs) inputs.push_back(origin[input.index()]);
+    return inputs;
+}
+
+std::vector<NodeId> FlatGraph::outputs() const {
+    std::vector<NodeId> outputs;
+    for (const NodeId output : graph.outputs()) outputs.push_back(origin[output.index()]);
+    return outputs;
+}
+
+GraphSide::GraphSide(const InternalGraph& of, bool isOneVocabulary)
+    : FlatGraph(of, !isOneVocabulary), label(of.exprCount(), 0), detail(of.exprCount(), 0), match(of.exprCount()) {
+    hashOperations(isOneVocabulary);
+    up = upstream(label, false);
+    upDetail = upstream(detail, true);
+    down = downstream(label);
+    downDetail = downstream(detail);
+}
+
+void GraphSide::hashOperations(bool isOneVocabulary) {
+    for (const ExprId id : order) {
+        const Expr& expr = graph.expr(id);
+        const Hash own = isOneVocabulary ? mixed(hashOf(plainOperator(expr)), expr.outputs.size()) : hashOfClass(expr);
+        Hash full = own;
+        for (const tensor::Attribute& attribute : expr.attributes.items())
+            full = mixed(mixed(full, hashOf(attribute.name)), hashOf(tensor::text(attribute.value, kMaxConstantText)));
+        for (const Argument& argument : expr.arguments) full = mixed(full, hashOfArgument(argument));
+        for (const auto& [name, argument] : expr.keywords)
+            full = mixed(mixed(full, hashOf(name)), hashOfArgument(argument));
+        for (const NodeId weight : weightsOf(id)) full = mixed(full, hashOfShape(graph.node(weight)));
+        label[id.index()] = own;
+        detail[id.index()] = full;
+    }
+}
+
+std::vector<Hash> GraphSide::upstream(const std::vector<Hash>& own, bool withTypes) const {
+    std::vector<Hash> ofNode(graph.nodeCount(), 0), ofExpr(graph.exprCount(), 0);
+    for (std::size_t i = 0; i < graph.bodyCount(); ++i) {
+        const graph::Body& body = graph.body(graph::BodyId(i));
+        const Hash owner = body.owner.valid() ? mixed(own[body.owner.index()], hashOf(body.label)) : 3;
+        for (std::size_t k = 0; k < body.inputs.size(); ++k) ofNode[body.inputs[k].index()] = mixed(owner, k);
+    }
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        if (expr.kind == ExprKind::Input) continue;
+        Hash hash = isStoredExpr(expr) ? 5 : own[id.index()];
+        if (isStoredExpr(expr) && withTypes && !expr.outputs.empty())
+            hash = mixed(hash, hashOfShape(graph.node(expr.outputs.front())));
+        for (const NodeId input : inputsOf(id)) hash = mixed(hash, ofNode[input.index()]);
+        ofExpr[id.index()] = hash;
+        for (std::size_t k = 0; k < expr.outputs.size(); ++k) ofNode[expr.outputs[k].index()] = mixed(hash, k);
+    }
+    return ofExpr;
+}
+
+std::vector<Hash> GraphSide::downstream(const std::vector<Hash>& own) const {
+    std::vector<Hash> ofExpr(graph.exprCount(), 0), asResult(graph.nodeCount(), 0);
+    for (std::size_t i = 0; i < graph.bodyCount(); ++i) {
+        const graph::Body& body = graph.body(graph::BodyId(i));
+        if (body.owner.valid() && isCallWithBody(graph.expr(body.owner))) continue;
+        const Hash owner = body.owner.valid() ? mixed(own[body.owner.index()], hashOf(body.label)) : 7;
+        for (std::size_t k = 0; k < body.outputs.size(); ++k)
+            asResult[origin[body.outputs[k].index()].index()] += mixed(mixed(owner, 11), k);
+    }
+    // Sums: users have no order, and are many.
+    std::vector<Hash> ofNode = std::move(asResult);
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+        Hash hash = own[id->index()];
+        for (const NodeId output : graph.expr(*id).outputs) hash = mixed(hash, ofNode[output.index()]);
+        ofExpr[id->index()] = hash;
+        const std::vector<NodeId> inputs = inputsOf(*id);
+        for (std::size_t k = 0; k < inputs.size(); ++k) ofNode[inputs[k].index()] += mixed(hash, k + 1);
+    }
+    return ofExpr;
+}
+
+std::vector<NodeId> GraphSide::weightsOf(ExprId id) const {
+    std::vector<NodeId> weights;
+    for (const NodeId input : inputsOf(id))
+        if (isStoredExpr(graph.expr(producer(input)))) weights.push_back(input);
+    return weights;
+}
+
+Hash GraphSide::weightNames(ExprId id) const {
+    Hash hash = 0;
+    for (const NodeId weight : weightsOf(id)) {
+        const Expr& stored = graph.expr(producer(weight));
+        if (!stored.isParameter) continue;
+        hash = mixed(hash, hashOf(stored.kind == ExprKind::GetAttr ? stored.target : graph.node(weight).name));
+    }
+    return hash;
+}
+
+Hash GraphSide::weightValues(ExprId id) const {
+    Hash hash = 0;
+    for (const NodeId weight : weightsOf(id)) {
+        const auto& constant = graph.node(weight).constant;
+        if (!constant || !constant->isTensor() || constant->tensor().numel() < 2 ||
+            constant->tensor().dtype() == tensor::DType::String)
+            continue;
+        const auto tensor = constant->tensor().contiguous();
+        if (!tensor) continue;
+        const auto bytes = static_cast<std::size_t>(tensor->numel()) * tensor::itemSize(tensor->dtype());
+        hash = mixed(hash, hashOf({reinterpret_cast<const char*>(tensor->bytes()), bytes}));
+    }
+    return hash;
+}
+
+}  // namespace sonde::session::diff

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/internal_graph.h"
+
+namespace sonde::session::diff {
+
+using Hash = std::uint64_t;
+
+inline Hash mixed(Hash hash, Hash with) {
+    // splitmix64 of Vigna: every bit of both counts.
+    Hash value = hash * 0x9E3779B97F4A7C15U + with + 0x9E3779B97F4A7C15U;
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
+    return value ^ (value >> 31);
+}
+Hash hashOf(std::string_view text);
+
+/// A graph in which called modules and functions are written out: what a body of a call takes is what the call is
+/// given, and what the call gives is what its body gives. Bodies of branches and loops stay. With `isPlain` also
+/// operations that give what they are given (dropout at inference) are left out, and what computes no tensors (Python's
+/// operators).
+struct FlatGraph {
+    explicit FlatGraph(const graph::InternalGraph& graph, bool isPlain = false);
+
+    const graph::InternalGraph& graph;
+    std::vector<graph::ExprId> order;               ///< operations in execution order, calls left out
+    std::vector<graph::NodeId> origin;              ///< by node: the value that it is
+    std::vector<std::vector<graph::ExprId>> users;  ///< of origins, by node
+
+    graph::ExprId producer(graph::NodeId node) const { return graph.node(origin[node.index()]).producer; }
+    std::vector<graph::NodeId> inputsOf(graph::ExprId id) const;
+    std::vector<graph::NodeId> outputs() const;  ///< of the graph
+};
+
+/// One of two graphs that are matched, with the hashes of its operations. All tables are by ExprId.
+struct GraphSide : FlatGraph {
+    /// `isOneVocabulary`: the other side names operators as this one does; else they are told apart by what they do.
+    GraphSide(const graph::InternalGraph& graph, bool isOneVocabulary);
+
+    std::vector<Hash> label;     ///< of the operator
+    std::vector<Hash> detail;    ///< of operator, attributes, constants, shapes of weights
+    std::vector<Hash> up, down;  ///< of everything that leads to it, or from it, by label
+    std::vector<Hash> upDetail, downDetail;
+    std::vector<graph::ExprId> match;  ///< counterpart
+
+    bool isMatched(graph::ExprId id) const { return match[id.index()].valid(); }
+    /// The stored tensors among the arguments of an operation, in order.
+    std::vector<graph::NodeId> weightsOf(graph::ExprId id) const;
+    /// Of names of weights, or of their elements; 0: it has none of two elements or more.
+    Hash weightNames(graph::ExprId id) const;
+    Hash weightValues(graph::ExprId id) const;
+
+  private:
+    void hashOperations(bool isOneVocabulary);
+    std::vector<Hash> upstream(const std::vector<Hash>& own, bool withTypes) const;
+    std::vector<Hash> downstream(const std::vector<Hash>& own) const;
+};
+
+/// Whether nothing is computed: inputs, stored values, outputs.
+bool isValueExpr(const graph::Expr& expr);
+/// A called module or function whose inside is in the graph.
+bool isCallWithBody(const graph::Expr& expr);
+
+}  // namespace sonde::session::diff

@@ -1,0 +1,172 @@
+#include "core/session/diff/model_diff.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/analysis/measured_runs.h"
+#include "core/exec/run.h"
+#include "core/session/model_info.h"
+
+namespace sonde::session {
+
+using graph::InternalGraph;
+using graph::NodeId;
+
+namespace {
+
+/// Changed entries of two lists of properties, in the order of the first.
+class FactList {
+  public:
+    void add(const std::string& name, std::string a, std::string b) {
+        if (a != b) m_facts.push_back({name, std::move(a), std::move(b)});
+    }
+    template <typename Value>
+    void addAll(const std::string& prefix, const std::vector<std::pair<std::string, Value>>& a,
+                const std::vector<std::pair<std::string, Value>>& b) {
+        std::vector<std::string> names;
+        std::map<std::string, std::pair<std::string, std::string>> values;
+        const auto take = [&](const auto& list, auto member) {
+            for (const auto& [name, value] : list) {
+                const auto [entry, isNew] = values.try_emplace(name);
+                if (isNew) names.push_back(name);
+                if constexpr (std::is_same_v<Value, std::string>) entry->second.*member = value;
+                else entry->second.*member = std::to_string(value);
+            }
+        };
+        take(a, &std::pair<std::string, std::string>::first);
+        take(b, &std::pair<std::string, std::string>::second);
+        for (const std::string& name : names) add(prefix + name, values[name].first, values[name].second);
+    }
+    std::vector<FactChange> take() { return std::move(m_facts); }
+
+  private:
+    std::vector<FactChange> m_facts;
+};
+
+std::vector<std::pair<std::string, std::string>> typesOf(const InternalGraph& graph,
+                                                         const std::vector<document::NamedNode>& values) {
+    std::vector<std::pair<std::string, std::string>> types;
+    for (const document::NamedNode& value : values) types.emplace_back(value.name, graph.node(value.node).type.text());
+    return types;
+}
+
+void addFacts(ModelDiff& diff, const document::Document& first, const document::Document& second, const ModelInfo& a,
+              const ModelInfo& b) {
+    FactList metadata, cost;
+    metadata.add("format", a.file.format, b.file.format);
+    metadata.add("producer", a.file.producer, b.file.producer);
+    metadata.addAll("opset ", a.file.opsets, b.file.opsets);
+    if (a.file.format == b.file.format) metadata.addAll("", a.file.properties, b.file.properties);
+    metadata.addAll("metadata ", a.file.metadata, b.file.metadata);
+    metadata.addAll("input ", typesOf(*first.graph, first.inputs), typesOf(*second.graph, second.inputs));
+    metadata.addAll("output ", typesOf(*first.graph, first.outputs), typesOf(*second.graph, second.outputs));
+    diff.metadata = metadata.take();
+    const auto number = [](std::int64_t value) { return std::to_string(value); };
+    cost.add("parameters", number(a.counts.parameters.elements), number(b.counts.parameters.elements));
+    cost.add("buffers", number(a.counts.buffers.elements), number(b.counts.buffers.elements));
+    cost.add("parameter_bytes", number(a.counts.parameters.bytes), number(b.counts.parameters.bytes));
+    const analysis::CostSum &ours = a.cost.total, &theirs = b.cost.total;
+    cost.add("macs", ours.multiplyAdds.text(), theirs.multiplyAdds.text());
+    cost.add("flops", ours.flops.text(), theirs.flops.text());
+    cost.add("bytes_read", ours.bytesRead.text(), theirs.bytesRead.text());
+    cost.add("bytes_written", ours.bytesWritten.text(), theirs.bytesWritten.text());
+    cost.add("activation_bytes", ours.activationBytes.text(), theirs.activationBytes.text());
+    diff.cost = cost.take();
+}
+
+std::vector<tensor::Value> inGraphOrder(const document::Document& document, const std::vector<tensor::Value>& values) {
+    const std::vector<NodeId>& inputs = document.graph->inputs();
+    std::vector<tensor::Value> ordered(inputs.size());
+    for (std::size_t i = 0; i < document.inputs.size() && i < values.size(); ++i) {
+        const auto at = std::ranges::find(inputs, document.inputs[i].node);
+        if (at != inputs.end()) ordered[static_cast<std::size_t>(at - inputs.begin())] = values[i];
+    }
+    return ordered;
+}
+
+/// The second model's values for what the first was given: by name if all names are in both, else by position.
+std::vector<tensor::Value> forSecond(const document::Document& first, const document::Document& second,
+                                     const std::vector<tensor::Value>& values) {
+    std::vector<tensor::Value> named(second.inputs.size());
+    for (std::size_t i = 0; i < second.inputs.size(); ++i) {
+        const auto same = std::ranges::find(first.inputs, second.inputs[i].name, &document::NamedNode::name);
+        if (same == first.inputs.end()) return values;
+        const auto index = static_cast<std::size_t>(same - first.inputs.begin());
+        if (index < values.size()) named[i] = values[index];
+    }
+    return named;
+}
+
+/// The first graph with the names of the second for what has a counterpart, and names of their own for all else: values
+/// are compared by name.
+std::shared_ptr<const InternalGraph> renamed(const InternalGraph& graph, const InternalGraph& other,
+                                             const GraphPairs& pairs) {
+    auto copy = std::make_shared<InternalGraph>(graph);
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i)
+        if (!graph.isErased(graph.node(NodeId(i)).producer)) (void)copy->rename(NodeId(i), "\n" + std::to_string(i));
+    const auto give = [&](NodeId own, NodeId theirs) { (void)copy->rename(own, other.node(theirs).name); };
+    for (std::size_t i = 0; i < pairs.ofFirst.size(); ++i) {
+        if (!pairs.ofFirst[i].valid()) continue;
+        const auto &ours = graph.expr(graph::ExprId(i)).outputs, &theirs = other.expr(pairs.ofFirst[i]).outputs;
+        for (std::size_t k = 0; k < ours.size() && k < theirs.size(); ++k) give(ours[k], theirs[k]);
+    }
+    return copy;
+}
+
+base::Result<ValueDiff> valueDiff(const document::Document& first, const document::Document& second,
+                                  const GraphPairs& pairs, const ModelDiffRequest& request,
+                                  const base::WorkContext& work) {
+    exec::Runner runner(request.threads);
+    const analysis::MeasuredRun reference{first.graph, inGraphOrder(first, request.inputs)};
+    GraphPairs turned = pairs;
+    std::swap(turned.ofFirst, turned.ofSecond);
+    const analysis::MeasuredRun actual{renamed(*second.graph, *first.graph, turned),
+                                       inGraphOrder(second, forSecond(first, second, request.inputs))};
+    SONDE_ASSIGN(const analysis::RunDifferences differences,
+                 analysis::compareRuns(actual, reference, request.tolerances, runner, work));
+    if (work.cancelled()) return base::cancelled("comparing values");
+    ValueDiff diff;
+    if (differences.error)
+        diff.error = std::string(differences.isReferenceError ? "the first" : "the second") +
+                     " model: " + differences.error->text();
+    for (const graph::ExprId id : first.graph->recursiveOrder(first.graph->mainId())) {
+        const graph::ExprId other = pairs.ofFirst[id.index()];
+        if (!other.valid()) continue;
+        const auto &ours = first.graph->expr(id).outputs, &theirs = second.graph->expr(other).outputs;
+        for (std::size_t k = 0; k < ours.size() && k < theirs.size(); ++k) {
+            const auto& found = differences.ofNode[theirs[k].index()];
+            if (!found) continue;
+            ++diff.compared;
+            if (!found->ok)
+                diff.changed.push_back({ours[k], theirs[k], found->maxAbsolute, found->maxRelative, found->remarks()});
+        }
+    }
+    return diff;
+}
+
+}  // namespace
+
+base::Result<ModelDiff> modelDiff(const document::Document& first, const document::Document& second,
+                                  const ModelDiffRequest& request, const base::WorkContext& work) {
+    ModelDiff diff;
+    work.report("matching nodes");
+    diff.pairs = pairOperations(*first.graph, *second.graph, work);
+    if (work.cancelled()) return base::cancelled("matching nodes");
+    diff.structure = structureDiff(*first.graph, *second.graph, diff.pairs);
+    SONDE_ASSIGN(diff.parameters, parameterDiff(first, second, diff.pairs, work));
+    ModelInfoRequest info;
+    info.hashes = false;
+    info.seed = request.seed;
+    info.threads = request.threads;
+    info.inputs = request.inputs;
+    SONDE_ASSIGN(const ModelInfo a, modelInfo(first, info, work));
+    if (!request.inputs.empty()) info.inputs = forSecond(first, second, request.inputs);
+    SONDE_ASSIGN(const ModelInfo b, modelInfo(second, info, work));
+    addFacts(diff, first, second, a, b);
+    if (!request.inputs.empty()) {
+        SONDE_ASSIGN(diff.values, valueDiff(first, second, diff.pairs, request, work));
+    }
+    return diff;
+}
+
+}  // namespace sonde::session

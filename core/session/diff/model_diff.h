@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/analysis/difference.h"
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/document/document_types.h"
+#include "core/session/diff/parameter_diff.h"
+#include "core/session/diff/structure_diff.h"
+
+namespace sonde::session {
+
+/// A figure or property that the models may have different values of; a text for people.
+struct FactChange {
+    std::string name;  ///< "macs", "producer", "opset ai.onnx"
+    std::string a, b;  ///< empty: it has none
+};
+
+/// The values of a node in both models on the same input.
+struct ValueChange {
+    graph::NodeId a, b;
+    double maxAbs = 0, maxRel = 0;
+    std::string note;  ///< why they could not be compared by element; may be empty
+};
+
+/// The values of all nodes with a counterpart, each model having run on the same input.
+struct ValueDiff {
+    std::size_t compared = 0;
+    std::vector<ValueChange> changed;  ///< beyond the tolerance, in execution order of the first model
+    std::string error;                 ///< why one of the runs ended early; may be empty
+};
+
+/// How two models differ: structure, weights, cost, metadata, values.
+struct ModelDiff {
+    GraphPairs pairs;
+    StructureDiff structure;
+    ParameterDiff parameters;
+    std::vector<FactChange> cost;      ///< those that differ
+    std::vector<FactChange> metadata;  ///< those that differ: format, producer, opsets, inputs, metadata of the file
+    std::optional<ValueDiff> values;   ///< with input only
+
+    /// No difference in structure, parameters or values. Other names, metadata and cost are none.
+    bool isEqual() const {
+        return structure.isEqual() && parameters.isEqual() &&
+               (!values || (values->changed.empty() && values->error.empty()));
+    }
+};
+
+struct ModelDiffRequest {
+    /// Values in the order of Document::inputs of the first model, by position for the second; empty: nothing runs.
+    std::vector<tensor::Value> inputs;
+    analysis::Tolerances tolerances;
+    std::uint64_t seed = 0;
+    std::size_t threads = 0;
+};
+
+/// Blocks, on any thread. Errors: Cancelled; a file changed on disk.
+base::Result<ModelDiff> modelDiff(const document::Document& first, const document::Document& second,
+                                  const ModelDiffRequest& request = {}, const base::WorkContext& work = {});
+
+/// The JSON of `sonde diff --json` (sonde-diff, version 1), and the same for people.
+std::string modelDiffJson(const document::Document& first, const document::Document& second, const ModelDiff& diff);
+std::string modelDiffText(const document::Document& first, const document::Document& second, const ModelDiff& diff);
+
+}  // namespace sonde::session

@@ -1,0 +1,180 @@
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/visible_text.h"
+#include "core/session/diff/model_diff.h"
+
+namespace sonde::session {
+
+using graph::InternalGraph;
+using graph::NodeId;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxDiffLines = 40;  ///< of one kind of difference
+
+Json finite(double number) { return std::isfinite(number) ? Json(number) : Json(); }
+Json finite(const std::optional<double>& number) { return number ? finite(*number) : Json(); }
+
+Json namesJson(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    Json names = Json::array();
+    for (const NodeId node : nodes) names.push_back(graph.node(node).name);
+    return names;
+}
+
+Json changesJson(const InternalGraph& a, const InternalGraph& b, const std::vector<NodeChange>& changes) {
+    Json list = Json::array();
+    for (const NodeChange& change : changes)
+        list.push_back({{"a", a.node(change.a).name}, {"b", b.node(change.b).name}, {"what", change.what}});
+    return list;
+}
+
+Json parametersJson(const ParameterDiff& parameters) {
+    Json changed = Json::array();
+    for (const ParameterChange& change : parameters.changed) {
+        Json entry{{"name", change.name}, {"max_abs", finite(change.maxAbs)}, {"max_rel", finite(change.maxRel)}};
+        if (!change.otherName.empty()) entry["b"] = change.otherName;
+        if (!change.what.empty()) entry["what"] = change.what;
+        changed.push_back(std::move(entry));
+    }
+    return {{"added", parameters.added},
+            {"removed", parameters.removed},
+            {"changed", std::move(changed)},
+            {"equal", parameters.equal},
+            {"renamed", parameters.renamed}};
+}
+
+Json factsJson(const std::vector<FactChange>& facts) {
+    Json object = Json::object();
+    for (const FactChange& fact : facts) object[fact.name] = {{"a", fact.a}, {"b", fact.b}};
+    return object;
+}
+
+Json valuesJson(const InternalGraph& a, const InternalGraph& b, const ValueDiff& values) {
+    Json changed = Json::array();
+    for (const ValueChange& change : values.changed)
+        changed.push_back({{"a", a.node(change.a).name},
+                           {"b", b.node(change.b).name},
+                           {"max_abs", finite(change.maxAbs)},
+                           {"max_rel", finite(change.maxRel)},
+                           {"note", change.note}});
+    Json json{{"compared", values.compared},
+              {"first_diverging", changed.empty() ? Json() : changed[0]["a"]},
+              {"changed", std::move(changed)}};
+    if (!values.error.empty()) json["error"] = values.error;
+    return json;
+}
+
+/// "+ name (Relu, block.1)" of each, at most kMaxDiffLines.
+void addNodes(std::string& text, char mark, const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    for (std::size_t i = 0; i < nodes.size() && i < kMaxDiffLines; ++i) {
+        const graph::Expr& expr = graph.expr(graph.node(nodes[i]).producer);
+        const std::string op = expr.op.name.empty() ? expr.moduleClass : expr.op.name;
+        const std::string module = expr.qualname.value_or("");
+        text += fmt::format("{} {} ({}{}{})\n", mark, base::visibleText(graph.node(nodes[i]).name), op,
+                            module.empty() ? "" : ", ", base::visibleText(module));
+    }
+    if (nodes.size() > kMaxDiffLines) text += fmt::format("{} and {} more\n", mark, nodes.size() - kMaxDiffLines);
+}
+
+void addChanges(std::string& text, char mark, const InternalGraph& a, const InternalGraph& b,
+                const std::vector<NodeChange>& changes) {
+    for (std::size_t i = 0; i < changes.size() && i < kMaxDiffLines; ++i) {
+        const std::string &ours = a.node(changes[i].a).name, &theirs = b.node(changes[i].b).name;
+        text += fmt::format("{} {}: {}\n", mark, base::visibleText(ours == theirs ? ours : ours + " = " + theirs),
+                            base::visibleText(changes[i].what));
+    }
+    if (changes.size() > kMaxDiffLines) text += fmt::format("{} and {} more\n", mark, changes.size() - kMaxDiffLines);
+}
+
+void addNameLines(std::string& text, char mark, const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < names.size() && i < kMaxDiffLines; ++i)
+        text += fmt::format("{} {}\n", mark, base::visibleText(names[i]));
+    if (names.size() > kMaxDiffLines) text += fmt::format("{} and {} more\n", mark, names.size() - kMaxDiffLines);
+}
+
+void addParameters(std::string& text, const ParameterDiff& parameters) {
+    addNameLines(text, '-', parameters.removed);
+    addNameLines(text, '+', parameters.added);
+    const auto number = [](const std::optional<double>& value) {
+        return value ? fmt::format("{:.3g}", *value) : std::string("-");
+    };
+    for (std::size_t i = 0; i < parameters.changed.size() && i < kMaxDiffLines; ++i) {
+        const ParameterChange& change = parameters.changed[i];
+        const std::string name = change.otherName.empty() ? change.name : change.name + " = " + change.otherName;
+        text += fmt::format("~ {}: max abs {}, max rel {}{}{}\n", base::visibleText(name), number(change.maxAbs),
+                            number(change.maxRel), change.what.empty() ? "" : ", ", change.what);
+    }
+    if (parameters.changed.size() > kMaxDiffLines)
+        text += fmt::format("~ and {} more\n", parameters.changed.size() - kMaxDiffLines);
+}
+
+void addFactLines(std::string& text, const char* title, const std::vector<FactChange>& facts) {
+    if (facts.empty()) return;
+    text += fmt::format("{}\n", title);
+    for (const FactChange& fact : facts)
+        text += fmt::format("~ {}: {} -> {}\n", base::visibleText(fact.name),
+                            fact.a.empty() ? "none" : base::visibleText(fact.a),
+                            fact.b.empty() ? "none" : base::visibleText(fact.b));
+}
+
+}  // namespace
+
+std::string modelDiffJson(const document::Document& first, const document::Document& second, const ModelDiff& diff) {
+    const InternalGraph &a = *first.graph, &b = *second.graph;
+    Json root{{"format", "sonde-diff"},
+              {"version", 1},
+              {"a", first.location},
+              {"b", second.location},
+              {"nodes",
+               {{"added", namesJson(b, diff.structure.added)},
+                {"removed", namesJson(a, diff.structure.removed)},
+                {"changed", changesJson(a, b, diff.structure.changed)},
+                {"moved", changesJson(a, b, diff.structure.moved)},
+                {"renamed", diff.structure.renamed}}},
+              {"parameters", parametersJson(diff.parameters)},
+              {"matched", diff.structure.matched()},
+              {"cost", factsJson(diff.cost)},
+              {"metadata", factsJson(diff.metadata)},
+              {"equal", diff.isEqual()}};
+    if (diff.values) root["values"] = valuesJson(a, b, *diff.values);
+    return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string modelDiffText(const document::Document& first, const document::Document& second, const ModelDiff& diff) {
+    const InternalGraph &a = *first.graph, &b = *second.graph;
+    std::string text =
+        fmt::format("--- {}\n+++ {}\n", base::visibleText(first.location), base::visibleText(second.location));
+    const StructureDiff& nodes = diff.structure;
+    text += fmt::format("nodes: {:.1f} % matched, {} removed, {} added, {} changed, {} moved, {} renamed\n",
+                        std::floor(nodes.matched() * 1000) / 10, nodes.removed.size(), nodes.added.size(),
+                        nodes.changed.size(), nodes.moved.size(), nodes.renamed);
+    addNodes(text, '-', a, nodes.removed);
+    addNodes(text, '+', b, nodes.added);
+    addChanges(text, '~', a, b, nodes.changed);
+    addChanges(text, '>', a, b, nodes.moved);
+    const ParameterDiff& parameters = diff.parameters;
+    text +=
+        fmt::format("parameters: {} equal, {} removed, {} added, {} changed, {} renamed\n", parameters.equal,
+                    parameters.removed.size(), parameters.added.size(), parameters.changed.size(), parameters.renamed);
+    addParameters(text, parameters);
+    addFactLines(text, "cost", diff.cost);
+    addFactLines(text, "metadata", diff.metadata);
+    if (diff.values) {
+        text += fmt::format("values: {} compared, {} differ\n", diff.values->compared, diff.values->changed.size());
+        if (!diff.values->error.empty()) text += base::visibleText(diff.values->error) + "\n";
+        for (std::size_t i = 0; i < diff.values->changed.size() && i < kMaxDiffLines; ++i) {
+            const ValueChange& change = diff.values->changed[i];
+            text += fmt::format("~ {}: max abs {:.3g}, max rel {:.3g}{}{}\n", base::visibleText(a.node(change.a).name),
+                                change.maxAbs, change.maxRel, change.note.empty() ? "" : ", ", change.note);
+        }
+    }
+    if (diff.isEqual())
+        text += "no difference in structure, parameters" + std::string(diff.values ? " and values\n" : "\n");
+    return text;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/document/document_types.h"
+#include "core/session/diff/graph_pairs.h"
+
+namespace sonde::session {
+
+/// A parameter or buffer that both models have.
+struct ParameterChange {
+    std::string name;                      ///< in the first model
+    std::string otherName;                 ///< in the second, if it is another one; else empty
+    std::optional<double> maxAbs, maxRel;  ///< see analysis::Difference; none: they cannot be compared by element
+    std::string what;                      ///< "shape: [64,3] -> [64,4]", "float32 -> float16"; may be empty
+};
+
+/// How the parameters and buffers of two models differ.
+struct ParameterDiff {
+    std::vector<std::string> added, removed;
+    std::vector<ParameterChange> changed;
+    std::size_t equal = 0, renamed = 0;  ///< to the last bit; `renamed` of all pairs
+
+    bool isEqual() const { return added.empty() && removed.empty() && changed.empty(); }
+};
+
+/// Pairs by name, then by equal elements (of a matrix also transposed), then by the operations that read them. Tied
+/// ones once. Blocks; reads all weights. Error: Cancelled.
+base::Result<ParameterDiff> parameterDiff(const document::Document& first, const document::Document& second,
+                                          const GraphPairs& pairs, const base::WorkContext& work = {});
+
+}  // namespace sonde::session

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/session/diff/graph_pairs.h"
+
+namespace sonde::session {
+
+/// An operation that both graphs have, with nodes of either by name, and what differs: "strides: [2, 2] -> [1, 1]".
+struct NodeChange {
+    graph::NodeId a, b;
+    std::string what;
+};
+
+/// How the operations of two graphs differ; operations stand for their first result.
+struct StructureDiff {
+    std::vector<graph::NodeId> added;    ///< of the second graph
+    std::vector<graph::NodeId> removed;  ///< of the first
+    std::vector<NodeChange> changed;     ///< another operator, attribute, constant or input
+    std::vector<NodeChange> moved;  ///< the same operation elsewhere: in another module, or behind other operations
+    std::size_t matchedNodes = 0;   ///< of both graphs, that have a counterpart (or are in a paired module)
+    std::size_t comparedNodes = 0;  ///< of both graphs
+    std::size_t renamed = 0;        ///< pairs of nodes with other names: no difference
+
+    /// Of all operations that compute tensors; 1 of two graphs without any.
+    double matched() const {
+        return comparedNodes == 0 ? 1 : static_cast<double>(matchedNodes) / static_cast<double>(comparedNodes);
+    }
+    bool isEqual() const { return added.empty() && removed.empty() && changed.empty() && moved.empty(); }
+};
+
+/// A module that has another name in the second graph, with all that is in it, is renamed: nothing in it moved. What
+/// follows from an added or removed operation (the input of the next one) is no change of its own.
+StructureDiff structureDiff(const graph::InternalGraph& first, const graph::InternalGraph& second,
+                            const GraphPairs& pairs);
+
+}  // namespace sonde::session

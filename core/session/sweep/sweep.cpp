@@ -1,0 +1,153 @@
+#include "core/session/sweep/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/number_text.h"
+#include "core/exec/run.h"
+#include "core/session/node_names.h"
+
+namespace sonde::session {
+
+using graph::NodeId;
+using tensor::Value;
+
+namespace {
+
+/// Of the first sample: all elements, or those at index 0 of the first of several dimensions.
+std::optional<std::int64_t> indexOfLargest(const Value& value) {
+    if (!value.isTensor() || value.tensor().dtype() == tensor::DType::String || value.tensor().numel() == 0)
+        return std::nullopt;
+    const auto whole = value.tensor().contiguous();
+    if (!whole) return std::nullopt;
+    const std::int64_t count = whole->rank() > 1 ? whole->numel() / whole->shape()[0] : whole->numel();
+    std::optional<std::int64_t> largest;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double number = whole->toDouble(i);
+        if (!std::isnan(number) && (!largest || number > whole->toDouble(*largest))) largest = i;
+    }
+    return largest;
+}
+
+bool isLabel(const std::string& label, std::int64_t predicted) {
+    const auto number = base::parseNumber<std::int64_t>(label);
+    return number && *number == predicted;
+}
+
+}  // namespace
+
+/// One input after the other on one plan.
+struct Sweep::Runs {
+    const Sweep& sweep;
+    std::shared_ptr<const exec::Plan> plan;
+    exec::Runner runner;
+
+    base::Result<SweepRow> run(const SweepInput& input, std::size_t index, const base::WorkContext& work) {
+        const document::Document& document = *sweep.m_document;
+        const SweepRequest& request = sweep.m_request;
+        SweepRow row{input.name, {}, {}, request.labels.of(input.name, index), {}, {}};
+        row.stats.resize(sweep.m_nodes.size());
+        const auto given = readSweepInput(document, input, request.preset, request.seed, work);
+        if (!given) return failed(std::move(row), given.error());
+        std::vector<Value> values(document.graph->inputs().size());
+        for (std::size_t i = 0; i < document.inputs.size() && i < given->size(); ++i) {
+            const auto at = std::ranges::find(document.graph->inputs(), document.inputs[i].node);
+            if (at != document.graph->inputs().end())
+                values[static_cast<std::size_t>(at - document.graph->inputs().begin())] = (*given)[i];
+        }
+        exec::RunOptions options;
+        options.seed = request.seed;
+        const exec::Recording recording = runner.run(*plan, values, work, options);
+        if (recording.error) return failed(std::move(row), *recording.error);
+        const auto valueOf = [&](NodeId node) -> const Value* {
+            if (const Value* kept = recording.value(node)) return kept;
+            const auto at = std::ranges::find(document.graph->inputs(), node);
+            if (at != document.graph->inputs().end())
+                return &values[static_cast<std::size_t>(at - document.graph->inputs().begin())];
+            const auto& constant = document.graph->node(node).constant;
+            return constant ? &*constant : nullptr;
+        };
+        for (std::size_t i = 0; i < sweep.m_nodes.size(); ++i)
+            if (const Value* value = valueOf(sweep.m_nodes[i].second); value && value->isTensor())
+                row.stats[i] = analysis::tensorStats(value->tensor(), work.stop);
+        if (sweep.hasCondition()) {
+            SONDE_ASSIGN(row.condition, expression::isTrue(sweep.m_condition, nodeNames(document, valueOf), work));
+        }
+        if (sweep.hasLabels() && !document.outputs.empty())
+            if (const Value* output = valueOf(document.outputs.front().node)) row.predicted = indexOfLargest(*output);
+        return row;
+    }
+
+    static SweepRow failed(SweepRow row, base::Error error) {
+        row.error = std::move(error);
+        return row;
+    }
+};
+
+base::Result<Sweep> Sweep::make(std::shared_ptr<const document::Document> document, SweepRequest request) {
+    Sweep sweep;
+    sweep.m_document = std::move(document);
+    sweep.m_request = std::move(request);
+    const document::Document& model = *sweep.m_document;
+    std::vector<NodeId> watched = sweep.m_request.watch;
+    if (watched.empty())
+        for (const document::NamedNode& output : model.outputs) watched.push_back(output.node);
+    for (const NodeId node : watched)
+        if (std::ranges::find(sweep.m_needed, node) == sweep.m_needed.end()) {
+            sweep.m_needed.push_back(node);
+            sweep.m_nodes.emplace_back(model.graph->node(node).name, node);
+        }
+    if (!sweep.m_request.condition.empty()) {
+        SONDE_ASSIGN(sweep.m_condition, expression::parse(sweep.m_request.condition));
+        // With a number in place of each value, only a name that is none is an error worth telling.
+        std::optional<base::Error> unknown;
+        const auto checked = expression::evaluate(sweep.m_condition, [&](std::string_view name) -> base::Result<Value> {
+            const auto node = model.findNode(name);
+            if (node) return Value::ofFloat(1);
+            unknown = node.error();
+            return node.error();
+        });
+        if (unknown && !checked) return checked.error();
+        for (const std::string& name : sweep.m_condition.names()) {
+            SONDE_ASSIGN(const NodeId node, model.findNode(name));
+            sweep.m_needed.push_back(node);
+        }
+    }
+    if (sweep.hasLabels() && !model.outputs.empty()) sweep.m_needed.push_back(model.outputs.front().node);
+    return sweep;
+}
+
+base::Result<SweepSummary> Sweep::run(const std::vector<SweepInput>& inputs,
+                                      const std::function<void(const SweepRow&)>& take,
+                                      const base::WorkContext& work) const {
+    exec::PlanOptions options;
+    options.watch = m_needed;
+    // Nothing behind what is looked at need run, if all of it is in the main program.
+    const graph::InternalGraph& graph = *m_document->graph;
+    const bool isMain = std::ranges::all_of(m_needed, [&graph](NodeId node) {
+        const graph::Expr& expr = graph.expr(graph.node(node).producer);
+        return expr.body == graph.mainId() && expr.kind != graph::ExprKind::Input && !graph.node(node).constant;
+    });
+    if (isMain) options.end = m_needed;
+    SONDE_ASSIGN(auto plan, exec::Plan::make(m_document->graph, std::move(options)));
+    Runs runs{*this, std::move(plan), exec::Runner(m_request.threads)};
+    SweepSummary summary;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        work.report("running " + inputs[i].name, i, inputs.size());
+        if (work.cancelled()) break;
+        const auto row = runs.run(inputs[i], i, base::WorkContext{work.stop, {}});
+        if (work.cancelled()) break;
+        if (!row) return row.error();
+        take(*row);
+        ++summary.done;
+        summary.failed += row->error ? 1 : 0;
+        summary.broken += row->condition == false ? 1 : 0;
+        if (row->label.empty() || !row->predicted) continue;
+        ++summary.labelled;
+        summary.correct += isLabel(row->label, *row->predicted) ? 1 : 0;
+    }
+    summary.isCancelled = work.cancelled();
+    return summary;
+}
+
+}  // namespace sonde::session

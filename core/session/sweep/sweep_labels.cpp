@@ -1,0 +1,67 @@
+#include "core/session/sweep/sweep_labels.h"
+
+#include <fstream>
+#include <string_view>
+
+#include "core/base/number_text.h"
+#include "core/io/npz/npy.h"
+
+namespace sonde::session {
+
+namespace {
+
+std::string_view trimmedCell(std::string_view text) {
+    const auto isBlank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+    while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
+    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+    return text;
+}
+
+}  // namespace
+
+base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
+    SweepLabels labels;
+    if (path.extension() == ".npy") {
+        SONDE_ASSIGN(const tensor::Tensor array, io::readNpyFile(path));
+        if (!tensor::isInteger(array.dtype()))
+            return base::usageError("labels are integers, not " + std::string(tensor::name(array.dtype())),
+                                    path.string());
+        for (std::int64_t i = 0; i < array.numel(); ++i)
+            labels.m_inOrder.push_back(std::to_string(static_cast<std::int64_t>(array.toDouble(i))));
+        return labels;
+    }
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return base::usageError("the labels cannot be read", path.string());
+    std::string text;
+    for (std::size_t line = 1; std::getline(file, text); ++line) {
+        if (trimmedCell(text).empty()) continue;
+        const std::size_t separator = text.find_last_of(text.find('\t') != std::string::npos ? '\t' : ',');
+        if (separator == std::string::npos) {
+            labels.m_inOrder.emplace_back(trimmedCell(text));
+            continue;
+        }
+        const std::string name(trimmedCell(std::string_view(text).substr(0, separator))),
+            label(trimmedCell(std::string_view(text).substr(separator + 1)));
+        if (label.empty() || name.empty())
+            return base::usageError("a label or the name of its input is missing",
+                                    path.string() + ", line " + std::to_string(line));
+        if (line == 1 && label == "label") continue;
+        labels.m_byName[name] = label;
+    }
+    if (file.bad()) return base::usageError("the labels cannot be read", path.string());
+    if (!labels.m_byName.empty() && !labels.m_inOrder.empty())
+        return base::usageError("some lines name an input and some do not", path.string());
+    if (labels.empty()) return base::usageError("the file has no labels", path.string());
+    return labels;
+}
+
+std::string SweepLabels::of(const std::string& input, std::size_t index) const {
+    if (index < m_inOrder.size()) return m_inOrder[index];
+    const std::filesystem::path path(input);
+    for (const std::string& name : {input, path.filename().string(), path.stem().string()})
+        if (const auto found = m_byName.find(name); found != m_byName.end()) return found->second;
+    return {};
+}
+
+}  // namespace sonde::session

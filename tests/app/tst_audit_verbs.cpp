@@ -1,0 +1,236 @@
+// `sonde info`, `sonde diff` and `sonde sweep`: the real program, its exit status, and what it writes.
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <csignal>
+
+#include "core/io/npz/npy.h"
+#include "core/io/npz/npz.h"
+#include "tests/support/onnx_file.h"
+#include "tests/support/run_sonde.h"
+
+namespace tst_audit_verbs {
+
+using namespace sonde;
+using namespace sonde::test;
+using namespace sonde::test::onnxfile;
+using tensor::Tensor;
+
+namespace {
+
+constexpr int kFloat = 1;
+
+QString data(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
+
+QJsonObject jsonOf(const Outcome& outcome) { return QJsonDocument::fromJson(outcome.out.toUtf8()).object(); }
+
+/// h = x + x, y = h·h, both [N,2].
+std::string squares() {
+    return model({.nodes = {{"Add", {"x", "x"}, {"h"}}, {"Mul", {"h", "h"}, {"y"}}},
+                  .inputs = {valueInfo("x", kFloat, {-1, 2})},
+                  .outputs = {valueInfo("y", kFloat, {-1, 2})}});
+}
+
+}  // namespace
+
+class TestAuditVerbs : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void init();
+    void infoCountsForTheGivenInput();
+    void diffHasTheStatusOfDiff();
+    void sweepWritesATable();
+    void sweepTakesCasesOfAnArchive();
+    void sweepGoesOnAfterABadFile();
+    void conditionsAreCheckedFirst();
+    void labelsGiveAnAccuracy();
+    void picturesBecomeInputs();
+    void interruptedSweepsKeepTheirRows();
+
+  private:
+    QString path(const QString& name) const { return m_folder->filePath(name); }
+    QByteArray read(const QString& name) const {
+        QFile file(path(name));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+    void array(const QString& name, const std::vector<float>& values) const {
+        QVERIFY(io::writeNpyFile(path(name).toStdString(),
+                                 Tensor::of<float>({static_cast<std::int64_t>(values.size() / 2), 2}, values)));
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+void TestAuditVerbs::init() {
+    m_folder = std::make_unique<QTemporaryDir>();
+    QVERIFY(write(path("m.onnx"), squares()));
+    QVERIFY(QDir(m_folder->path()).mkpath("in/deep"));
+}
+
+void TestAuditVerbs::infoCountsForTheGivenInput() {
+    const QJsonObject open = jsonOf(runSonde({"info", path("m.onnx"), "--json"}));
+    QCOMPARE(open["cost"].toObject()["flops"].toString(), QStringLiteral("4*N"));
+    const Outcome outcome = runSonde({"info", path("m.onnx"), "--json", "--nodes", "--input-data", "#rand(0,1,7,2)"});
+    QCOMPARE(outcome.status, 0);
+    const QJsonObject given = jsonOf(outcome);
+    QCOMPARE(given["macs"].toInt(-1), 0);
+    QCOMPARE(given["cost"].toObject()["flops"].toInt(), 28);
+    QCOMPARE(given["by_node"].toArray().size(), 2);
+    QVERIFY(runSonde({"info", path("m.onnx")}).out.contains(QLatin1String("FLOPs        4*N, a multiply-add is 2\n")));
+}
+
+void TestAuditVerbs::diffHasTheStatusOfDiff() {
+    const Outcome same = runSonde({"diff", data("resnet18_slim.onnx"), data("resnet18_slim.onnx"), "--json"});
+    QVERIFY2(same.status == 0, qPrintable(same.err + same.out));
+    QCOMPARE(jsonOf(same)["format"].toString(), QStringLiteral("sonde-diff"));
+    QCOMPARE(jsonOf(same)["matched"].toDouble(), 1.0);
+    const Outcome other = runSonde({"diff", "zoo:resnet18_slim", "zoo:resnet18_slim?classes=10", "--json"});
+    QCOMPARE(other.status, 1);
+    const QJsonArray changed = jsonOf(other)["parameters"].toObject()["changed"].toArray();
+    QVERIFY(!changed.isEmpty());
+    const Outcome values = runSonde({"diff", path("m.onnx"), path("m.onnx"), "--input-data", "#rand(0,1,7,2)"});
+    QVERIFY2(values.status == 0 && values.out.contains(QLatin1String("values: 2 compared, 0 differ")),
+             qPrintable(values.out));
+    QCOMPARE(runSonde({"diff", path("m.onnx"), path("none.onnx")}).status, 3);
+    QCOMPARE(runSonde({"diff", path("m.onnx")}).status, 2);
+    QCOMPARE(runSonde({"diff", path("m.onnx"), data("vit_small.onnx"), "--input-data", "x:#zeros;z:#zeros"}).status, 2);
+}
+
+/// Of 1 and 3, h is 2 and 6, y 4 and 36.
+void TestAuditVerbs::sweepWritesATable() {
+    array("in/10.npy", {1, 3});
+    array("in/2.npy", {0, -1});
+    array("in/deep/a.npy", {std::numeric_limits<float>::quiet_NaN(), 1, std::numeric_limits<float>::infinity(), 2});
+    QVERIFY(write(path("in/notes.txt"), "no input"));
+    const Outcome outcome = runSonde({"sweep", path("m.onnx"), path("in"), "--watch", "h", "--watch", "y", "--where",
+                                      "max(h) < 5", "-o", path("t.csv")});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    QCOMPARE(read("t.csv"),
+             QByteArray("input,h.min,h.max,h.mean,h.std,h.nan,h.inf,y.min,y.max,y.mean,y.std,y.nan,y.inf,condition\n"
+                        "2.npy,-2,0,-1,1,0,0,0,4,2,2,0,0,true\n"
+                        "10.npy,2,6,4,2,0,0,4,36,20,16,0,0,false\n"
+                        "deep/a.npy,2,4,3,1,1,1,4,16,10,6,1,1,false\n"));
+    QVERIFY(outcome.out.contains(QLatin1String("condition is false for 2 inputs (h)\n  10.npy\n")));
+    QVERIFY2(outcome.err.contains(QLatin1String("notes.txt")), qPrintable(outcome.err));
+    // The same on standard output, and as JSON.
+    const Outcome printed = runSonde({"sweep", path("m.onnx"), path("in"), "--watch", "h"});
+    QVERIFY(printed.out.startsWith(QLatin1String("input,h.min,h.max,h.mean,h.std,h.nan,h.inf\n2.npy,-2,0,-1,1,0,0\n")));
+    const QJsonObject json = jsonOf(runSonde({"sweep", path("m.onnx"), path("in"), "--where", "max(h) < 5", "--json"}));
+    QCOMPARE(json["nodes"].toArray(), (QJsonArray{"y"}));
+    QCOMPARE(json["rows"].toArray()[1].toObject()["values"].toObject()["y"].toObject()["max"].toDouble(), 36.0);
+    QCOMPARE(json["broken"].toArray()[0].toObject(), (QJsonObject{{"input", "10.npy"}, {"nodes", QJsonArray{"h"}}}));
+}
+
+void TestAuditVerbs::sweepTakesCasesOfAnArchive() {
+    std::vector<io::NamedTensor> cases;
+    for (int i = 0; i < 12; ++i)
+        cases.emplace_back((i == 0 ? "" : "case" + std::to_string(i) + ".") + std::string("in.x"),
+                           Tensor::of<float>({1, 2}, {static_cast<float>(i), 0}));
+    QVERIFY(io::writeNpz(path("cases.npz").toStdString(), cases));
+    const QString out = runSonde({"sweep", path("m.onnx"), path("cases.npz")}).out;
+    const QStringList lines = out.split(u'\n');
+    QCOMPARE(lines.size(), 1 + 12 + 1);
+    QVERIFY(lines[1].startsWith(QLatin1String("case0,0,0,")));
+    QVERIFY(lines[12].startsWith(QLatin1String("case11,0,484,")));  // (2·11)²
+    QVERIFY(QFile::copy(path("cases.npz"), path("in/cases.npz")));
+    QVERIFY(runSonde({"sweep", path("m.onnx"), path("in")}).out.contains(QLatin1String("\ncases.npz#case11,0,484,")));
+}
+
+void TestAuditVerbs::sweepGoesOnAfterABadFile() {
+    array("in/a.npy", {1, 3});
+    QVERIFY(write(path("in/b.npy"), "damaged"));
+    QVERIFY(write(path("in/c.png"), "damaged"));
+    QVERIFY(io::writeNpyFile(path("in/d.npy").toStdString(), Tensor::of<float>({1, 3}, {1, 2, 3})));
+    array("in/e, \"f\".npy", {2, 2});
+    const Outcome outcome = runSonde({"sweep", path("m.onnx"), path("in"), "-o", path("t.csv")});
+    QCOMPARE(outcome.status, 1);
+    QCOMPARE(read("t.csv"), QByteArray("input,y.min,y.max,y.mean,y.std,y.nan,y.inf\na.npy,4,36,20,16,0,0\n"
+                                       "b.npy,,,,,,\nc.png,,,,,,\nd.npy,,,,,,\n\"e, \"\"f\"\".npy\",16,16,16,0,0,0\n"));
+    for (const char* name : {"b.npy", "c.png", "d.npy"})
+        QCOMPARE(outcome.err.count(QStringLiteral("sonde: warning: %1: ").arg(QLatin1String(name))), 1);
+    QVERIFY(outcome.out.contains(QLatin1String("5 inputs, 3 failed")));
+    QCOMPARE(runSonde({"sweep", path("m.onnx"), path("nowhere")}).status, 2);
+    QCOMPARE(runSonde({"sweep", path("m.onnx"), path("in/deep")}).status, 2);
+    QCOMPARE(runSonde({"sweep", path("m.onnx"), path("in"), "-o", path("in/a.npy")}).status, 2);
+}
+
+void TestAuditVerbs::conditionsAreCheckedFirst() {
+    array("in/a.npy", {1, 3});
+    for (const auto& [condition, column] :
+         {std::pair("max(h) <", "column 9"), std::pair("h > nowhere", "column 5"), std::pair("h + 1", "column 1")}) {
+        const Outcome outcome = runSonde({"sweep", path("m.onnx"), path("in"), "--where", condition, "--json"});
+        QCOMPARE(outcome.status, 2);
+        QVERIFY2(outcome.err.contains(QLatin1String(column)), qPrintable(outcome.err));
+    }
+    QCOMPARE(runSonde({"sweep", path("m.onnx"), path("in"), "--watch", "nowhere"}).status, 2);
+}
+
+void TestAuditVerbs::labelsGiveAnAccuracy() {
+    array("in/a.npy", {1, 3});   // 1
+    array("in/b.npy", {-4, 3});  // 0
+    array("in/c.npy", {1, 0});   // 0
+    QVERIFY(write(path("labels.csv"), "input,label\na.npy,1\nb,1\nin/none.npy,0\nc.npy,0\n"));
+    const Outcome outcome =
+        runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.csv"), "-o", path("t.csv")});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    QVERIFY2(outcome.out.contains(QLatin1String("accuracy 66.67 % (2 of 3)")), qPrintable(outcome.out));
+    const QList<QByteArray> lines = read("t.csv").split('\n');
+    QVERIFY(lines[0].endsWith(",label,predicted"));
+    QVERIFY(lines[1].endsWith(",1,1") && lines[2].endsWith(",1,0") && lines[3].endsWith(",0,0"));
+    QVERIFY(write(path("labels.txt"), "1\n0\n0\n"));
+    const QJsonObject json =
+        jsonOf(runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.txt"), "--json"}));
+    QCOMPARE(json["accuracy"].toDouble(), 1.0);
+    QVERIFY(write(path("labels.txt"), "1\n0\n"));
+    QCOMPARE(runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.txt")}).status, 2);
+}
+
+/// Pixels of one colour: red first divides by 255 with "unit".
+void TestAuditVerbs::picturesBecomeInputs() {
+    const Graph graph{.nodes = {{"ReduceMax", {"x"}, {"y"}, "", "", {intsAttribute("axes", {2, 3})}}},
+                      .inputs = {valueInfo("x", kFloat, {1, 3, 8, 8})},
+                      .outputs = {valueInfo("y", kFloat, {1, 3, 1, 1})}};
+    QVERIFY(write(path("p.onnx"), model(graph)));
+    for (int i = 0; i < 3; ++i) {
+        std::string image = "P6 5 7 255\n";
+        for (int pixel = 0; pixel < 35; ++pixel) image += {static_cast<char>(51 * i), '\0', '\xff'};
+        QVERIFY(write(path(QStringLiteral("in/%1.ppm").arg(i)), image));
+    }
+    const Outcome outcome = runSonde({"sweep", path("p.onnx"), path("in"), "--image", "unit"});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const QStringList lines = outcome.out.split(u'\n');
+    QCOMPARE(lines.size(), 5);
+    for (int i = 0; i < 3; ++i) {
+        const QStringList cells = lines[i + 1].split(u',');
+        QCOMPARE(cells[0], QStringLiteral("%1.ppm").arg(i));
+        QVERIFY(std::abs(cells[3].toDouble() - (0.2 * i + 1) / 3) < 1e-6);
+    }
+}
+
+void TestAuditVerbs::interruptedSweepsKeepTheirRows() {
+    for (int i = 0; i < 3000; ++i) array(QStringLiteral("in/%1.npy").arg(i), {static_cast<float>(i), 1});
+    QProcess process;
+    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"),
+                  {"sweep", path("m.onnx"), path("in"), "-o", path("t.csv")});
+    QTRY_VERIFY_WITH_TIMEOUT(read("t.csv").count('\n') > 20, 60'000);
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    QVERIFY(process.waitForFinished(60'000));
+    QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+    const QByteArray table = read("t.csv");
+    // A machine that is quick enough was done before.
+    QVERIFY(process.exitCode() == 5 || table.count('\n') == 3001);
+    QVERIFY(table.endsWith('\n'));
+    for (const QByteArray& line : table.trimmed().split('\n')) QCOMPARE(line.count(','), 6);
+}
+
+QTEST_GUILESS_MAIN(TestAuditVerbs)
+
+}  // namespace tst_audit_verbs
+
+#include "tst_audit_verbs.moc"
