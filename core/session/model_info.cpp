@@ -11,7 +11,9 @@
 #include "core/document/format_plugin.h"
 #include "core/document/output_check.h"
 #include "core/document/sha256.h"
-#include "core/exec/run.h"
+#include "core/exec/plan.h"
+#include "core/exec/recording.h"
+#include "core/exec/runner.h"
 #include "core/graph/source_files.h"
 #include "core/io/onnx/model_facts.h"
 

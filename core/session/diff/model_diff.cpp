@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/analysis/measured_runs.h"
-#include "core/exec/run.h"
+#include "core/exec/runner.h"
 #include "core/session/model_info.h"
 
 namespace sonde::session {

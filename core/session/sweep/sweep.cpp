@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "core/base/number_text.h"
-#include "core/exec/run.h"
+#include "core/exec/plan.h"
+#include "core/exec/recording.h"
+#include "core/exec/runner.h"
 #include "core/session/node_names.h"
 
 namespace sonde::session {
