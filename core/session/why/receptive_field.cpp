@@ -135,7 +135,7 @@ class FieldWalk {
             elements.push_back(elementIn(index, box.shape));
         }
         std::ranges::sort(elements);
-        elements.erase(std::ranges::unique(elements).begin(), elements.end());
+        elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
         return elements;
     }
 
