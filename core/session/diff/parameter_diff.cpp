@@ -102,11 +102,14 @@ class ParameterMatcher {
           m_b(parametersOf(second)) {}
 
     base::Result<ParameterDiff> differ() {
-        byName();
+        // Names that are numbers may be those of other parameters in the other model.
+        byName(true);
+        byUsers(true);
         if (m_work.cancelled()) return base::cancelled("comparing parameters");
         byElements(false);
         byElements(true);
-        byUsers();
+        byUsers(false);
+        byName(false);
         ParameterDiff diff;
         for (std::size_t i = 0; i < m_a.size(); ++i) {
             if (m_work.cancelled()) return base::cancelled("comparing parameters");
@@ -126,11 +129,13 @@ class ParameterMatcher {
         m_b[b].other = a;
     }
 
-    void byName() {
+    void byName(bool onlyEqual) {
         std::unordered_map<std::string, std::size_t> named;
         for (std::size_t i = 0; i < m_b.size(); ++i) named.emplace(m_b[i].name, i);
         for (std::size_t i = 0; i < m_a.size(); ++i)
-            if (const auto other = named.find(m_a[i].name); other != named.end() && !m_b[other->second].other)
+            if (const auto other = named.find(m_a[i].name);
+                !m_a[i].other && other != named.end() && !m_b[other->second].other &&
+                (!onlyEqual || areEqual(m_a[i].value, m_b[other->second].value)))
                 pair(i, other->second);
     }
 
@@ -151,8 +156,8 @@ class ParameterMatcher {
         }
     }
 
-    /// As manieth stored input of operations that are counterparts.
-    void byUsers() {
+    /// As manieth stored input of operations that are counterparts; first of those with as many elements.
+    void byUsers(bool onlySameCount) {
         std::unordered_map<NodeId, std::size_t> ofB;
         for (std::size_t i = 0; i < m_b.size(); ++i)
             if (!m_b[i].other && m_b[i].node.valid()) ofB.emplace(m_b[i].node, i);
@@ -166,6 +171,7 @@ class ParameterMatcher {
                 const auto other = at < theirs.size() ? ofB.find(theirs[at]) : ofB.end();
                 if (other == ofB.end() || m_b[other->second].other) continue;
                 const Tensor &a = m_a[i].value, &b = m_b[other->second].value;
+                if (onlySameCount && a.numel() != b.numel()) continue;
                 pair(i, other->second,
                      isMatrix(a) && isMatrix(b) && !(a.shape() == b.shape()) && transposed(a).shape() == b.shape());
                 break;

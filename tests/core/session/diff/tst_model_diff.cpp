@@ -124,6 +124,7 @@ void TestModelDiff::otherNamesAreNoDifference_data() {
     QTest::addColumn<bool>("areBranchesTurned");
     QTest::addColumn<bool>("areNumbers");
     QTest::newRow("same names") << false << false;
+    QTest::newRow("numbers that the other file has for other nodes") << false << true;
     QTest::newRow("another order of branches") << true << false;
     QTest::newRow("another order and numbers") << true << true;
 }
