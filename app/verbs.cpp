@@ -23,6 +23,7 @@ Verb loadAndRunVerb();
 Verb referenceVerb();
 Verb diffVerb();
 Verb sweepVerb();
+Verb bisectVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 Verb windowVerb();
@@ -30,11 +31,11 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(),     traceVerb(),  runVerb(),        checkVerb(),       benchVerb(), dumpVerb(),
-        opsVerb(),      modelsVerb(), passesVerb(),     conformanceVerb(), saveVerb(),  cutVerb(),
-        problemsVerb(), debugVerb(),  loadAndRunVerb(), referenceVerb(),   diffVerb(),  sweepVerb(),
+        infoVerb(),       traceVerb(),     runVerb(),         checkVerb(), benchVerb(), dumpVerb(),     opsVerb(),
+        modelsVerb(),     passesVerb(),    conformanceVerb(), saveVerb(),  cutVerb(),   problemsVerb(), debugVerb(),
+        loadAndRunVerb(), referenceVerb(), bisectVerb(),      diffVerb(),  sweepVerb(),
 #ifdef SONDE_WITH_UI
-        renderVerb(),   windowVerb(),
+        renderVerb(),     windowVerb(),
 #endif
     };
     return all;

@@ -4,3 +4,4 @@
 
 #include "core/ort/helper.h"
 #include "core/ort/reference.h"
+#include "core/ort/target.h"

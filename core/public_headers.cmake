@@ -4,8 +4,8 @@
 set(SONDE_PUBLIC_HEADERS
   analysis.h base.h document.h exec.h export.h expression.h graph.h io.h layout.h nn.h operators.h ops.h ort.h passes.h session.h
   tensor.h trace.h zoo.h
-  analysis/bad_values.h analysis/compare.h analysis/compared_values.h analysis/conformance.h analysis/difference.h
-  analysis/infer.h analysis/mask_values.h analysis/match.h analysis/measured_runs.h analysis/node_measures.h analysis/operator_cost.h
+  analysis/bad_values.h analysis/bisect.h analysis/compare.h analysis/compared_values.h analysis/conformance.h analysis/difference.h
+  analysis/infer.h analysis/mask_values.h analysis/match.h analysis/measured_runs.h analysis/model_target.h analysis/node_measures.h analysis/operator_cost.h
   analysis/parameters.h
   analysis/problem.h analysis/problems.h analysis/problems/contradictions.h analysis/profile.h
   analysis/query/query.h
@@ -41,7 +41,7 @@ set(SONDE_PUBLIC_HEADERS
   nn/normalization.h nn/padding.h nn/plugin.h nn/pooling.h nn/recurrent.h nn/transformer.h nn/upsample.h
   operators/call.h operators/cost.h operators/traits.h
   ops/registry/registry.h
-  ort/helper.h ort/reference.h
+  ort/helper.h ort/reference.h ort/target.h
   passes/gradient.h passes/pass.h passes/report.h passes/rewrite.h
   session/comparison.h
   session/debug/accesses.h session/debug/breakpoints.h session/debug/kept_values.h

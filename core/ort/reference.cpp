@@ -50,19 +50,20 @@ base::Result<GivenModel> givenModel(const Document& document, const std::vector<
 base::Result<std::vector<io::NamedTensor>> namedInputs(const Document& document, const std::vector<Value>& inputs,
                                                        const OpenModel& model) {
     std::vector<io::NamedTensor> named;
-    for (std::size_t i = 0; i < document.inputs.size() && i < inputs.size(); ++i) {
+    for (std::size_t i = 0; i < document.inputs.size(); ++i) {
+        const Value value = valueOf(document, i, inputs);
         std::string name = document.inputs[i].name;
         if (std::ranges::find(model.inputs, name) == model.inputs.end()) {
             // One with an initializer has a value of its own.
-            if (inputs[i].isNone() || !inputs[i].isTensor()) continue;
+            if (!value.isTensor()) continue;
             if (model.inputs.size() != document.inputs.size()) continue;
             name = model.inputs[i];
         }
-        if (!inputs[i].isTensor())
+        if (!value.isTensor())
             return base::usageError(
                 "input '" + document.inputs[i].name + "' is no tensor: only tensors can be given to another engine",
                 document.location);
-        named.emplace_back(std::move(name), inputs[i].tensor());
+        named.emplace_back(std::move(name), value.tensor());
     }
     return named;
 }
@@ -94,6 +95,12 @@ void addValues(const Document& document, const EngineTask& task, const OpenModel
 }
 
 }  // namespace
+
+Value valueOf(const Document& document, std::size_t input, const std::vector<Value>& inputs) {
+    const auto& nodes = document.graph->inputs();
+    const auto at = static_cast<std::size_t>(std::ranges::find(nodes, document.inputs[input].node) - nodes.begin());
+    return at < inputs.size() ? inputs[at] : Value();
+}
 
 base::Result<EngineReference> engineReference(const Document& document, const std::vector<Value>& inputs,
                                               const EngineOptions& options, const base::WorkContext& work) {

@@ -20,10 +20,13 @@ struct EngineReference {
 
 /// Runs a document in ONNX Runtime, with every value of its main graph as an output and without ONNX Runtime's
 /// optimisations. An ONNX file is given as it is, so that mistakes in reading it show; other models, and those that
-/// passes changed, as `sonde save` writes them. `inputs`: one value for each of document.inputs. Errors: those of
+/// passes changed, as `sonde save` writes them. `inputs`: one value for each of the graph's inputs. Errors: those of
 /// exporting::writeExport() and of runInEngine().
 base::Result<EngineReference> engineReference(const document::Document& document,
                                               const std::vector<tensor::Value>& inputs, const EngineOptions& options,
                                               const base::WorkContext& work = {});
+
+/// Of one of document.inputs; none if it has none.
+tensor::Value valueOf(const document::Document& document, std::size_t input, const std::vector<tensor::Value>& inputs);
 
 }  // namespace sonde::ort

@@ -74,6 +74,41 @@ class TestReference(WithFolder):
         self.assertEqual(sonde("check", model, first, "--input-data", "#rand(5,6)")[0], 1)
 
 
+class TestPieces(WithFolder):
+    """Of one model: what `sonde cut` and `sonde bisect` write runs there, with the same values."""
+
+    MODEL = os.path.join(MODELS, "resnet18_slim.onnx")
+
+    def assert_runs_there(self, piece, values):
+        self.assertEqual(sonde("check", piece, values)[0], 0)
+        written, _ = self.reference(piece, "--input-data", values)
+        status, out, err = sonde("check", piece, written)
+        self.assertEqual(status, 0, out + err)
+
+    def test_cut(self):
+        piece = self.path("piece.onnx")
+        status, _, err = sonde("cut", self.MODEL, "--from", "layer1:", "--to", "layer3:", "-o", piece)
+        self.assertEqual(status, 0, err)
+        self.assert_runs_there(piece, self.path("piece.npz"))
+
+    def test_engines_agree(self):
+        for model in models(".onnx", ".trace.pt"):
+            with self.subTest(os.path.basename(model)):
+                status, out, err = sonde("bisect", model, "--ort", ORT, "--allow-native", "-o", self.path("p.onnx"))
+                self.assertEqual(status, 0, out + err)
+
+    def test_engines_differ(self):
+        """With a tolerance of nothing they part somewhere, and the piece is of that operation."""
+        piece = self.path("piece.onnx")
+        status, out, err = sonde("bisect", self.MODEL, "--ort", ORT, "--allow-native", "--rtol", "0", "--atol", "0",
+                                 "--json", "-o", piece)
+        self.assertEqual(status, 1, err)
+        found = json.loads(out)
+        self.assertEqual(len(found["operations"]), 1)
+        self.assertEqual(found["runs"], 2)
+        self.assert_runs_there(piece, self.path("piece.npz"))
+
+
 class TestRefusals(WithFolder):
     def test_unknown_operator(self):
         """ONNX Runtime says what it lacks."""

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/difference.h"
+#include "core/exec/runner.h"
+
+namespace sonde::analysis {
+
+/// What a model is compared with: another model, or another engine. Nodes are always those of the model, A.
+class BisectTarget {
+  public:
+    virtual ~BisectTarget() = default;
+
+    /// Values by node of A. Nothing for what the target did not compute.
+    using Values = std::unordered_map<graph::NodeId, tensor::Value>;
+
+    /// The nodes of A, in any order, that the target has a counterpart of.
+    virtual const std::vector<graph::NodeId>& matched() const = 0;
+    /// Runs the target on its inputs, with the values of `given` in place of its own, and returns the values of
+    /// `wanted`, computed from what is given. A node may be both. Errors: those of the run.
+    virtual base::Result<Values> run(const Values& given, std::span<const graph::NodeId> wanted,
+                                     const base::WorkContext& work) = 0;
+};
+
+/// A model and what it is run on, with the random numbers of a seed.
+struct BisectModel {
+    std::shared_ptr<const graph::InternalGraph> graph;
+    std::vector<tensor::Value> inputs;  ///< in the order of graph->inputs()
+    std::uint64_t seed = 0;
+};
+
+/// The smallest part of A found in which the target gives another value.
+struct Bisection {
+    bool differs = false;  ///< of an output of A; without, only `matched`, `computed`, `runs` and `inBetween` count
+    graph::NodeId node;    ///< where the part ends: the value that differs
+    std::vector<graph::NodeId> from;        ///< where it begins: both were given A's values of these
+    std::vector<graph::ExprId> operations;  ///< of the part, in execution order
+    /// No operation differs by itself: differences within the tolerance add up in the part.
+    bool isAccumulated = false;
+    Difference difference;      ///< of `node`, computed from A's values of `from`
+    std::string note;           ///< why it cannot be measured: other shapes; empty if it was
+    std::size_t runs = 0;       ///< of the target
+    std::size_t matched = 0;    ///< computed values of A that the target has as well
+    std::size_t computed = 0;   ///< all of them, without what is in loops and branches
+    std::size_t inBetween = 0;  ///< values that differ, whether inherited or not
+    std::vector<std::string> notes;
+};
+
+/// Runs both, and finds where they part: the first operation that gives another value for the same inputs, tried for
+/// all of them in one run of the target, each on A's values. Where none does, the part in which differences grow
+/// beyond the tolerance is halved until neither side of it does: at most 2 + log2(n) runs for n operations.
+/// Errors: those of A's run and of the target's first one; no output of A has a counterpart (Usage).
+base::Result<Bisection> bisect(const BisectModel& model, BisectTarget& target, const Tolerances& tolerances,
+                               exec::Runner& runner, const base::WorkContext& work = {});
+
+}  // namespace sonde::analysis

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/analysis/bisect.h"
+
+namespace sonde::analysis {
+
+/// Another model as the target of a bisection. Nodes are found by matchNodes().
+class ModelTarget : public BisectTarget {
+  public:
+    /// `other` with its inputs. Values of A are given in the element types that the other model has there.
+    ModelTarget(const graph::InternalGraph& model, BisectModel other, exec::Runner& runner);
+
+    const std::vector<graph::NodeId>& matched() const override { return m_matched; }
+    /// The first run must be without `given`: it tells the element types.
+    base::Result<Values> run(const Values& given, std::span<const graph::NodeId> wanted,
+                             const base::WorkContext& work) override;
+
+    /// The counterpart of a node of A; an invalid id if it has none.
+    graph::NodeId counterpart(graph::NodeId node) const;
+
+  private:
+    BisectModel m_other;
+    exec::Runner& m_runner;
+    std::vector<graph::NodeId> m_matched;
+    std::unordered_map<graph::NodeId, graph::NodeId> m_counterpart;  ///< by source
+    std::unordered_map<graph::NodeId, tensor::DType> m_dtypes;       ///< by node of the other model
+};
+
+/// Values for the inputs of `other`, each that of its counterpart in `model`, in the element type that it declares.
+/// Errors (Usage): an input has no counterpart.
+base::Result<std::vector<tensor::Value>> inputsLike(const BisectModel& model, const graph::InternalGraph& other);
+
+}  // namespace sonde::analysis
