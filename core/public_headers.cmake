@@ -17,7 +17,8 @@ set(SONDE_PUBLIC_HEADERS
   document/formats.h document/input_infos.h document/native_library.h document/optimize.h document/own_code.h
   document/part.h document/reference.h
   document/repeated_trace.h document/test_cases.h document/trace_options.h document/trace_request.h document/tracers.h document/weights.h
-  exec/measurement.h exec/plan.h exec/plan_options.h exec/recompute.h exec/recompute_options.h exec/recording.h exec/replay.h
+  exec/dependants.h exec/edits.h
+  exec/measurement.h exec/plan.h exec/plan_options.h exec/recompute.h exec/recompute_options.h exec/recording.h exec/replay.h exec/rerun.h
   exec/row_memory.h exec/run.h exec/run_options.h exec/runner.h
   export/dump.h export/export_choice.h export/export_options.h export/write_export.h
   export/optimised_cases.h export/plain_form.h
@@ -47,6 +48,8 @@ set(SONDE_PUBLIC_HEADERS
   session/debug/accesses.h session/debug/breakpoints.h session/debug/kept_values.h
   session/debug/place.h session/debug/recorded_run.h session/debug/spill_file.h session/debug/timeline.h
   session/debug/trace.h session/debug/view.h
+  session/edits/edit.h session/edits/edit_line.h session/edits/edited_model.h session/edits/edits.h
+  session/edits/ready_edit.h
   session/debug_commands.h session/debugger.h session/executor.h session/export_preview.h
   session/expression_watches.h session/expressions.h
   session/input_spec.h session/inputs.h

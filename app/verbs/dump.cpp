@@ -9,6 +9,7 @@
 #include "app/verbs/export_arguments.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "app/verbs/session_edits.h"
 #include "core/export/write_export.h"
 #include "core/graph/traits.h"
 #include "core/session/run.h"
@@ -84,10 +85,11 @@ base::Result<int> dump(DumpVerbOptions& options) {
     const exporting::ExportSettings& settings = choice.settings;
     const std::vector<std::string>& cases = settings.inputData;
     const bool toStream = options.out == kStandardOutput;
-    SONDE_ASSIGN(const auto document,
+    SONDE_ASSIGN(const auto opened,
                  options.model.load(
                      cases.empty() ? std::string() : cases.front(),
                      {{{"--out", toStream ? "" : options.out}, {"--strip-info-file", settings.stripInfoFile}}, cases}));
+    SONDE_ASSIGN(const auto document, withSessionEdits(opened));
     if (options.arguments.isPreview) {
         // The inputs of the first test case, or numbers of the usual shape.
         SONDE_ASSIGN(const auto made, inputsFor(*document, {cases.empty() ? std::string() : cases.front()}));

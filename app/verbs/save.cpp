@@ -6,6 +6,7 @@
 #include "app/verbs/export_arguments.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "app/verbs/session_edits.h"
 #include "core/export/write_export.h"
 #include "core/passes/pass.h"
 
@@ -31,7 +32,8 @@ base::Result<int> save(SaveOptions& options) {
         options.arguments.choice.settings.passes = std::exchange(options.model.open.passes, {});
         for (const std::string& pass : options.arguments.choice.settings.passes) SONDE_TRY(passes::findPass(pass));
     }
-    SONDE_ASSIGN(const auto document, options.model.load(options.inputs.spec, files));
+    SONDE_ASSIGN(const auto opened, options.model.load(options.inputs.spec, files));
+    SONDE_ASSIGN(const auto document, withSessionEdits(opened));
     // ONNX models are not run, and need no inputs.
     std::vector<tensor::Value> values;
     if (document->format != "ONNX" || isPreview) {

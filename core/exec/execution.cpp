@@ -35,7 +35,9 @@ Execution::Execution(const Plan& plan, const base::WorkContext& work, const RunO
 Recording Execution::run(std::span<const Value> inputs) {
     m_startNs = nowNs();
     Outcome outcome = bindInputs(inputs);
+    if (outcome == Outcome::Finished) outcome = bindGiven();
     if (outcome == Outcome::Finished) outcome = runBody(m_graph.mainId(), 0);
+    keepHandedOn();
     m_recording.totalNs = nowNs() - m_startNs;
     if (outcome != Outcome::Failed) collectOutputs();
     else if (m_failure.expr.valid() && m_recording.error->kind != base::ErrorKind::Cancelled)
@@ -88,10 +90,50 @@ Execution::Outcome Execution::bindInputs(std::span<const Value> inputs) {
         if (!node.constant || m_graph.isErased(node.producer)) continue;
         m_recording.states[node.producer.index()] = ExprState::Done;
         m_recording.computedNodes[i] = true;
-        if (keeps(node.id)) m_recording.kept[node.id].push_back(*node.constant);
+        if (keeps(node.id)) m_recording.kept[node.id].push_back(*m_plan.constantOf(node.id));
         if (m_plan.isEnd[i] && --m_endsLeft == 0) return Outcome::AllEndsReached;
     }
     return Outcome::Finished;
+}
+
+/// What is known of another run, each value before what depends on it.
+Execution::Outcome Execution::bindGiven() {
+    if (m_plan.given.empty()) return Outcome::Finished;
+    std::vector<bool> isGiven(m_graph.nodeCount(), false);
+    for (const auto& [position, node] : m_plan.given) {
+        if (position >= m_options.given.size()) {
+            fail(base::usageError("no value is given for '" + m_graph.node(node).name + "'"));
+            return Outcome::Failed;
+        }
+        isGiven[node.index()] = true;
+        const Outcome outcome = publish(node, m_options.given[position]);
+        if (outcome != Outcome::Finished) return outcome;
+    }
+    for (const NodeId watched : m_plan.options.watch) {
+        const NodeId source = m_plan.source[watched.index()];
+        if (source != watched && isGiven[source.index()] && keeps(watched))
+            m_handedOn.emplace_back(watched, read(watched));
+    }
+    return Outcome::Finished;
+}
+
+/// Calls that hand on what is given need not have run.
+void Execution::keepHandedOn() {
+    for (auto& [node, value] : m_handedOn) {
+        if (m_recording.kept.contains(node)) continue;
+        m_recording.computedNodes[node.index()] = true;
+        m_recording.kept[node].push_back(std::move(value));
+    }
+}
+
+/// What a node is to have in place of a value that it has now.
+base::Result<void> Execution::edit(NodeId node, Value& value) {
+    for (const ValueEdit* const edit : m_plan.edits.at(node)) {
+        std::vector<Value> operands;
+        for (const NodeId operand : edit->operands) operands.push_back(read(operand));
+        SONDE_ASSIGN(value, edit->apply(value, operands));
+    }
+    return {};
 }
 
 void Execution::collectOutputs() {
@@ -99,9 +141,19 @@ void Execution::collectOutputs() {
     for (NodeId node : ends.empty() ? m_graph.outputs() : ends) m_recording.outputs.push_back(read(node));
 }
 
-Execution::Outcome Execution::publish(NodeId node, Value value, Value kept, const std::optional<BadCount>& bad) {
+Execution::Outcome Execution::publish(NodeId node, Value value, Value kept, const std::optional<BadCount>& counted) {
     const std::size_t index = node.index();
     const NodeId source = m_plan.source[index];
+    std::optional<BadCount> bad = counted;
+    if (source == node && m_plan.isEdited(node)) {
+        if (auto edited = edit(node, value); !edited) {
+            fail(std::move(edited).error());
+            m_failure = {m_graph.node(node).producer, *m_recording.error, {}};
+            return Outcome::Failed;
+        }
+        kept = {};
+        bad.reset();
+    }
     if (m_census) m_census->made(node, value, bad);
     if (source == node) m_isMissing[index] = false;
     // Calls hand values on under other names.
@@ -207,10 +259,19 @@ void Execution::closeCall(ExprState state) {
 Execution::Outcome Execution::runStep(const Step& step, int depth) {
     const Expr& expr = m_graph.expr(step.expr);
     if (step.isOptional && step.kind != Step::Kind::Body && lacksInput(expr)) return goOnWithout(expr);
-    if (m_options.observer) m_options.observer->exprStarted(step.expr);
+    if (m_options.observer) {
+        m_options.observer->exprStarted(step.expr);
+        // It may have waited there for long.
+        if (m_work.cancelled()) {
+            fail(base::cancelled("before " + expr.target));
+            m_recording.states[step.expr.index()] = ExprState::Failed;
+            m_recording.failedAt = step.expr;
+            return Outcome::Failed;
+        }
+    }
     const std::int64_t start = nowNs();
     if (m_recording.started[step.expr.index()] == 0) m_recording.started[step.expr.index()] = start - m_startNs;
-    const Outcome outcome = execute(step, expr, depth);
+    const Outcome outcome = isKnown(step, expr) ? publishAll(expr, std::move(m_known)) : execute(step, expr, depth);
     const std::int64_t elapsed = nowNs() - start;
     m_recording.elapsed[step.expr.index()] += elapsed;
     if (outcome == Outcome::Failed) {
@@ -236,6 +297,15 @@ Execution::Outcome Execution::runStep(const Step& step, int depth) {
         m_options.observer->exprFinished(step.expr, outputs, elapsed);
     }
     return outcome;
+}
+
+/// Whether the observer has the results of a step: they are in m_known.
+bool Execution::isKnown(const Step& step, const Expr& expr) {
+    if (!m_options.observer || !expr.bodies.empty() || expr.outputs.empty()) return false;
+    m_known.assign(expr.outputs.size(), Value());
+    if (!m_options.observer->takeKnown(step.expr, m_known)) return false;
+    if (step.stream != 0) ++m_draws[step.expr];
+    return true;
 }
 
 /// Of a step and how often it has run: the same whatever else of the program is run.
@@ -301,8 +371,9 @@ Execution::Outcome Execution::publishResults(const Expr& call) {
 Execution::Outcome Execution::publishAll(const Expr& expr, std::vector<Value> values) {
     Outcome outcome = Outcome::Finished;
     for (std::size_t i = 0; i < expr.outputs.size() && i < values.size(); ++i) {
-        if (publish(expr.outputs[i], std::move(values[i])) == Outcome::AllEndsReached)
-            outcome = Outcome::AllEndsReached;
+        const Outcome published = publish(expr.outputs[i], std::move(values[i]));
+        if (published == Outcome::Failed) return published;
+        if (published == Outcome::AllEndsReached) outcome = published;
     }
     return outcome;
 }

@@ -48,17 +48,20 @@ class Execution {
 
     Outcome runBody(graph::BodyId id, int depth);
     /// `kept` goes into the recording in its place, if it is there; `bad` is known if the kernel has counted.
-    Outcome publish(NodeId node, Value value, Value kept = {}, const std::optional<BadCount>& bad = {});
+    Outcome publish(NodeId node, Value value, Value kept = {}, const std::optional<BadCount>& counted = {});
     void fail(base::Error error) { m_recording.error = std::move(error); }
     /// The value of a node: constants are read from the graph, everything else from this run.
     const Value& read(NodeId node) const {
         const NodeId source = m_plan.source[node.index()];
-        const graph::Node& n = m_graph.node(source);
-        return n.constant ? *n.constant : m_values[source.index()];
+        const std::optional<Value>& constant = m_plan.constantOf(source);
+        return constant ? *constant : m_values[source.index()];
     }
     Value build(const graph::Argument& argument) const;
 
     Outcome bindInputs(std::span<const Value> inputs);
+    Outcome bindGiven();
+    void keepHandedOn();
+    base::Result<void> edit(NodeId node, Value& value);
     void collectOutputs();
     Outcome runRowStep(const Step& step, int depth);
     Outcome runStep(const Step& step, int depth);
@@ -66,6 +69,7 @@ class Execution {
     bool keeps(NodeId node) const { return m_options.keepsWatched && m_plan.keep[node.index()]; }
     bool isMissing(NodeId node) const { return m_isMissing[m_plan.source[node.index()].index()]; }
     bool lacksInput(const graph::Expr& expr) const;
+    bool isKnown(const Step& step, const graph::Expr& expr);
     void closeCall(ExprState state);
     Outcome execute(const Step& step, const graph::Expr& expr, int depth);
     Outcome runOperator(const Step& step, const graph::Expr& expr, int depth);
@@ -101,6 +105,8 @@ class Execution {
     std::unordered_map<ExprId, std::uint64_t> m_draws;  ///< how often steps that draw random numbers have run
     Recording m_recording;
     std::size_t m_endsLeft = 0;
+    std::vector<Value> m_known;                        ///< see isKnown
+    std::vector<std::pair<NodeId, Value>> m_handedOn;  ///< watched names of given values
     std::vector<bool> m_fused;  ///< by expr: done by the kernel of the step that it is fused to, the last time that ran
     std::int64_t m_startNs = 0;
 };

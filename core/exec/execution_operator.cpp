@@ -79,7 +79,7 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
     m_environment.seed = seedOf(step);
     try {
         const auto constantsOf = [&] { return constantInputs(m_plan, step); };
-        auto prepared = m_memory.prepared.find(step, constantsOf, m_environment);
+        auto prepared = m_memory.prepared.find(m_plan, step, constantsOf, m_environment);
         if (prepared) {
             const auto call = [&](Epilogue::Census mode) {
                 const bool runs = step.runsEpilogue && (m_census || !step.epilogue.empty()) && areFloats(inputs);
@@ -135,7 +135,8 @@ std::vector<Execution::Epilogue::Link> Execution::linksOf(const Step& step) {
                                                        : fused.fallbacks[i]);
         }
         const auto constantsOf = [&] { return constantInputs(m_plan, fused); };
-        if (auto prepared = m_memory.prepared.find(fused, constantsOf, m_environment)) link.prepared = *prepared;
+        if (auto prepared = m_memory.prepared.find(m_plan, fused, constantsOf, m_environment))
+            link.prepared = *prepared;
         links.push_back(std::move(link));
     }
     return links;

@@ -36,6 +36,11 @@ class Joiner {
             if (plan.keep[i]) m_kept[plan.source[i].index()] = true;
             if (plan.isEnd[i]) m_ends[plan.source[i].index()] = true;
         }
+        // What an edit reads is to be there itself.
+        for (const auto& [node, edits] : plan.edits)
+            plan.forEachOperand(std::span(&node, 1), [this](NodeId operand) {
+                m_wanted[source(operand).index()] = m_ends[source(operand).index()] = true;
+            });
     }
 
     std::vector<Step> run() {
@@ -43,7 +48,7 @@ class Joiner {
         for (std::size_t i = 0; i < m_steps.size(); ++i) {
             Step step = m_steps[i];
             step.isFused = m_taken[i];
-            if (!step.isFused && step.runsEpilogue) fuse(i, step);
+            if (!step.isFused && step.runsEpilogue && !isEdited(step)) fuse(i, step);
             result.push_back(std::move(step));
         }
         return result;
@@ -51,6 +56,11 @@ class Joiner {
 
   private:
     NodeId source(NodeId node) const { return m_plan.source[node.index()]; }
+    /// Its result is another one before anybody reads it.
+    bool isEdited(const Step& step) const {
+        return std::ranges::any_of(m_graph.expr(step.expr).outputs,
+                                   [this](NodeId node) { return m_plan.isEdited(source(node)); });
+    }
 
     /// Readers anywhere: exprs that did not make it into the plan count too, they only make values live longer. Calls
     /// hand their inputs on and do not read them.
@@ -120,7 +130,7 @@ class Joiner {
     /// Sets where the step reads the result and what else of this chain it reads.
     bool canFuse(Step& step, NodeId result, std::size_t first,
                  const std::unordered_map<NodeId, std::size_t>& own) const {
-        if (!isPlain(step) || !ops::kernels::epilogueOpOf(*step.op)) return false;
+        if (!isPlain(step) || isEdited(step) || !ops::kernels::epilogueOpOf(*step.op)) return false;
         step.ownInputs.assign(step.arguments.size(), kNoInput);
         step.fusedAt = kNoInput;
         for (std::size_t i = 0; i < step.arguments.size(); ++i) {

@@ -1,7 +1,9 @@
 #include "core/exec/needed.h"
 
 #include <set>
+#include <unordered_map>
 
+#include "core/exec/dependants.h"
 #include "core/exec/flatten.h"
 #include "core/ops/registry/effects.h"
 
@@ -20,6 +22,16 @@ class Finder {
         : m_graph(graph), m_options(options), m_registry(registry), m_behind(graph.exprCount(), false) {
         m_needed.runs.assign(graph.exprCount(), false);
         m_needed.effect.assign(graph.exprCount(), false);
+        m_needed.given.assign(graph.nodeCount(), false);
+        const bool hasEdits = options.edits && !options.edits->values.empty();
+        if (hasEdits || !options.given.empty()) m_sources = valueSources(graph);
+        if (hasEdits)
+            for (const ValueEdit& edit : options.edits->values)
+                for (const NodeId operand : edit.operands) m_operands[edit.node].push_back(operand);
+        if (options.given.empty()) return;
+        m_isGiven.assign(graph.nodeCount(), false);
+        for (const NodeId node : options.given) m_isGiven[node.index()] = true;
+        m_again = dependantsOf(graph, options.edits ? *options.edits : Edits()).exprs;
     }
 
     Needed find() {
@@ -48,7 +60,24 @@ class Finder {
     }
 
   private:
-    void need(NodeId node) { needExpr(m_graph.node(node).producer); }
+    void need(NodeId node) {
+        if (m_isGiven.empty()) return needExpr(m_graph.node(node).producer);
+        const NodeId source = m_sources[node.index()];
+        if (!m_isGiven[source.index()]) {
+            needExpr(m_graph.node(node).producer);
+            if (source != node) needExpr(m_graph.node(source).producer);
+        } else if (!m_needed.given[source.index()]) {
+            m_needed.given[source.index()] = true;
+            needOperands(source);
+        }
+    }
+
+    /// What is read for the edits of a node.
+    void needOperands(NodeId node) {
+        if (m_operands.empty() || m_sources[node.index()] != node) return;
+        if (const auto found = m_operands.find(node); found != m_operands.end())
+            for (const NodeId operand : found->second) need(operand);
+    }
 
     void needExpr(ExprId id) {
         if (m_graph.isErased(id) || m_needed.runs[id.index()]) return;
@@ -58,7 +87,8 @@ class Finder {
 
     void needEffects(BodyId body) {
         for (ExprId id : m_graph.body(body).order) {
-            if (m_needed.effect[id.index()] && !m_behind[id.index()]) needExpr(id);
+            const bool wasDone = !m_again.empty() && !m_again[id.index()];
+            if (m_needed.effect[id.index()] && !m_behind[id.index()] && !wasDone) needExpr(id);
         }
     }
 
@@ -68,7 +98,9 @@ class Finder {
             m_stack.pop_back();
             const Expr& expr = m_graph.expr(id);
             for (NodeId input : expr.inputs) need(input);
+            for (NodeId output : expr.outputs) needOperands(output);
             for (BodyId inner : expr.bodies) {
+                for (NodeId input : m_graph.body(inner).inputs) needOperands(input);
                 for (NodeId output : m_graph.body(inner).outputs) need(output);
                 needEffects(inner);
             }
@@ -126,6 +158,11 @@ class Finder {
     const PlanOptions& m_options;
     const ops::Registry& m_registry;
     std::vector<bool> m_behind;  ///< by expr: comes after the last end point
+    // Of edits and given values; empty without them.
+    std::vector<NodeId> m_sources;
+    std::unordered_map<NodeId, std::vector<NodeId>> m_operands;  ///< by source node
+    std::vector<bool> m_isGiven;                                 ///< by source node
+    std::vector<bool> m_again;                                   ///< by expr: depends on an edit
     std::vector<ExprId> m_stack;
     Needed m_needed;
 };

@@ -15,6 +15,7 @@ struct Needed {
     std::vector<bool> required;
     std::vector<bool>
         effect;  ///< by expr: it, or an expr in its bodies, has an effect (ops::hasEffect) or is opaque code
+    std::vector<bool> given;  ///< by source node: it is one of PlanOptions::given, and something reads it
 };
 
 /// Dead code does not run. Alive is what end points (or, without any, the outputs) need, what has an effect and comes

@@ -51,6 +51,7 @@ class Planner {
         }
 
         m_plan.source = valueSources(m_graph);
+        planEdits();
 
         m_plan.bodies.resize(m_graph.bodyCount());
         for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) planBody(BodyId(i));
@@ -63,6 +64,22 @@ class Planner {
     }
 
   private:
+    void planEdits() {
+        if (const auto& edits = m_plan.options.edits) {
+            for (const ValueEdit& edit : edits->values) m_plan.edits[edit.node].push_back(&edit);
+            for (const auto& [node, value] : edits->constants) m_plan.constants[node] = value;
+        }
+        if (m_plan.options.given.empty()) return;
+        std::vector<std::size_t> position(m_graph.exprCount(), 0);
+        for (std::size_t next = 0; const ExprId id : m_graph.recursiveOrder(m_graph.mainId()))
+            position[id.index()] = next++;
+        const auto positionOf = [&](NodeId node) { return position[m_graph.node(node).producer.index()]; };
+        for (std::size_t i = 0; i < m_plan.options.given.size(); ++i)
+            if (const NodeId node = m_plan.options.given[i]; m_needed.given[node.index()])
+                m_plan.given.emplace_back(i, node);
+        std::ranges::stable_sort(m_plan.given, {}, [&](const auto& given) { return positionOf(given.second); });
+    }
+
     void planBody(BodyId id) {
         const Body& body = m_graph.body(id);
         std::vector<Step>& steps = m_plan.bodies[id.index()].steps;
@@ -199,13 +216,19 @@ class Planner {
         };
         if (step.kind == Step::Kind::Leave) results(expr.bodies.front());
         else reads.insert(reads.end(), expr.inputs.begin(), expr.inputs.end());
-        if (step.kind != Step::Kind::Enter)
+        const auto operands = [&](std::span<const NodeId> made) {
+            m_plan.forEachOperand(made, [&](NodeId operand) { reads.push_back(operand); });
+        };
+        if (step.kind != Step::Kind::Enter) {
             reads.insert(reads.end(), expr.outputs.begin(), expr.outputs.end());  // never read at all
+            operands(expr.outputs);
+        }
         if (step.kind == Step::Kind::Enter || step.kind == Step::Kind::Leave) return;
         for (BodyId inner : expr.bodies) {
             for (ExprId id : m_graph.recursiveOrder(inner)) {
                 const Expr& e = m_graph.expr(id);
                 reads.insert(reads.end(), e.inputs.begin(), e.inputs.end());
+                operands(e.outputs);
                 for (BodyId deeper : e.bodies) results(deeper);
             }
             results(inner);
@@ -301,6 +324,7 @@ base::Result<std::shared_ptr<const Plan>> Plan::make(std::shared_ptr<const Inter
     SONDE_TRY(refuseWritesInPlace(*graph));
     SONDE_TRY(checkNodes(*graph, options.watch));
     SONDE_TRY(checkNodes(*graph, options.end));
+    SONDE_TRY(checkNodes(*graph, options.given));
     std::shared_ptr<Plan> plan(new Plan);
     plan->m_impl->graph = std::move(graph);
     plan->m_impl->options = std::move(options);

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "core/exec/edits.h"
 #include "core/exec/plan_options.h"
 #include "core/ops/registry/registry.h"
 
@@ -65,6 +69,27 @@ struct PlanImpl {
     std::vector<NodeId> source;    ///< by node: the one whose value it has, see valueSources
     std::vector<ExprId> mainSteps;
     std::vector<std::string> missing;
+    std::unordered_map<NodeId, std::vector<const ValueEdit*>> edits;  ///< by source node
+    std::unordered_map<NodeId, std::optional<Value>> constants;       ///< edited ones
+    /// Of PlanOptions::given those that something needs, in the order of the program: position there, and node.
+    std::vector<std::pair<std::size_t, NodeId>> given;
+
+    bool isEdited(NodeId source) const { return !edits.empty() && edits.contains(source); }
+    /// What a node has in every run, if it is a constant.
+    const std::optional<Value>& constantOf(NodeId node) const {
+        if (!constants.empty())
+            if (const auto found = constants.find(node); found != constants.end()) return found->second;
+        return graph->node(node).constant;
+    }
+    /// Calls visit(operand) for what is read for the edits of an expr's results.
+    template <typename Visit>
+    void forEachOperand(std::span<const NodeId> outputs, const Visit& visit) const {
+        if (edits.empty()) return;
+        for (const NodeId output : outputs)
+            if (const auto found = edits.find(output); found != edits.end() && source[output.index()] == output)
+                for (const ValueEdit* const edit : found->second)
+                    for (const NodeId operand : edit->operands) visit(operand);
+    }
 };
 
 }  // namespace sonde::exec

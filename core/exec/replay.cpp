@@ -52,6 +52,7 @@ std::vector<NodeId> readsOf(const Plan& plan, ExprId expr) {
             reads.insert(reads.end(), b.outputs.begin(), b.outputs.end());
             made.insert(b.inputs.begin(), b.inputs.end());
         }
+        impl.forEachOperand(e.outputs, [&](NodeId operand) { reads.push_back(operand); });
         if (inner.expr != expr) made.insert(e.outputs.begin(), e.outputs.end());
     });
     for (NodeId& node : reads) node = impl.source[node.index()];

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "core/exec/plan_options.h"
 
@@ -13,6 +14,9 @@ class RunObserver {
   public:
     virtual ~RunObserver() = default;
     virtual void exprStarted(ExprId) {}
+    /// Asked after that, of an operation without bodies. True: its results are known, and `outputs` are they, in the
+    /// order of the expr's outputs; it is not done. None for a value that nobody reads.
+    virtual bool takeKnown(ExprId, std::vector<Value>& outputs) { return (void)outputs, false; }
     /// `outputs` in the order of the expr's outputs.
     virtual void exprFinished(ExprId, std::span<const Value> outputs, std::int64_t elapsedNs) {
         (void)outputs, (void)elapsedNs;
@@ -34,6 +38,7 @@ struct RunOptions {
     /// Asked for each watched value that is computed, on the running thread. False: the recording does not keep it, nor
     /// what it has of the node by then. Of constants nobody is asked: they are there anyway.
     std::function<bool(NodeId, const Value&)> mayKeep = {};
+    std::span<const Value> given = {};  ///< the values of PlanOptions::given, in its order
 };
 
 }  // namespace sonde::exec

@@ -13,6 +13,7 @@
 #include "core/session/debug/timeline_json.h"
 #include "core/session/debug/value_json.h"
 #include "core/session/debug_state_json.h"
+#include "core/session/edit_commands.h"
 #include "core/session/problem_json.h"
 #include "core/session/session_state.h"
 #include "core/session/why_commands.h"
@@ -31,11 +32,7 @@ namespace {
 
 constexpr std::size_t kMaxOutputs = 1'000;  ///< values that one answer lists
 
-/// Why a command was not done, and where in the line that is.
-struct Refusal {
-    base::Error error;
-    std::size_t column = 1;
-};
+using Refusal = CommandError;
 
 }  // namespace
 
@@ -447,6 +444,27 @@ const std::vector<DebugCommands::Command>& DebugCommands::commands() {
         {"compare",
          {"compare [FILE]", "Run on the inputs of reference values (.npz), or another model, and compare; again"},
          [](Call& call) { call.compare(); }},
+        {"set",
+         {"set NODE[SLICE] = EXPRESSION", "Overwrite a value, and do again what depends on it"},
+         [](Call& call) { call.refusal = editValue(call.session, call.words, true, call.answer, call.work); }},
+        {"edit",
+         {"edit NODE[SLICE] zero|noise|scale|swap|remove|load …", "Change a value in another way"},
+         [](Call& call) { call.refusal = editValue(call.session, call.words, false, call.answer, call.work); }},
+        {"undo",
+         {"undo", "Take back the last edit"},
+         [](Call& call) { call.refusal = undoEdit(call.session, call.words, call.answer); }},
+        {"redo",
+         {"redo", "Make it again"},
+         [](Call& call) { call.refusal = redoEdit(call.session, call.words, call.answer); }},
+        {"edits",
+         {"edits", "List the edits"},
+         [](Call& call) { call.refusal = listEdits(call.session, call.words, call.answer); }},
+        {"baseline",
+         {"baseline EXPRESSION", "The value of an expression without the edits"},
+         [](Call& call) { call.refusal = printBaseline(call.session, call.words, call.answer, call.work); }},
+        {"difference",
+         {"difference NODE", "How far a node's value is from the one without the edits"},
+         [](Call& call) { call.refusal = printDifference(call.session, call.words, call.answer, call.work); }},
         {"note", {"note NODE [TEXT]", "Write a note on a node, or remove it"}, [](Call& call) { call.note(); }},
         {"notes", {"notes", "List the notes on nodes"}, [](Call& call) { call.listNotes(); }},
         {"save",

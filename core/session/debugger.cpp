@@ -39,11 +39,14 @@ void Debugger::forget() {
     // A run that is let go of may end later, on another thread: its runner goes with it.
     if (m_run) m_executor.discard(std::exchange(m_runner, {}));
     m_executor.discard(std::exchange(m_run, {}));
+    m_executor.discard(std::exchange(m_baseline, {}));
+    m_executor.discard(std::exchange(m_base, {}));
+    m_given.clear();
     m_place = {};
     clearTimeline();
     m_isComplete = false;
     m_error.reset();
-    m_hasOtherInputs = false;
+    m_hasOtherInputs = m_hasOtherEdits = false;
     m_state = DebugState::Stopped;
 }
 
@@ -58,6 +61,8 @@ void Debugger::cancel() {
 
 void Debugger::fail(base::Error error) {
     m_run.reset();
+    m_baseline.reset();
+    m_base.reset();
     m_place = {};
     clearTimeline();
     m_error = std::move(error);
@@ -95,43 +100,79 @@ void Debugger::inputsWereRead() {
 
 void Debugger::inputsWereChanged() { m_hasOtherInputs = m_run != nullptr; }
 
-std::string Debugger::staleReason() const { return m_hasOtherInputs ? "the inputs were changed" : std::string(); }
+std::string Debugger::staleReason() const {
+    return m_hasOtherInputs ? "the inputs were changed" : m_hasOtherEdits ? "values were edited" : std::string();
+}
 
 void Debugger::start() {
     const auto then = std::exchange(m_waiting, {});
     if (!m_inputs.areAllGiven()) m_inputs.refuseMissing(m_document->graph->inputs());
     if (auto refusal = m_inputs.refusal()) return fail(std::move(*refusal));
-    exec::PlanOptions options;
-    options.watch = m_points.watched.nodes();
-    options.end = m_points.ends.nodes();
-    options.exact = m_runs.settings().exact;
-    auto plan = exec::Plan::make(m_document->graph, std::move(options));
-    if (!plan) return fail(std::move(plan).error());
+    m_options = {};
+    m_options.watch = m_points.watched.nodes();
+    m_options.end = m_points.ends.nodes();
+    m_options.exact = m_runs.settings().exact;
+    m_given = m_inputs.values();
     const std::size_t threads = m_runs.settings().threads;
     if (!m_runner || m_runnerThreads != threads) m_runner = std::make_shared<exec::Runner>(threads);
     m_runnerThreads = threads;
-    m_run = std::make_shared<debug::RecordedRun>(
-        debug::RecordedTask{std::move(*plan), m_inputs.values(), m_runner, m_runs.settings().seed, m_limits});
+    auto run = makeRun(m_edits.planned(), nullptr);
+    if (!run) return fail(std::move(run).error());
+    m_run = m_base = std::move(*run);
     m_state = DebugState::Stopped;
     if (then) then();
 }
 
+/// `base`: see RecordedTask.
+base::Result<std::shared_ptr<debug::RecordedRun>> Debugger::makeRun(std::shared_ptr<const exec::Edits> edits,
+                                                                    std::shared_ptr<debug::RecordedRun> base) {
+    std::vector<Value> inputs = m_given;
+    if (edits) {
+        SONDE_ASSIGN(inputs, m_edits.inputs(m_given));
+    }
+    exec::PlanOptions options = m_options;
+    options.edits = std::move(edits);
+    SONDE_ASSIGN(auto plan, exec::Plan::make(m_document->graph, std::move(options)));
+    return std::make_shared<debug::RecordedRun>(debug::RecordedTask{std::move(plan), std::move(inputs), m_runner,
+                                                                    m_runs.settings().seed, m_limits, std::move(base)});
+}
+
 // --- going ----------------------------------------------------------------------------------------------------------
 
-namespace {
-
-struct Moved {
+struct Debugger::Moved {
     debug::Place place;
-    debug::Breakpoints points;
+    std::optional<debug::Breakpoints> points;  ///< none: as they were
     bool hasEnded = false;
     debug::Timeline::Changes changes = {};         ///< of the trace, if there are few
     std::optional<debug::Timeline> timeline = {};  ///< with all changes, if there are many
 };
 
 /// So many steps are added to the timeline on the session's thread, in less than a millisecond.
-constexpr std::size_t kFewSteps = 10'000;
+static constexpr std::size_t kFewSteps = 10'000;
 
-}  // namespace
+void Debugger::arrive(Moved moved) {
+    m_place = std::move(moved.place);
+    if (moved.timeline) std::swap(m_timeline, *moved.timeline);
+    else m_timeline.add(moved.changes);
+    if (moved.timeline) m_executor.discard(std::make_shared<debug::Timeline>(std::move(*moved.timeline)));
+    m_isComplete = moved.hasEnded;
+    if (moved.points) m_breakpoints.adopt(std::move(*moved.points));
+    m_state = m_place.reason == debug::Reason::Failed ? DebugState::Failed
+              : m_place.isEnd                         ? DebugState::Finished
+                                                      : DebugState::Stopped;
+    m_error.reset();
+    if (m_place.reason == debug::Reason::Failed) m_error = m_run->recording()->error;
+    if (m_runs.checkFiles()) m_observer.debuggerChanged();
+}
+
+/// What a trace has that the timeline has not.
+void Debugger::addChanges(Moved& moved, const debug::Trace& trace, debug::Timeline timeline) {
+    moved.changes = debug::Timeline::changes(trace, timeline.size(), timeline.open());
+    if (moved.changes.added.size() > kFewSteps) {
+        timeline.add(std::exchange(moved.changes, {}));
+        moved.timeline = std::move(timeline);
+    }
+}
 
 void Debugger::go(const Target& target, Direction direction) {
     dropLooks();
@@ -146,29 +187,75 @@ void Debugger::go(const Target& target, Direction direction) {
             debug::Place place = debug::move(*document, *run, from, target, direction, points, work);
             if (doesCurrent) debug::View(document, run, place).doCurrent(work);
             Moved moved{std::move(place), std::move(points), run->hasEnded()};
-            moved.changes = debug::Timeline::changes(run->trace(), timeline.size(), timeline.open());
-            if (moved.changes.added.size() > kFewSteps) {
-                timeline.add(std::exchange(moved.changes, {}));
-                moved.timeline = std::move(timeline);
-            }
-            timeline = {};  // else adding to the other one would copy it
+            // It is given away: adding to the other one would copy it.
+            addChanges(moved, run->trace(), std::exchange(timeline, {}));
             return moved;
         },
         [this, run = m_run](Moved moved) {
-            if (run != m_run) return;
-            m_place = std::move(moved.place);
-            if (moved.timeline) std::swap(m_timeline, *moved.timeline);
-            else m_timeline.add(moved.changes);
-            if (moved.timeline) m_executor.discard(std::make_shared<debug::Timeline>(std::move(*moved.timeline)));
-            m_isComplete = moved.hasEnded;
-            m_breakpoints.adopt(std::move(moved.points));
-            m_state = m_place.reason == debug::Reason::Failed ? DebugState::Failed
-                      : m_place.isEnd                         ? DebugState::Finished
-                                                              : DebugState::Stopped;
-            m_error.reset();
-            if (m_place.reason == debug::Reason::Failed) m_error = m_run->recording()->error;
-            if (m_runs.checkFiles()) m_observer.debuggerChanged();
+            if (run == m_run) arrive(std::move(moved));
         });
+}
+
+// --- what if --------------------------------------------------------------------------------------------------------
+
+void Debugger::editsWereChanged() {
+    if (!m_run) return;
+    if (isRunning()) {
+        m_hasOtherEdits = true;
+        return;
+    }
+    const auto edits = m_edits.planned();
+    std::shared_ptr<debug::RecordedRun> next = !edits && !m_base->plan().options().edits ? m_base : m_baseline;
+    if (edits || !next) {
+        auto made = makeRun(edits, m_base);
+        if (!made) return fail(std::move(made).error());
+        next = std::move(*made);
+    }
+    if (!edits) m_baseline = next;
+    m_hasOtherEdits = false;
+    if (next == m_run) return;
+    dropLooks();
+    m_stop.renew();
+    const std::shared_ptr<debug::RecordedRun> before = std::exchange(m_run, next);
+    const bool isKept = before == m_base || before == m_baseline;
+    clearTimeline();
+    m_state = DebugState::Running;
+    m_observer.debuggerChanged();
+    session::start(
+        m_executor, Activity::Debug, m_stop.token(),
+        [run = next, before, isKept, from = m_place, timeline = m_timeline](const base::WorkContext& work) mutable {
+            debug::Place place = debug::follow(*run, *before, from, work);
+            // It uses the same runner, and goes on no more.
+            if (!isKept) before->end();
+            Moved moved{std::move(place), {}, run->hasEnded()};
+            addChanges(moved, run->trace(), std::exchange(timeline, {}));
+            return moved;
+        },
+        [this, run = next](Moved moved) {
+            if (run == m_run) arrive(std::move(moved));
+        });
+}
+
+base::Result<std::shared_ptr<debug::RecordedRun>> Debugger::baselineRun() {
+    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
+    if (!m_run) return base::usageError("the run has not begun", {}, "run or step first");
+    if (!isCounterfactual()) return std::shared_ptr<debug::RecordedRun>();
+    if (!m_baseline && !m_base->plan().options().edits) m_baseline = m_base;
+    if (!m_baseline) {
+        SONDE_ASSIGN(m_baseline, makeRun(nullptr, m_base));
+    }
+    return m_baseline;
+}
+
+base::Result<Value> Debugger::baselineValue(NodeId node, const base::WorkContext& work) {
+    SONDE_TRY(itemForValues(work));
+    SONDE_ASSIGN(const auto baseline, baselineRun());
+    if (!baseline) return value(node, work);
+    // The operation there is done in the run, and so in this one.
+    const debug::View view(m_document, m_run, m_place);
+    SONDE_ASSIGN(Value value, debug::shownValue(view, baseline.get(), debug::ShownValues::Baseline, node, work));
+    SONDE_TRY(graph::checkFiles(m_document->graph));
+    return value;
 }
 
 void Debugger::restart() {

@@ -11,6 +11,7 @@
 #include "core/session/debug/place.h"
 #include "core/session/debug/timeline.h"
 #include "core/session/debug/view.h"
+#include "core/session/edits/edits.h"
 #include "core/session/runs.h"
 
 namespace sonde::session {
@@ -33,8 +34,10 @@ class Debugger {
   public:
     using Direction = debug::Direction;
 
-    Debugger(Executor& executor, Observer& observer, Inputs& inputs, Runs& runs, const Points& points)
-        : m_executor(executor), m_observer(observer), m_inputs(inputs), m_runs(runs), m_points(points) {}
+    Debugger(Executor& executor, Observer& observer, Inputs& inputs, Runs& runs, const Points& points,
+             const Edits& edits)
+        : m_executor(executor), m_observer(observer), m_inputs(inputs), m_runs(runs), m_points(points), m_edits(edits) {
+    }
 
     DebugState state() const { return m_state; }
     bool isRunning() const { return m_state == DebugState::Running; }
@@ -91,6 +94,13 @@ class Debugger {
     /// The same without the current node's own, for which nothing is computed but what was dropped.
     base::Result<tensor::Value> valueSoFar(graph::NodeId node, const base::WorkContext& work = {});
     base::Result<tensor::Value> evaluate(const expression::Expression& expression, const base::WorkContext& work = {});
+    /// The value that a node has at the current place without the edits. Blocks. Errors: those of value().
+    base::Result<tensor::Value> baselineValue(graph::NodeId node, const base::WorkContext& work = {});
+    /// The run without edits, which stands where it was looked at last: of a run that has some; null of one without.
+    /// Errors: the run cannot be made; it runs; there is none.
+    base::Result<std::shared_ptr<debug::RecordedRun>> baselineRun();
+    /// The values of the run are other ones by the edits.
+    bool isCounterfactual() const { return m_run && m_run->plan().options().edits; }
     /// NaN, infinity and failures so far.
     RunProblems problems() const;
     /// Does the operations of a module's last call again, on the inputs that it had in the run. Blocks. Usage error:
@@ -130,6 +140,9 @@ class Debugger {
     void bind(std::shared_ptr<const document::Document> document);
     void inputsWereRead();
     void inputsWereChanged();
+    /// A run that there is becomes one with the present edits, at the place where it is: what does not depend on them
+    /// is not done again. Work for the executor.
+    void editsWereChanged();
     void forget();
 
   private:
@@ -141,6 +154,11 @@ class Debugger {
     base::Result<void> begin(std::function<void()> then);
     void start();
     void go(const debug::Target& target, Direction direction);
+    struct Moved;
+    void arrive(Moved moved);
+    static void addChanges(Moved& moved, const debug::Trace& trace, debug::Timeline timeline);
+    base::Result<std::shared_ptr<debug::RecordedRun>> makeRun(std::shared_ptr<const exec::Edits> edits,
+                                                              std::shared_ptr<debug::RecordedRun> base);
     void fail(base::Error error);
     base::Result<debug::ItemId> itemForValues(const base::WorkContext& work);
 
@@ -149,6 +167,7 @@ class Debugger {
     Inputs& m_inputs;
     Runs& m_runs;
     const Points& m_points;
+    const Edits& m_edits;
     std::shared_ptr<const document::Document> m_document;
     std::shared_ptr<exec::Runner> m_runner;  ///< used by these runs alone
     std::size_t m_runnerThreads = 0;
@@ -157,6 +176,12 @@ class Debugger {
     StopSwitch m_stop;
     DebugState m_state = DebugState::Stopped;
     std::shared_ptr<debug::RecordedRun> m_run;
+    /// The run as it began: with other edits, it is another one that takes from this what they leave as it is.
+    std::shared_ptr<debug::RecordedRun> m_base;
+    std::shared_ptr<debug::RecordedRun> m_baseline;  ///< without edits; null: nobody asked for it
+    exec::PlanOptions m_options;                     ///< of these runs, but for their edits
+    std::vector<tensor::Value> m_given;              ///< to them, without edits of inputs
+    bool m_hasOtherEdits = false;                    ///< than the run began with
     debug::Place m_place;
     debug::Timeline m_timeline;
     bool m_isComplete = false;  ///< there is nothing beyond the timeline

@@ -72,6 +72,8 @@ class Observer {
     virtual void breakpointsChanged() {}
     /// What is written on a node.
     virtual void notesChanged() {}
+    /// An edit was made, undone or redone. A run of the debugger is done again as far as it was.
+    virtual void editsChanged() {}
 
     virtual void told(const Notice& notice) { (void)notice; }
     /// Something that was asked for beside runs could not be done.

@@ -11,7 +11,8 @@ Session::Session(base::WorkContext work)
       m_observer(&m_nobody), m_inputs(m_executor, *this), m_problems(m_executor, *this),
       m_runs(m_executor, *this, m_inputs, m_points, m_problems), m_values(m_executor, *this, m_inputs, m_runs),
       m_comparison(m_executor, *this, m_inputs, m_runs), m_testCases(m_executor, *this, m_runs, m_comparison),
-      m_statistics(m_executor, *this, m_runs), m_debugger(m_executor, *this, m_inputs, m_runs, m_points),
+      m_statistics(m_executor, *this, m_runs), m_edits([this] { editsChanged(); }),
+      m_debugger(m_executor, *this, m_inputs, m_runs, m_points, m_edits),
       m_expressions(m_executor, *this, m_runs, m_values, m_points) {}
 
 Session::Session(Executor& executor, Observer* observer)
@@ -19,7 +20,7 @@ Session::Session(Executor& executor, Observer* observer)
       m_problems(m_executor, *this), m_runs(m_executor, *this, m_inputs, m_points, m_problems),
       m_values(m_executor, *this, m_inputs, m_runs), m_comparison(m_executor, *this, m_inputs, m_runs),
       m_testCases(m_executor, *this, m_runs, m_comparison), m_statistics(m_executor, *this, m_runs),
-      m_debugger(m_executor, *this, m_inputs, m_runs, m_points),
+      m_edits([this] { editsChanged(); }), m_debugger(m_executor, *this, m_inputs, m_runs, m_points, m_edits),
       m_expressions(m_executor, *this, m_runs, m_values, m_points) {}
 
 /// Nobody is there any more for what still goes on.
@@ -52,6 +53,7 @@ void Session::show(std::shared_ptr<const document::Document> document,
     m_comparison.bind(m_document, m_whole);
     m_testCases.bind(m_document);
     m_statistics.bind(m_document);
+    m_edits.bind(m_document);
     m_debugger.bind(m_document);
     m_points.groups.bind(*m_document, facts());
     m_expressions.bind(m_document, before);
@@ -72,6 +74,8 @@ void Session::close() {
     m_comparison.bind(nullptr, nullptr);
     m_testCases.bind(nullptr);
     m_statistics.bind(nullptr);
+    (void)m_edits.restore({});
+    m_edits.bind(nullptr);
     m_debugger.bind(nullptr);
     m_expressions.bind(nullptr, nullptr);
     m_executor.discard(std::exchange(m_whole, {}));
@@ -144,6 +148,17 @@ void Session::setNote(NodeId node, std::string text) {
 
 void Session::restoreNotes(const std::vector<Notes::Kept>& notes) {
     if (m_document) m_notes.restore(*m_document->graph, notes);
+}
+
+base::Result<void> Session::addEdit(NodeId target, Edit edit, EditPlace& place, const base::WorkContext& work) {
+    if (m_debugger.isRunning()) return base::usageError("the run goes on", {}, "pause it first");
+    const auto present = [&](NodeId node) -> std::optional<tensor::Value> {
+        if (const Input* const input = m_inputs.of(node); input && input->value) return *input->value;
+        if (!m_debugger.hasBegun()) return std::nullopt;
+        auto value = m_debugger.valueSoFar(node, work);
+        return value ? std::optional(std::move(*value)) : std::nullopt;
+    };
+    return m_edits.add(target, std::move(edit), present, place, work);
 }
 
 void Session::setFileBase(io::SessionFile base, std::optional<std::filesystem::path> folder) {
@@ -302,6 +317,10 @@ void Session::expressionsChanged() { m_observer->expressionsChanged(); }
 void Session::debuggerChanged() { m_observer->debuggerChanged(); }
 void Session::breakpointsChanged() { m_observer->breakpointsChanged(); }
 void Session::notesChanged() { m_observer->notesChanged(); }
+void Session::editsChanged() {
+    m_debugger.editsWereChanged();
+    m_observer->editsChanged();
+}
 void Session::comparisonChanged() {
     m_problems.setDivergence(m_comparison.divergence());
     m_observer->comparisonChanged();

@@ -12,6 +12,7 @@
 #include "core/io/session_file/session_file.h"
 #include "core/session/comparison.h"
 #include "core/session/debugger.h"
+#include "core/session/edits/edits.h"
 #include "core/session/expression_watches.h"
 #include "core/session/node_statistics.h"
 #include "core/session/notes.h"
@@ -109,6 +110,12 @@ class Session : private Observer {
     Debugger& debugger() { return m_debugger; }
     const Debugger& debugger() const { return m_debugger; }
 
+    /// What if values were other ones. A run of the debugger follows them.
+    Edits& edits() { return m_edits; }
+    const Edits& edits() const { return m_edits; }
+    /// The same with the values that the debugger's run has now. Usage error: it goes on.
+    base::Result<void> addEdit(graph::NodeId target, Edit edit, EditPlace& place, const base::WorkContext& work = {});
+
     /// What is written on nodes.
     const Notes& notes() const { return m_notes; }
     /// An empty text removes the note.
@@ -167,6 +174,7 @@ class Session : private Observer {
     void debuggerChanged() override;
     void breakpointsChanged() override;
     void notesChanged() override;
+    void editsChanged() override;
     void told(const Notice& notice) override;
     void failed(const base::Error& error) override;
 
@@ -184,6 +192,7 @@ class Session : private Observer {
     Comparison m_comparison;
     TestCases m_testCases;
     NodeStatistics m_statistics;
+    Edits m_edits;
     Debugger m_debugger;
     ExpressionWatches m_expressions;
     Notes m_notes;

@@ -99,6 +99,47 @@ void storePoints(const Session& session, const graph::InternalGraph& graph, Sess
     });
 }
 
+/// Files of edits are in the session's folder, or by their whole path.
+void storeEdits(const Session& session, const fs::path& folder, SessionFile& file) {
+    file.edits = mapped(session.edits().all(), [&](const Edits::Entry& entry) {
+        const Edit& edit = entry.edit;
+        const bool isFile = edit.kind == Edit::Kind::File;
+        return SessionFile::Edit{storedNode(edit.target),
+                                 edit.slice,
+                                 std::string(name(edit.kind)),
+                                 isFile ? document::storedPath(edit.text, folder) : edit.text,
+                                 edit.number,
+                                 edit.seed,
+                                 edit.axis,
+                                 edit.indices,
+                                 edit.parts};
+    });
+}
+
+void restoreEdits(Session& session, const document::OpenedSession& opened, std::vector<std::string>& lost) {
+    std::vector<Edit> edits;
+    for (const SessionFile::Edit& stored : opened.file.edits) {
+        const auto kind = editKind(stored.operation);
+        if (!kind) {
+            lost.push_back("edit of '" + stored.node.name + "': there is no operation '" + stored.operation + "'");
+            continue;
+        }
+        Edit edit{identityOf(stored.node), stored.slice, *kind, stored.text, stored.number, stored.seed, stored.axis,
+                  stored.indices,          stored.parts};
+        if (*kind == Edit::Kind::File) {
+            const fs::path path =
+                fs::path(stored.text).is_absolute() ? fs::path(stored.text) : opened.folder / stored.text;
+            if (!opened.allowsOutside && !document::isInFolder(path, opened.folder)) {
+                lost.push_back("edit of '" + stored.node.name + "': the file is outside of the session's folder");
+                continue;
+            }
+            edit.text = path.string();
+        }
+        edits.push_back(std::move(edit));
+    }
+    for (std::string& line : session.edits().restore(std::move(edits))) lost.push_back(std::move(line));
+}
+
 void storeBreakpoints(const Session& session, SessionFile& file) {
     file.breakpoints = mapped(session.debugger().savedBreakpoints(), [](const debug::SavedBreakpoint& point) {
         return SessionFile::Breakpoint{point.where,     point.expression, point.isLog,
@@ -207,6 +248,7 @@ SessionFile sessionFileOf(const Session& session, const fs::path& folder) {
     storeInputs(session, folder, file);
     storePoints(session, graph, file);
     storeBreakpoints(session, file);
+    storeEdits(session, folder, file);
     storeComparison(session, folder, file);
     file.accepted.clear();
     if (const auto& accepted = session.problems().accepted(); !accepted.empty()) {
@@ -247,6 +289,7 @@ std::vector<std::string> restoreSession(Session& session) {
     }
     restoreComparison(session, file);
     restoreReferences(session, *document->session, lost);
+    restoreEdits(session, *document->session, lost);
     RunSettings settings = session.runs().settings();
     settings.seed = file.seed;
     session.runs().setSettings(settings);

@@ -220,6 +220,8 @@ QString Debugger::placeText() const {
     else if (m_position > 0) parts << tr("node %1").arg(m_position);
     if (const QString iteration = iterationTextOf(m_pass); !iteration.isEmpty()) parts << iteration;
     for (const int id : isRunning() ? std::vector<int>() : at.breakpoints) parts << tr("breakpoint %1").arg(id);
+    if (m_session.debugger().isCounterfactual())
+        parts << tr("counterfactual, %n edit(s)", nullptr, static_cast<int>(m_session.edits().all().size()));
     return parts.join(QStringLiteral(" \u00b7 "));
 }
 

@@ -53,7 +53,7 @@ class Debugger : public QObject {
     /// Number of the operation and count of all; the count is 0 while branches or loops leave it open.
     std::size_t position() const { return m_position; }
     std::size_t total() const { return m_total; }
-    /// "stopped before layer1.0.conv1 · 12 of 68 · breakpoint 1"; empty without a run.
+    /// "stopped before layer1.0.conv1 · 12 of 68 · breakpoint 1 · counterfactual, 2 edits"; empty without a run.
     QString placeText() const;
     QString staleReason() const { return QString::fromStdString(m_session.debugger().staleReason()); }
 
@@ -77,6 +77,8 @@ class Debugger : public QObject {
     void follow();
     /// By the context: the document or its values have gone.
     void reset();
+    /// By the context: values were edited; those that were fetched may be others now.
+    void forgetValues() { m_values.clear(); }
     /// By the context: a plain run begins, and is shown from now on.
     void end();
 

@@ -62,6 +62,10 @@ class InspectorContext::Events : public session::Observer {
         m_context.m_sessionFiles.saveSoon();
         Q_EMIT m_context.m_notes.changed();
     }
+    void editsChanged() override {
+        m_context.m_debugger.forgetValues();
+        m_context.m_sessionFiles.saveSoon();
+    }
     void told(const session::Notice& notice) override {
         Message message{notice.severity, QString::fromStdString(notice.what), windowPlace(notice.where),
                         windowHint(notice.hint), notice.node};

@@ -78,6 +78,17 @@ struct SessionFile {
         std::string text;
         bool operator==(const Note&) const = default;
     };
+    /// Of a value: see session::Edit.
+    struct Edit {
+        Node node;
+        std::string slice, operation, text;
+        double number = 0;
+        std::uint64_t seed = 0;
+        std::int64_t axis = 0;
+        std::vector<std::int64_t> indices;
+        std::int64_t parts = 0;
+        bool operator==(const Edit&) const = default;
+    };
     struct Policy {
         std::string keep;
         std::uint64_t budgetBytes = 0;
@@ -101,6 +112,7 @@ struct SessionFile {
     std::vector<Expression> expressions;
     std::vector<Breakpoint> breakpoints;
     std::vector<Note> notes;
+    std::vector<Edit> edits;     ///< in order
     std::vector<Node> accepted;  ///< whose bad values are intended
     Tolerances tolerances;
     std::vector<std::string> references;        ///< files that the model was compared with, the last one first

@@ -58,6 +58,20 @@ class Object {
             return m_refused.refuse(at(key) + " is no integer from 0 to " + std::to_string(max));
         into = static_cast<Integer>(json->get<std::uint64_t>());
     }
+    /// Of any sign.
+    void anyNumber(const char* key, double& into) {
+        const Json* json = take(key);
+        if (!json) return;
+        if (!json->is_number() || !std::isfinite(json->get<double>()))
+            return m_refused.refuse(at(key) + " is no finite number");
+        into = json->get<double>();
+    }
+    void index(const char* key, std::int64_t& into) {
+        if (const Json* json = take(key)) takeIndex(*json, at(key), into);
+    }
+    void indices(const char* key, std::vector<std::int64_t>& into) {
+        list(key, [&](const Json& json, const std::string& path) { takeIndex(json, path, into.emplace_back()); });
+    }
     void number(const char* key, std::optional<double>& into) {
         const Json* json = take(key);
         if (!json) return;
@@ -112,6 +126,15 @@ class Object {
     }
 
   private:
+    /// Positions and axes; negative ones count from the end.
+    void takeIndex(const Json& json, const std::string& path, std::int64_t& into) {
+        constexpr std::int64_t kMax = INT32_MAX;
+        if (!json.is_number_integer() || json.get<std::int64_t>() > kMax || json.get<std::int64_t>() < -kMax)
+            return m_refused.refuse(path + " is no integer from -" + std::to_string(kMax) + " to " +
+                                    std::to_string(kMax));
+        into = json.get<std::int64_t>();
+    }
+
     Refused& m_refused;
     const Json& m_json;
     std::string m_path;
@@ -232,6 +255,24 @@ void takeNotes(Refused& refused, Object& root, SessionFile& file) {
     });
 }
 
+void takeEdits(Refused& refused, Object& root, SessionFile& file) {
+    root.list("edits", [&](const Json& json, const std::string& path) {
+        SessionFile::Edit& edit = file.edits.emplace_back();
+        Object object(refused, json, path);
+        if (const Json* node = object.take("node", true)) edit.node = nodeOf(refused, *node, object.at("node"));
+        object.text("slice", edit.slice, SessionFile::kMaxText, false);
+        object.name("operation", edit.operation, true);
+        object.text("text", edit.text, SessionFile::kMaxText, false);
+        object.anyNumber("number", edit.number);
+        object.integer("seed", edit.seed, UINT64_MAX);
+        object.index("axis", edit.axis);
+        object.indices("indices", edit.indices);
+        object.index("parts", edit.parts);
+        object.end();
+        if (edit.parts < 0) refused.refuse(path + ".parts is negative");
+    });
+}
+
 void takeComparison(Refused& refused, Object& root, SessionFile& file) {
     const Json* json = root.take("comparison");
     if (!json) return;
@@ -277,6 +318,7 @@ void takeAll(Refused& refused, const Json& json, SessionFile& file) {
     takeWatches(refused, root, file);
     takeBreakpoints(refused, root, file);
     takeNotes(refused, root, file);
+    takeEdits(refused, root, file);
     takeComparison(refused, root, file);
     takeView(refused, root, file);
     if (refused.error) return;

@@ -58,6 +58,19 @@ OrderedJson jsonOf(const SessionFile::Expression& expression) {
 
 OrderedJson jsonOf(const SessionFile::Note& note) { return {{"node", jsonOf(note.node)}, {"text", note.text}}; }
 
+OrderedJson jsonOf(const SessionFile::Edit& edit) {
+    OrderedJson json{{"node", jsonOf(edit.node)}};
+    if (!edit.slice.empty()) json["slice"] = edit.slice;
+    json["operation"] = edit.operation;
+    if (!edit.text.empty()) json["text"] = edit.text;
+    if (edit.number != 0) json["number"] = edit.number;
+    if (edit.seed != 0) json["seed"] = edit.seed;
+    if (edit.axis != 0) json["axis"] = edit.axis;
+    if (!edit.indices.empty()) json["indices"] = edit.indices;
+    if (edit.parts != 0) json["parts"] = edit.parts;
+    return json;
+}
+
 template <typename Item>
 OrderedJson listOf(const std::vector<Item>& items) {
     OrderedJson list = OrderedJson::array();
@@ -90,6 +103,7 @@ std::string sessionText(const SessionFile& file) {
     json["expressions"] = listOf(file.expressions);
     json["breakpoints"] = listOf(file.breakpoints);
     json["notes"] = listOf(file.notes);
+    if (!file.edits.empty()) json["edits"] = listOf(file.edits);
     json["accepted"] = listOf(file.accepted);
     json["comparison"] = {{"tolerances", jsonOf(file.tolerances)}, {"references", file.references}};
     json["view"] = OrderedJson(file.view);

@@ -88,6 +88,30 @@ KeptValue KeptValues::keep(const Value& value, ItemId maker, bool canDrop) {
     return kept;
 }
 
+KeptValue KeptValues::adopt(const KeptValue& kept, KeptValues& other, ItemId maker) {
+    KeptValue adopted = kept;
+    for (KeptValue& item : adopted.items) item = adopt(item, other, maker);
+    if (kept.block == kNoBlock) return adopted;
+    const Block& block = other.m_blocks[kept.block];
+    if (const auto storage = block.held ? block.held : block.known.lock()) {
+        adopted.block = blockOf(storage, maker, true);
+        if (adopted.block != kForeign) return adopted;
+        adopted.value = Tensor::onStorage(kept.dtype, kept.shape, kept.strides, storage, kept.offset);
+        adopted.block = kNoBlock;
+        return adopted;
+    }
+    const auto [found, isNew] = m_adopted.try_emplace(kept.block, static_cast<BlockId>(m_blocks.size()));
+    adopted.block = found->second;
+    if (!isNew) return adopted;
+    Block dropped;
+    dropped.bytes = block.bytes;
+    dropped.maker = maker;
+    dropped.canDrop = true;
+    m_droppedBytes += dropped.bytes;
+    m_blocks.push_back(std::move(dropped));
+    return adopted;
+}
+
 void KeptValues::hold(BlockId id, const std::shared_ptr<Storage>& storage) {
     Block& block = m_blocks[id];
     block.held = storage;

@@ -68,6 +68,9 @@ class KeptValues {
     /// `maker`: the item that the value was made in, if nobody made its blocks before. `canDrop`: a block of that item
     /// can be computed again.
     KeptValue keep(const tensor::Value& value, ItemId maker, bool canDrop);
+    /// A value that another run has kept. What that has not in memory counts as dropped here, so that `maker` must be
+    /// able to compute it again.
+    KeptValue adopt(const KeptValue& kept, KeptValues& other, ItemId maker);
 
     /// The block's memory, read from disk if it is there; null if it was dropped.
     base::Result<std::shared_ptr<tensor::Storage>> find(BlockId block);
@@ -101,7 +104,8 @@ class KeptValues {
     KeptLimits m_limits;
     std::vector<Block> m_blocks;
     std::unordered_map<const tensor::Storage*, BlockId> m_ofStorage;
-    std::map<std::uint64_t, BlockId> m_order;  ///< blocks in memory that may leave it, the next one first
+    std::unordered_map<BlockId, BlockId> m_adopted;  ///< by block of the other run: not in memory there
+    std::map<std::uint64_t, BlockId> m_order;        ///< blocks in memory that may leave it, the next one first
     std::uint64_t m_clock = 0;
     std::atomic<std::size_t> m_memoryBytes = 0, m_diskBytes = 0, m_droppedBytes = 0;
     std::optional<SpillFile> m_file;

@@ -8,6 +8,18 @@ namespace sonde::session::debug {
 
 namespace {
 
+/// Of a run that has ended.
+Place endOf(const RecordedRun& run) {
+    const exec::Recording& recording = *run.recording();
+    const Trace& trace = run.trace();
+    if (!recording.error) return {kNoItem, true, Reason::End, {}};
+    ItemId failed = kNoItem;
+    if (!recording.failures.empty() && trace.size() > 0)
+        failed = trace.lastOf(recording.failures.front().expr, static_cast<ItemId>(trace.size() - 1));
+    if (failed == kNoItem && trace.size() > 0) failed = static_cast<ItemId>(trace.size() - 1);
+    return {failed, false, Reason::Failed, {}};
+}
+
 class Mover {
   public:
     Mover(const document::Document& document, RecordedRun& run, const Place& from, const Target& target,
@@ -114,15 +126,7 @@ class Mover {
         return std::nullopt;
     }
 
-    Place end() const {
-        const exec::Recording& recording = *m_run.recording();
-        if (!recording.error) return {kNoItem, true, Reason::End, {}};
-        ItemId failed = kNoItem;
-        if (!recording.failures.empty() && m_trace.size() > 0)
-            failed = m_trace.lastOf(recording.failures.front().expr, static_cast<ItemId>(m_trace.size() - 1));
-        if (failed == kNoItem && m_trace.size() > 0) failed = static_cast<ItemId>(m_trace.size() - 1);
-        return {failed, false, Reason::Failed, {}};
-    }
+    Place end() const { return endOf(m_run); }
 
     const document::Document& m_document;
     RecordedRun& m_run;
@@ -144,6 +148,19 @@ Place move(const document::Document& document, RecordedRun& run, const Place& fr
            Direction direction, Breakpoints& points, const base::WorkContext& work) {
     Mover mover(document, run, from, target, points, work);
     return direction == Direction::Forward ? mover.forward() : mover.back();
+}
+
+Place follow(RecordedRun& run, const RecordedRun& other, const Place& place, const base::WorkContext& work) {
+    const Trace& trace = run.trace();
+    const std::size_t steps = other.trace().size();
+    if (place.item == kNoItem && !place.isEnd) return place;
+    const bool isToEnd = other.hasEnded();
+    while (!run.hasEnded() && (isToEnd || trace.size() < steps) && !work.cancelled())
+        run.advance({[&](ItemId item) { return !isToEnd && item + 1 >= steps; }, 0, kNoItem}, work.stop);
+    const bool isAtEnd = place.isEnd || place.reason == Reason::Failed;
+    if (!isAtEnd && place.item < trace.size()) return place;
+    if (run.hasEnded()) return endOf(run);
+    return {trace.size() == 0 ? kNoItem : static_cast<ItemId>(trace.size() - 1), false, Reason::Paused, {}};
 }
 
 }  // namespace sonde::session::debug

@@ -42,4 +42,8 @@ struct Place {
 Place move(const document::Document& document, RecordedRun& run, const Place& from, const Target& target,
            Direction direction, Breakpoints& points, const base::WorkContext& work);
 
+/// Brings a run as far as another one of the same model is, and to a place of that: to the same step, or to its end if
+/// the other one is at its end or the run has no such step. Breakpoints do not count.
+Place follow(RecordedRun& run, const RecordedRun& other, const Place& place, const base::WorkContext& work);
+
 }  // namespace sonde::session::debug

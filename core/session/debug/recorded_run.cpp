@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/exec/dependants.h"
 #include "core/exec/flatten.h"
+#include "core/exec/plan_impl.h"
 #include "core/ops/kernels/finite.h"
 
 namespace sonde::session::debug {
@@ -40,6 +42,7 @@ class RecordedRun::Listener : public exec::RunObserver {
         m_run.m_trace.started(expr);
         m_run.begun();
     }
+    bool takeKnown(ExprId expr, std::vector<Value>& outputs) override { return m_run.takeKnown(expr, outputs); }
     void exprFinished(ExprId expr, std::span<const Value> outputs, std::int64_t elapsedNs) override {
         const ItemId item = m_run.m_trace.finished(expr, elapsedNs);
         if (item != kNoItem) m_run.keepResults(item, outputs);
@@ -59,10 +62,13 @@ RecordedRun::RecordedRun(RecordedTask task)
       m_listener(std::make_unique<Listener>(*this)) {
     for (const Value& input : m_task.inputs) m_kept.addForeign(input);
     for (std::size_t i = 0; i < graph().nodeCount(); ++i)
-        if (const auto& constant = graph().node(NodeId(i)).constant) m_kept.addForeign(*constant);
+        if (const auto& constant = plan().impl().constantOf(NodeId(i))) m_kept.addForeign(*constant);
+    if (m_task.base) findKnown();
 }
 
-RecordedRun::~RecordedRun() {
+RecordedRun::~RecordedRun() { end(); }
+
+void RecordedRun::end() {
     if (!m_thread.joinable()) return;
     m_end.request_stop();
     {
@@ -71,6 +77,72 @@ RecordedRun::~RecordedRun() {
     }
     m_changed.notify_all();
     m_thread.join();
+    if (m_left) ended();
+}
+
+// --- what another run has -------------------------------------------------------------------------------------------
+
+/// What has the same results in the run that this one is based on, and which of those are read by what is done here.
+void RecordedRun::findKnown() {
+    const RecordedRun& base = *m_task.base;
+    exec::Edits all;
+    for (const exec::Plan* const one : {m_task.plan.get(), base.m_task.plan.get()}) {
+        const auto& edits = one->options().edits;
+        if (!edits) continue;
+        all.values.insert(all.values.end(), edits->values.begin(), edits->values.end());
+        all.constants.insert(edits->constants.begin(), edits->constants.end());
+        all.inputs.insert(all.inputs.end(), edits->inputs.begin(), edits->inputs.end());
+    }
+    const exec::Dependants changed = exec::dependantsOf(graph(), all);
+    m_isKnown.assign(graph().exprCount(), false);
+    m_isRead.assign(graph().nodeCount(), false);
+    for (std::size_t i = 0; i < graph().exprCount(); ++i) {
+        if (graph().isErased(ExprId(i))) continue;
+        const graph::Expr& expr = graph().expr(ExprId(i));
+        // The values that edits there are made of are not kept there.
+        const bool isEditedThere = std::ranges::any_of(
+            expr.outputs, [&](NodeId node) { return base.plan().impl().isEdited(base.sourceOf(node)); });
+        m_isKnown[i] = !changed.exprs[i] && !isEditedThere && expr.bodies.empty() && !expr.outputs.empty() &&
+                       expr.kind != graph::ExprKind::Output;
+    }
+    const auto read = [this](NodeId node) { m_isRead[sourceOf(node).index()] = true; };
+    for (std::size_t i = 0; i < graph().exprCount(); ++i) {
+        if (graph().isErased(ExprId(i))) continue;
+        const graph::Expr& expr = graph().expr(ExprId(i));
+        // Of a loop that is not through, some iterations may still be done here.
+        const bool isInRow = exec::rowOf(graph(), expr.body) == graph().mainId();
+        const ItemId item = base.m_trace.times(expr.id) == 0 ? kNoItem : base.m_trace.timeOf(expr.id, 0);
+        const bool isDone =
+            isInRow ? item != kNoItem && base.m_trace.isDone(item) : base.hasEnded() && !base.m_recording->error;
+        if (m_isKnown[i] && isDone) continue;
+        if (!exec::isCall(expr)) std::ranges::for_each(expr.inputs, read);
+        for (const graph::BodyId body : expr.bodies) std::ranges::for_each(graph().body(body).outputs, read);
+    }
+    for (const auto& [node, edits] : plan().impl().edits) plan().impl().forEachOperand(std::span(&node, 1), read);
+    for (const auto& [node, edits] : plan().impl().edits) m_isRead[node.index()] = true;
+}
+
+/// By the run's thread: the results of an operation as that run has them.
+bool RecordedRun::takeKnown(ExprId id, std::vector<Value>& outputs) {
+    m_knownItem = kNoItem;
+    if (m_isKnown.empty() || !m_isKnown[id.index()]) return false;
+    RecordedRun& base = *m_task.base;
+    const ItemId item = base.m_trace.timeOf(id, m_trace.times(id) - 1);
+    if (item == kNoItem || !base.m_trace.isDone(item)) return false;
+    const graph::Expr& expr = graph().expr(id);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const KeptValue* const kept = base.keptOf(expr.outputs[i], item);
+        if (!kept) return false;
+        // What nobody reads stays where it is.
+        const bool isNeeded = m_isRead[expr.outputs[i].index()] || base.m_bad.contains(expr.outputs[i]);
+        if (!isNeeded && m_canDrop[id.index()]) continue;
+        auto value = base.valueOf(*kept, {m_end.get_token(), {}});
+        if (!value) return false;
+        outputs[i] = std::move(*value);
+    }
+    m_knownItem = item;
+    ++m_takenOver;
+    return true;
 }
 
 // --- going on -------------------------------------------------------------------------------------------------------
@@ -125,10 +197,15 @@ void RecordedRun::advance(const Until& until, const std::stop_token& stop) {
     else m_thread = std::thread([this] { run(); });
     m_changed.wait(lock, [this] { return !m_isGoing; });
     m_until = nullptr;
-    if (!m_left) return;
+    if (m_left) ended();
+}
+
+void RecordedRun::ended() {
     m_recording = std::move(*m_left);
     m_left.reset();
     if (m_tooLong) m_recording->error = m_tooLong;
+    // What was known was not counted in the run.
+    if (m_task.base) m_recording->bad = m_bad;
     m_trace.close();
     m_valuesOf.resize(m_trace.size());
 }
@@ -175,6 +252,7 @@ std::uint8_t RecordedRun::note(NodeId node, const Value& value) {
         exec::BadValues& bad = m_bad[node];
         bad.nan += count.nan;
         bad.inf += count.inf;
+        if (value.isTensor()) bad.dtype = value.tensor().dtype();
     }
     return state;
 }
@@ -192,11 +270,21 @@ void RecordedRun::keepResults(ItemId item, std::span<const Value> outputs) {
     std::ranges::for_each(expr.inputs, read);
     for (const graph::BodyId body : expr.bodies) std::ranges::for_each(graph().body(body).outputs, read);
     const bool canDrop = m_canDrop[expr.id.index()];
+    if (!expr.bodies.empty()) m_knownItem = kNoItem;  // of what was done inside
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const NodeId node = expr.outputs[i];
         // Calls hand on what was kept inside. A run that ends inside of a loop or a branch leaves it without results.
         const bool isCut = outputs[i].isNone() && !expr.bodies.empty() && !exec::isCall(expr);
         if (sourceOf(node) != node || isCut) continue;
+        if (m_knownItem != kNoItem && !m_task.base->m_bad.contains(node) && !plan().impl().isEdited(node)) {
+            RecordedRun& base = *m_task.base;
+            m_state[node.index()] = base.m_state[node.index()] & bit(TensorEvent::Zero);
+            after |= m_state[node.index()];
+            m_valuesOf[item].emplace_back(node, outputs[i].isNone()
+                                                    ? m_kept.adopt(*base.keptOf(node, m_knownItem), base.m_kept, item)
+                                                    : m_kept.keep(outputs[i], item, canDrop));
+            continue;
+        }
         const std::uint8_t state = note(node, outputs[i]);
         after |= state;
         if (const auto bad = m_bad.find(node); bad != m_bad.end() && (state & 3) != 0 && (before & 3) == 0)
@@ -231,7 +319,7 @@ exec::Recording RecordedRun::partialRecording() const {
 
 /// What is there in every run: weights and the model's inputs. Null: neither.
 const Value* RecordedRun::given(NodeId source) const {
-    if (const auto& constant = graph().node(source).constant) return &*constant;
+    if (const auto& constant = plan().impl().constantOf(source)) return &*constant;
     const auto input = std::ranges::find(graph().inputs(), source);
     if (input == graph().inputs().end()) return nullptr;
     const auto index = static_cast<std::size_t>(input - graph().inputs().begin());

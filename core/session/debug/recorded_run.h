@@ -19,6 +19,8 @@ namespace sonde::session::debug {
 /// What may come up in a tensor. A bit for each.
 enum class TensorEvent : std::uint8_t { Nan = 1, Inf = 2, Overflow = 4, Zero = 8 };
 
+class RecordedRun;
+
 /// What a run is made from.
 struct RecordedTask {
     std::shared_ptr<const exec::Plan> plan;
@@ -26,6 +28,9 @@ struct RecordedTask {
     std::shared_ptr<exec::Runner> runner;  ///< for this run alone while it lives
     std::uint64_t seed = 0;
     KeptLimits limits;
+    /// Of the same graph with other edits, on inputs that are the same but for edits, and the same seed and runner:
+    /// what does not depend on the edits of either is taken from it. It stands still while this run lives.
+    std::shared_ptr<RecordedRun> base = {};
 };
 
 /// A run that goes on as far as it is asked to, and waits; all of its values so far can be had. It has a thread of its
@@ -59,6 +64,8 @@ class RecordedRun {
     };
     /// Goes on until then, until the end, or until the token stops it, before the next operation.
     void advance(const Until& until, const std::stop_token& stop = {});
+    /// Ends the run where it is, for good: it has ended then. Its values stay.
+    void end();
     /// Goes on until an item is done, or until a token stops it. Whether it is done.
     bool finish(ItemId item, const std::stop_token& stop = {});
 
@@ -77,6 +84,7 @@ class RecordedRun {
     exec::Recording partialRecording() const;
     graph::NodeId sourceOf(graph::NodeId node) const { return m_sources[node.index()]; }
     std::size_t computedAgain() const { return m_computedAgain; }
+    std::size_t takenOver() const { return m_takenOver; }  ///< operations whose results are those of the base
     /// From any thread.
     KeptUse keptUse() const {
         return {m_kept.limits(), m_kept.memoryBytes(), m_kept.diskBytes(), m_kept.droppedBytes(), m_computedAgain};
@@ -88,7 +96,10 @@ class RecordedRun {
     using Blocks = std::unordered_map<BlockId, std::shared_ptr<tensor::Storage>>;
 
     void run();
+    void findKnown();
+    bool takeKnown(graph::ExprId expr, std::vector<tensor::Value>& outputs);
     void wait();
+    void ended();
     void begun();
     void keepInputs(graph::BodyId body, ItemId item, std::span<const tensor::Value> inputs);
     void keepResults(ItemId item, std::span<const tensor::Value> outputs);
@@ -109,6 +120,11 @@ class RecordedRun {
     std::vector<bool> m_canDrop;                                               ///< by expr, see exec::replayable
     std::vector<std::uint8_t> m_state;  ///< by source node: what is in its present value, see TensorEvent
     std::unordered_map<graph::NodeId, exec::BadValues> m_bad;
+    // Of RecordedTask::base; empty without it.
+    std::vector<bool> m_isKnown;  ///< by expr: has the same results there
+    std::vector<bool> m_isRead;   ///< by source node: by what is not known
+    std::size_t m_takenOver = 0;
+    ItemId m_knownItem = kNoItem;  ///< there, of the operation that is being done; none: it is done here
     std::optional<exec::Recording> m_recording;
     std::atomic<std::size_t> m_computedAgain = 0;
 

@@ -57,6 +57,12 @@ class Trace {
     ItemId lastOf(graph::ExprId expr, ItemId at) const;
     /// The last item at or before `at` that gave a body its inputs.
     ItemId lastOf(graph::BodyId body, ItemId at) const;
+    /// The item in which an operation was done or begun for the time `count`, from 0; none if it was not so often.
+    ItemId timeOf(graph::ExprId expr, std::size_t count) const {
+        const std::vector<ItemId>& items = m_ofExpr[expr.index()];
+        return count < items.size() ? items[count] : kNoItem;
+    }
+    std::size_t times(graph::ExprId expr) const { return m_ofExpr[expr.index()].size(); }
     /// How often an operation was done before an item.
     std::size_t countBefore(graph::ExprId expr, ItemId item) const;
 

@@ -51,6 +51,24 @@ void View::doCurrent(const base::WorkContext& work) const {
     m_run->finish(operation, work.stop);
 }
 
+base::Result<Value> shownValue(const View& view, RecordedRun* baseline, ShownValues shown, NodeId node,
+                               const base::WorkContext& work) {
+    if (!baseline || shown == ShownValues::Counterfactual) return view.value(node, work);
+    (void)follow(*baseline, view.run(), view.place(), work);
+    if (work.cancelled()) return base::cancelled();
+    if (baseline->trace().size() == 0) return base::usageError("the run has no steps");
+    Place place = view.place();
+    const auto last = static_cast<ItemId>(baseline->trace().size() - 1);
+    if (place.item != kNoItem) place.item = std::min(place.item, last);
+    const auto [item, isAfter] = lookupAt(*baseline, place);
+    SONDE_ASSIGN(Value before, baseline->value(node, item, isAfter, work));
+    if (shown == ShownValues::Baseline) return before;
+    SONDE_ASSIGN(Value now, view.value(node, work));
+    static const base::Result<expression::Expression> difference = expression::parse("now - before");
+    return expression::evaluate(
+        *difference, [&](std::string_view name) -> base::Result<Value> { return name == "now" ? now : before; }, work);
+}
+
 // --- a module alone --------------------------------------------------------------------------------------------------
 
 namespace {

@@ -39,6 +39,18 @@ class View {
     Place m_place;
 };
 
+/// Which values of a run with edits are looked at.
+enum class ShownValues : std::uint8_t {
+    Counterfactual,  ///< those of the run
+    Baseline,        ///< without the edits
+    Difference       ///< the first less the second; of what does not change so the first
+};
+
+/// A value at a view's place. `baseline`: the run without edits, which is brought to the place; null: the view's run
+/// has none. Errors: those of View::value(); there is no difference of these types.
+base::Result<tensor::Value> shownValue(const View& view, RecordedRun* baseline, ShownValues shown, graph::NodeId node,
+                                       const base::WorkContext& work = {});
+
 /// What a module gave when it was run alone.
 struct ModuleRun {
     std::vector<graph::NodeId> nodes;   ///< its operations' results, in order

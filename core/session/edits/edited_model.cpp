@@ -1,0 +1,291 @@
+#include "core/session/edits/edited_model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+
+#include "core/graph/replace_constant.h"
+#include "core/graph/source_files.h"
+#include "core/ops/registry/registry.h"
+#include "core/session/edits/changed_elements.h"
+
+namespace sonde::session {
+
+using graph::Argument;
+using graph::BodyId;
+using graph::Expr;
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+constexpr int kOpset = 18;  ///< of models that are not ONNX
+
+int opsetOf(const InternalGraph& graph) {
+    for (std::size_t i = 0; i < graph.exprCount(); ++i) {
+        const Expr& expr = graph.expr(ExprId(i));
+        if (!graph.isErased(ExprId(i)) && expr.op.domain.empty() && !expr.op.name.empty() && expr.op.version > 0)
+            return expr.op.version;
+    }
+    return kOpset;
+}
+
+/// The same elements with size 1 in place of axes along which they do not differ: of `together`, which have one shape,
+/// all or none.
+base::Result<std::vector<Tensor>> narrowed(std::vector<Tensor> together) {
+    for (std::size_t axis = 0; axis < together.front().rank(); ++axis) {
+        bool isSame = together.front().dim(axis) > 0;
+        for (std::int64_t i = 1; isSame && i < together.front().dim(axis); ++i)
+            for (const Tensor& each : together) {
+                SONDE_ASSIGN(const Tensor first, each.sliced(axis, 0, 1).contiguous());
+                SONDE_ASSIGN(const Tensor other, each.sliced(axis, i, 1).contiguous());
+                isSame = isSame && std::memcmp(first.bytes(), other.bytes(), first.sizeBytes()) == 0;
+            }
+        if (!isSame) continue;
+        for (Tensor& each : together) {
+            SONDE_ASSIGN(each, each.sliced(axis, 0, 1).contiguous());
+        }
+    }
+    return together;
+}
+
+/// What an edit is to a tensor of one shape, as constants: where it writes, and what.
+struct Written {
+    Tensor mask;    ///< bool
+    Tensor values;  ///< of the tensor's dtype; what is added, of noise
+};
+
+/// Adds the operations of one edit behind a node.
+class EditWriter {
+  public:
+    EditWriter(InternalGraph& graph, int opset) : m_graph(graph), m_opset(opset) {}
+
+    /// The node that has the value after the edit. `x` is what has it before.
+    base::Result<NodeId> add(const ReadyEdit& ready, NodeId x, const std::string& name) {
+        const Expr& producer = m_graph.expr(m_graph.node(x).producer);
+        m_body = producer.body;
+        m_scope = producer.scope;
+        m_qualname = producer.qualname;
+        const auto& order = m_graph.body(m_body).order;
+        m_behind = static_cast<std::size_t>(std::ranges::find(order, producer.id) - order.begin()) + 1;
+        while (m_behind < order.size() && m_graph.expr(order[m_behind]).kind == graph::ExprKind::Input) ++m_behind;
+        m_name = name;
+        m_type = m_graph.node(x).type;
+        m_made.clear();
+        m_missing.clear();
+        SONDE_ASSIGN(const NodeId last, operations(ready, x));
+        if (!m_missing.empty())
+            return refused(ready, "opset " + std::to_string(m_opset) + " has no operator " + m_missing);
+        m_graph.setType(last, m_type);
+        m_graph.replaceUses(x, last);
+        for (const auto& [id, arguments] : m_made) m_graph.setArguments(id, arguments);
+        return last;
+    }
+
+  private:
+    static base::Error refused(const ReadyEdit& ready, const std::string& why, std::string hint = {}) {
+        return base::usageError("the edit '" + editText(ready.edit()) + "' cannot be written into a model: " + why, {},
+                                std::move(hint));
+    }
+
+    base::Result<NodeId> operations(const ReadyEdit& ready, NodeId x) {
+        const Edit& edit = ready.edit();
+        if (!ready.hasFixedSlice())
+            return refused(ready, "its slice depends on values of the run", "write the slice with numbers");
+        const bool isOverwritten = edit.kind == Edit::Kind::Expression || edit.kind == Edit::Kind::File;
+        if (isOverwritten && !ready.writesConstants())
+            return refused(ready, "its value depends on values of the run", "set numbers, or scale it");
+        if (!m_type.isTensor() || m_type.dtype == DType::Undefined)
+            return refused(ready, "the dtype of its value is not known");
+        SONDE_ASSIGN(const Shape shape, shapeFor(ready));
+        if (edit.kind == Edit::Kind::Scale && edit.slice.empty()) return product(edit, x);
+        if (edit.kind == Edit::Kind::Swap) return swapped(ready, x, shape);
+        SONDE_ASSIGN(const Written written, writtenBy(ready, shape));
+        NodeId values;
+        if (edit.kind == Edit::Kind::Scale) {
+            SONDE_ASSIGN(values, product(edit, x));
+        } else {
+            values = constant(written.values, "values");
+            if (edit.kind == Edit::Kind::Noise) values = apply("Add", {x, values}, "sum");
+        }
+        return apply("Where", {constant(written.mask, "mask"), values, x}, "");
+    }
+
+    /// The shape for masks: dims that are not known are 1, where the edit is the same along them.
+    base::Result<Shape> shapeFor(const ReadyEdit& ready) const {
+        const Edit& edit = ready.edit();
+        const bool needsAll = !edit.slice.empty() || edit.kind == Edit::Kind::Noise;
+        const bool needsAxis = edit.kind == Edit::Kind::Swap || edit.kind == Edit::Kind::Remove;
+        const auto unknown = [&] {
+            return refused(ready, "the shape of the value, " + m_type.text() + ", is not fixed",
+                           "give the model inputs of fixed shape, or edit all of the value");
+        };
+        Shape shape;
+        if (!m_type.shape) return needsAll || needsAxis ? base::Result<Shape>(unknown()) : shape;
+        const auto axis = needsAxis ? tensor::normalizedAxis(edit.axis, m_type.shape->size()) : std::nullopt;
+        for (std::size_t i = 0; i < m_type.shape->size(); ++i) {
+            const tensor::Dim& dim = (*m_type.shape)[i];
+            if (!dim.known() && (needsAll || axis == i)) return unknown();
+            shape.push_back(dim.known() ? dim.value : 1);
+        }
+        return shape;
+    }
+
+    /// An edit that writes the same whatever is there leaves two different tensors equal where it does.
+    base::Result<Written> writtenBy(const ReadyEdit& ready, const Shape& shape) const {
+        const Edit& edit = ready.edit();
+        const bool isMasked = edit.kind == Edit::Kind::Scale || edit.kind == Edit::Kind::Noise;
+        const ReadyEdit writes = isMasked ? ready.with(Edit::Kind::Zero) : ready;
+        SONDE_ASSIGN(const Tensor zeros, applied(writes, 0, shape));
+        SONDE_ASSIGN(const Tensor others, applied(writes, 1, shape));
+        SONDE_ASSIGN(Tensor mask, Tensor::allocate(DType::Bool, shape));
+        const std::size_t itemBytes = tensor::itemSize(zeros.dtype());
+        for (std::int64_t i = 0; i < mask.numel(); ++i) {
+            const auto offset = static_cast<std::size_t>(i) * itemBytes;
+            mask.mutableData<bool>()[i] = std::memcmp(zeros.bytes() + offset, others.bytes() + offset, itemBytes) == 0;
+        }
+        Tensor values = zeros;
+        if (edit.kind == Edit::Kind::Noise) {
+            SONDE_ASSIGN(values, applied(ready, 0, shape));
+        }
+        SONDE_ASSIGN(const std::vector<Tensor> small, narrowed({mask, values}));
+        return Written{small[0], small[1]};
+    }
+
+    /// The edit of a tensor in which each byte of each element is `fill`.
+    base::Result<Tensor> applied(const ReadyEdit& ready, unsigned char fill, const Shape& shape) const {
+        SONDE_ASSIGN(Tensor tensor, Tensor::allocate(m_type.dtype, shape));
+        if (tensor.numel() > 0) std::memset(tensor.mutableBytes(), fill, tensor.sizeBytes());
+        return changed(ready, std::move(tensor));
+    }
+    base::Result<Tensor> changed(const ReadyEdit& ready, Tensor tensor) const {
+        std::vector<Value> operands;
+        for (const NodeId operand : ready.operands()) operands.push_back(*m_graph.node(operand).constant);
+        EditPlace place;
+        SONDE_ASSIGN(Value after, ready.apply(Value(std::move(tensor)), operands, {}, place));
+        return after.tensor();
+    }
+
+    base::Result<NodeId> product(const Edit& edit, NodeId x) {
+        SONDE_ASSIGN(const Tensor factor, Tensor::scalar<double>(edit.number).cast(m_type.dtype));
+        return apply("Mul", {x, constant(factor, "factor")}, edit.slice.empty() ? "" : "product");
+    }
+
+    /// By the position that each element comes from; along a whole axis by that of the axis.
+    base::Result<NodeId> swapped(const ReadyEdit& ready, NodeId x, const Shape& shape) {
+        const Edit& edit = ready.edit();
+        const bool isWhole = edit.slice.empty();
+        const auto axis = tensor::normalizedAxis(edit.axis, shape.rank());
+        if (isWhole && !axis) return refused(ready, "there is no axis " + std::to_string(edit.axis));
+        Edit ofPositions = edit;
+        if (isWhole) ofPositions.axis = 0;
+        SONDE_ASSIGN(Tensor positions, Tensor::allocate(DType::Int64, isWhole ? Shape{shape[*axis]} : shape));
+        std::iota(positions.mutableSpan<std::int64_t>().begin(), positions.mutableSpan<std::int64_t>().end(), 0);
+        if (isWhole) {
+            SONDE_ASSIGN(positions, changedElements(ofPositions, std::move(positions)));
+            return gathered(x, constant(positions, "order"), static_cast<std::int64_t>(*axis), "");
+        }
+        SONDE_ASSIGN(const Tensor from, changed(ready, std::move(positions)));
+        SONDE_ASSIGN(const Tensor flat, from.reshaped(Shape{from.numel()}));
+        std::vector<std::int64_t> dims(shape.begin(), shape.end());
+        const NodeId all = apply("Reshape", {x, constant(Tensor::of<std::int64_t>({1}, {-1}), "flat")}, "row");
+        const NodeId moved = gathered(all, constant(flat, "order"), 0, "moved");
+        const Shape rank{static_cast<std::int64_t>(dims.size())};
+        return apply("Reshape", {moved, constant(Tensor::of<std::int64_t>(rank, dims), "shape")}, "");
+    }
+
+    NodeId gathered(NodeId x, NodeId order, std::int64_t axis, const std::string& suffix) {
+        const NodeId made = apply("Gather", {x, order}, suffix);
+        m_graph.mutableExpr(m_graph.node(made).producer).attributes.set("axis", axis);
+        return made;
+    }
+
+    NodeId constant(const Tensor& value, const std::string& suffix) {
+        Expr expr;
+        expr.kind = graph::ExprKind::Constant;
+        const NodeId node = insert(std::move(expr), suffix);
+        m_graph.setConstant(node, Value(value));
+        m_graph.setType(node, tensor::TypeInfo::of(Value(value)));
+        return node;
+    }
+    NodeId apply(const char* op, const std::vector<NodeId>& arguments, const std::string& suffix) {
+        if (!ops::Registry::all().find("", op, m_opset)) m_missing = op;
+        Expr expr;
+        expr.op = graph::OpKey{"", op, m_opset};
+        expr.target = op;
+        for (const NodeId argument : arguments) expr.arguments.push_back(Argument::of(argument));
+        std::vector<Argument> given = expr.arguments;
+        const NodeId node = insert(std::move(expr), suffix);
+        m_made.emplace_back(m_graph.node(node).producer, std::move(given));
+        return node;
+    }
+    NodeId insert(Expr expr, const std::string& suffix) {
+        expr.body = m_body;
+        expr.scope = m_scope;
+        expr.qualname = m_qualname;
+        std::string name = suffix.empty() ? m_name : m_name + '_' + suffix;
+        while (m_graph.findNode(name).valid()) name += '_';
+        return m_graph.expr(m_graph.addExpr(std::move(expr), std::span(&name, 1), m_behind++)).outputs.front();
+    }
+
+    InternalGraph& m_graph;
+    const int m_opset;
+    BodyId m_body;
+    graph::ScopeId m_scope;
+    std::optional<std::string> m_qualname;
+    std::size_t m_behind = 0;
+    std::string m_name;
+    std::string m_missing;  ///< an operator that the opset lacks
+    tensor::TypeInfo m_type;
+    std::vector<std::pair<ExprId, std::vector<Argument>>> m_made;
+};
+
+std::string freeName(const InternalGraph& graph, std::string name) {
+    while (graph.findNode(name).valid()) name += '_';
+    return name;
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<const document::Document>> editedDocument(const document::Document& document,
+                                                                       const Edits& edits) {
+    auto graph = std::make_shared<InternalGraph>(*document.graph);
+    std::map<NodeId, NodeId> now;  // of edited values, which have it last
+    EditWriter writer(*graph, opsetOf(*graph));
+    for (const Edits::Entry& entry : edits.all()) {
+        if (!entry.ready)
+            return base::usageError("the edit '" + editText(entry.edit) +
+                                    "' is not one of this model: " + entry.problem);
+        if (entry.ready->target() == ReadyEdit::Target::Weight)
+            for (const NodeId node : entry.ready->nodes()) graph::replaceConstant(*graph, node, entry.weight);
+    }
+    // Those of values read what weights are at last.
+    for (std::size_t i = 0; i < edits.all().size(); ++i) {
+        const Edits::Entry& entry = edits.all()[i];
+        if (entry.ready->target() == ReadyEdit::Target::Weight) continue;
+        const NodeId node = entry.ready->node();
+        const NodeId before = now.contains(node) ? now[node] : node;
+        const std::string name = graph->node(node).name + "_edit" + (i == 0 ? "" : std::to_string(i));
+        SONDE_ASSIGN(now[node], writer.add(*entry.ready, before, name));
+    }
+    for (const auto& [node, last] : now) {
+        if (graph->expr(graph->node(node).producer).kind == graph::ExprKind::Input) continue;
+        const std::string name = graph->node(node).name;
+        SONDE_TRY(graph->rename(node, freeName(*graph, name + "_before_edits")));
+        SONDE_TRY(graph->rename(last, name));
+    }
+    SONDE_TRY(graph->validate());
+    auto edited = std::make_shared<document::Document>(document);
+    for (document::NamedNode& output : edited->outputs)
+        if (const auto found = now.find(output.node); found != now.end()) output.node = found->second;
+    edited->graph = graph::withFiles(std::move(graph), graph::filesOf(document.graph));
+    return edited;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,200 @@
+// Edits written into a model: the file, opened again, gives the values that the debugger shows, bit for bit.
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <fstream>
+
+#include "core/exec/runner.h"
+#include "core/export/write_export.h"
+#include "core/session/edits/edit_line.h"
+#include "core/session/edits/edited_model.h"
+#include "core/session/session.h"
+#include "tests/support/onnx_file.h"
+
+namespace tst_edited_model {
+
+using namespace sonde;
+using session::Session;
+using tensor::Tensor;
+using tensor::Value;
+namespace onnx = test::onnxfile;
+
+namespace {
+
+std::string floats(const std::vector<float>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+/// y = x · w, z = relu(y), s = z + c of x float32[rows,2]; rows may be unknown (-1). Outputs are y and s.
+std::string linearModel(std::int64_t rows) {
+    const onnx::Graph graph{
+        {{"MatMul", {"x", "w"}, {"y"}}, {"Relu", {"y"}, {"z"}}, {"Add", {"z", "c"}, {"s"}}},
+        {onnx::valueInfo("x", 1, {rows, 2})},
+        {onnx::valueInfo("s", 1, {rows, 2}), onnx::valueInfo("y", 1, {rows, 2})},
+        {onnx::rawTensor("w", 1, {2, 2}, floats({1, 0, 0, 1})), onnx::rawTensor("c", 1, {2}, floats({10, 20}))}};
+    return onnx::model(graph);
+}
+
+std::optional<std::string> make(Session& session, const std::string& line) {
+    std::size_t column = 0;
+    const bool isSet = line.find('=') != std::string::npos;
+    const auto parsed = isSet ? session::parseSet(line, column) : session::parseEdit(line, column);
+    if (!parsed) return parsed.error().text();
+    const auto node = session::ReadyEdit::find(*session.document(), parsed->node);
+    if (!node) return node.error().text();
+    session::EditPlace place;
+    const auto made = session.addEdit(*node, parsed->edit, place);
+    return made ? std::nullopt : std::optional(made.error().text());
+}
+
+/// What the edited model gives when it was written and opened again; an error as text.
+std::string compareWritten(Session& session, const QTemporaryDir& folder, const std::vector<Value>& inputs) {
+    const auto edited = session::editedDocument(*session.document(), session.edits());
+    if (!edited) return edited.error().text();
+    const std::string path = folder.filePath(QStringLiteral("edited.onnx")).toStdString();
+    const auto written = exporting::writeExport(**edited, {exporting::ExportFormat::Onnx, {}}, path, inputs);
+    if (!written) return written.error().text();
+    const auto again = document::open(path);
+    if (!again) return again.error().text();
+    exec::Runner runner(1);
+    const exec::Recording recording =
+        runner.run(*exec::Plan::make((*again)->graph, {.watchAll = true}).value(), inputs);
+    if (recording.error) return recording.error->text();
+    const graph::InternalGraph& graph = *session.document()->graph;
+    std::size_t compared = 0;
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        const graph::NodeId node(i), same = (*again)->graph->findNode(graph.node(node).name);
+        const auto value = session.debugger().value(node);
+        const bool isInput = graph.expr(graph.node(node).producer).kind == graph::ExprKind::Input;
+        if (isInput || !same.valid() || !value || !recording.value(same)) continue;
+        if (!tensor::identical(*value, *recording.value(same))) return graph.node(node).name + " is another value";
+        ++compared;
+    }
+    if ((*again)->outputs.size() != session.document()->outputs.size()) return "other outputs";
+    for (std::size_t i = 0; i < (*again)->outputs.size(); ++i)
+        if ((*again)->outputs[i].name != session.document()->outputs[i].name) return "other names of outputs";
+    return compared > 2 ? std::string() : "nothing was compared";
+}
+
+}  // namespace
+
+class TestEditedModel : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void filesGiveTheSameValues_data() {
+        QTest::addColumn<QStringList>("edits");
+        QTest::addColumn<int>("rows");
+        const auto row = [](const char* name, const QStringList& edits, int rows = 3) {
+            QTest::newRow(name) << edits << rows;
+        };
+        row("weight", {"w[0] = [2, -3]", "w scale 0.3", "c = [1, 2]"});
+        row("set", {"y[0, 1] = 5"});
+        row("set all", {"y = [4, -5]"});
+        row("set by a weight", {"y[1:] = c + 1"});
+        row("set an output", {"s[2] = 1"});
+        row("zero", {"y zero"});
+        row("zero of a slice", {"z[::2] zero"});
+        row("scale", {"y scale 0.1"});
+        row("scale of a slice", {"y[..., 1] scale -0.1"});
+        row("noise", {"y noise 0.5 3"});
+        row("noise of a slice", {"y[1] noise 0.5 3"});
+        row("swap", {"y swap 1 0 1"});
+        row("swap in a slice", {"y[1:] swap 0 0 1"});
+        row("remove", {"y remove 0 1 2"});
+        row("remove of a slice", {"y[1:] remove 1 0"});
+        row("several of one", {"y scale 2", "y[0] = 1", "y swap 1 0 1", "z[0] = -1", "w[1, 1] = 9"});
+        row("input", {"x[0] = 3", "x scale 2"});
+        row("rows unknown: zero", {"y zero"}, -1);
+        row("rows unknown: scale", {"y scale 3"}, -1);
+        row("rows unknown: swap", {"y swap 1 0 1"}, -1);
+        row("rows unknown: remove", {"y remove 1 1"}, -1);
+        row("rows unknown: set", {"y = [1, 2]"}, -1);
+    }
+    void filesGiveTheSameValues() {
+        QFETCH(QStringList, edits);
+        QFETCH(int, rows);
+        QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("linear.onnx")).toStdString();
+        std::ofstream(path, std::ios::binary) << linearModel(rows);
+        Session session;
+        QVERIFY(session.open(path).has_value());
+        const std::vector<Value> inputs{Tensor::of<float>({3, 2}, {1, -2, 3, 4, 0.1F, -0.7F})};
+        session.runs().giveValues(inputs);
+        session.debugger().restart();
+        for (const QString& edit : edits) {
+            const auto error = make(session, edit.toStdString());
+            QVERIFY2(!error, error ? error->c_str() : "");
+        }
+        const std::string wrong = compareWritten(session, folder, inputs);
+        QVERIFY2(wrong.empty(), wrong.c_str());
+    }
+
+    void whatCannotBeWrittenIsNamed_data() {
+        QTest::addColumn<QString>("edit");
+        QTest::addColumn<int>("rows");
+        QTest::addColumn<QString>("part");
+        QTest::newRow("reads itself") << "y = y * 2" << 3 << "depends on values of the run";
+        QTest::newRow("reads another") << "z[0] = y[0]" << 3 << "depends on values of the run";
+        QTest::newRow("slice") << "y[y < 0] = 1" << 3 << "its slice depends on values of the run";
+        QTest::newRow("shape") << "y[0] = 1" << -1 << "is not fixed";
+        QTest::newRow("noise") << "y noise 1" << -1 << "is not fixed";
+    }
+    void whatCannotBeWrittenIsNamed() {
+        QFETCH(QString, edit);
+        QFETCH(int, rows);
+        QFETCH(QString, part);
+        QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("linear.onnx")).toStdString();
+        std::ofstream(path, std::ios::binary) << linearModel(rows);
+        Session session;
+        QVERIFY(session.open(path).has_value());
+        const auto error = make(session, edit.toStdString());
+        QVERIFY2(!error, error ? error->c_str() : "");
+        const auto edited = session::editedDocument(*session.document(), session.edits());
+        QVERIFY(!edited);
+        QVERIFY2(edited.error().what.find(part.toStdString()) != std::string::npos, edited.error().what.c_str());
+        QVERIFY(edited.error().what.find(edit.left(1).toStdString()) != std::string::npos);
+    }
+
+    /// A model in ATen operators is lowered with its edits.
+    void archivesAreWrittenWithTheirEdits() {
+        QTemporaryDir folder;
+        const std::string models = SONDE_TEST_DATA "/models/";
+        Session session;
+        QVERIFY(session.open(models + "mlp_functional.trace.pt").has_value());
+        const auto cases = session.readCases({models + "mlp_functional.npz", "bgr", 0});
+        QVERIFY(cases.has_value());
+        session.runs().giveValues(cases->front().values);
+        session.debugger().restart();
+        // A value in the middle, and a weight inside of a module.
+        for (const std::string edit : {"relu scale 0.5", "`fc1/weight`[0] zero", "fc2.weight[:, 3] scale -1"}) {
+            const auto error = make(session, edit);
+            QVERIFY2(!error, error ? error->c_str() : "");
+        }
+        const auto edited = session::editedDocument(*session.document(), session.edits());
+        QVERIFY2(edited.has_value(), edited ? "" : edited.error().text().c_str());
+        const std::string path = folder.filePath(QStringLiteral("edited.onnx")).toStdString();
+        const auto written =
+            exporting::writeExport(**edited, {exporting::ExportFormat::Onnx, {}}, path, cases->front().values);
+        QVERIFY2(written.has_value(), written ? "" : written.error().text().c_str());
+        const auto again = document::open(path);
+        QVERIFY(again.has_value());
+        exec::Runner runner(1);
+        const exec::Recording recording =
+            runner.run(*exec::Plan::make((*again)->graph, {}).value(), cases->front().values);
+        QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        const auto due = session.debugger().value(session.document()->outputs.front().node);
+        const auto plain = session.debugger().baselineValue(session.document()->outputs.front().node);
+        QVERIFY(due.has_value() && plain.has_value());
+        QVERIFY(tensor::identical(recording.outputs.front(), *due));
+        QVERIFY(!tensor::identical(*plain, *due));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestEditedModel)
+
+}  // namespace tst_edited_model
+
+#include "tst_edited_model.moc"
