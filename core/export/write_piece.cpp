@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include "core/analysis/difference.h"
+#include "core/document/document.h"
 #include "core/exec/runner.h"
 #include "core/export/lowering/onnx_graph.h"
 #include "core/export/write_export.h"
+#include "core/graph/source_files.h"
 #include "core/io/npz/npz.h"
 
 namespace sonde::exporting {
@@ -60,6 +62,62 @@ base::Result<double> verified(const Piece& piece, const std::shared_ptr<const gr
     return largest;
 }
 
+/// Renames the node, and another one that has the name.
+void takeName(graph::InternalGraph& graph, graph::NodeId node, const std::string& name) {
+    if (const graph::NodeId other = graph.findNode(name); other.valid() && other != node) {
+        std::string free = name + "_inner";
+        while (graph.findNode(free).valid()) free += '_';
+        (void)graph.rename(other, free);
+    }
+    (void)graph.rename(node, name);
+}
+
+/// What an operator of ONNX that hands on its input is called, and since when.
+constexpr std::string_view kIdentity = "Identity";
+constexpr int kIdentityVersion = 13;
+
+/// The outputs of the ONNX form under the names that they have in the model; one that stands for several gets an
+/// Identity for each further one.
+std::shared_ptr<const graph::InternalGraph> withOutputNames(const std::shared_ptr<const graph::InternalGraph>& graph,
+                                                            const std::vector<document::NamedNode>& outputs) {
+    std::vector<graph::NodeId> nodes = graph->outputs();
+    const auto hasName = [&](std::size_t i) { return graph->node(nodes[i]).name == outputs[i].name; };
+    bool areNamed = nodes.size() == outputs.size();
+    for (std::size_t i = 0; areNamed && i < nodes.size(); ++i) areNamed = hasName(i);
+    if (areNamed || nodes.size() != outputs.size()) return graph;
+    auto made = std::make_shared<graph::InternalGraph>(*graph);
+    int version = kIdentityVersion;
+    for (const graph::ExprId id : made->main().order)
+        if (made->expr(id).op.domain.empty() && made->expr(id).op.version > 0) version = made->expr(id).op.version;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const graph::ExprKind kind = made->expr(made->node(nodes[i]).producer).kind;
+        const bool isFirst = std::find(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(i), nodes[i]) ==
+                             nodes.begin() + static_cast<std::ptrdiff_t>(i);
+        if (isFirst && kind != graph::ExprKind::Input && kind != graph::ExprKind::Constant) {
+            takeName(*made, nodes[i], outputs[i].name);
+            continue;
+        }
+        graph::Expr identity;
+        identity.op = {"", std::string(kIdentity), version};
+        identity.target = kIdentity;
+        identity.body = made->mainId();
+        identity.scope = made->rootScope();
+        identity.arguments = {graph::Argument::of(nodes[i])};
+        std::string name = outputs[i].name + "_copy";
+        while (made->findNode(name).valid()) name += '_';
+        const graph::NodeId copy = made->expr(made->addExpr(std::move(identity), std::span(&name, 1))).outputs.front();
+        made->setType(copy, made->node(nodes[i]).type);
+        takeName(*made, copy, outputs[i].name);
+        nodes[i] = copy;
+    }
+    std::vector<graph::Argument> results;
+    for (const graph::NodeId node : nodes) results.push_back(graph::Argument::of(node));
+    made->setResult(made->mainId(), results.size() == 1
+                                        ? results.front()
+                                        : graph::Argument::container(graph::Argument::Kind::Tuple, std::move(results)));
+    return graph::withFiles(std::move(made), graph::filesOf(graph));
+}
+
 }  // namespace
 
 std::filesystem::path pieceValuesPath(const std::filesystem::path& model) {
@@ -75,8 +133,9 @@ base::Result<WrittenPiece> writePiece(const Piece& piece, const std::filesystem:
         return base::usageError("the piece's values are written to this file", result.values.string(),
                                 "name a file that ends in .onnx");
     SONDE_ASSIGN(OnnxGraph made, onnxGraph(*piece.document, piece.inputs, work));
+    made.graph = withOutputNames(made.graph, piece.document->outputs);
     const std::vector<Value> inputs = inputsOf(piece, *made.graph);
-    SONDE_ASSIGN(result.maxAbsolute, verified(piece, made.graph, inputs, work));
+    SONDE_TRY(verified(piece, made.graph, inputs, work));
 
     Document written = *piece.document;
     written.graph = made.graph;
@@ -88,6 +147,9 @@ base::Result<WrittenPiece> writePiece(const Piece& piece, const std::filesystem:
     for (std::size_t i = 0; i < piece.outputs.size(); ++i)
         arrays.emplace_back("out." + made.graph->node(made.graph->outputs()[i]).name, piece.outputs[i].tensor());
     SONDE_TRY(io::writeNpz(result.values, arrays));
+    // As whoever opens the file has it: with the types that it declares another kernel may be the best one.
+    SONDE_ASSIGN(const auto opened, document::open(path.string(), {}, work));
+    SONDE_ASSIGN(result.maxAbsolute, verified(piece, opened->graph, inputs, work));
     result.inputs = inputs.size();
     result.outputs = piece.outputs.size();
     result.operations = piece.operations;

@@ -123,6 +123,15 @@ void TestCutVerb::piecesOfModelsAgree() {
     QVERIFY2(check.status == 0, qPrintable(check.out + check.err));
     const auto npz = io::NpzFile::open(path("model.npz").toStdString());
     QVERIFY(npz);
+    // Outputs have the names of the nodes that were asked for.
+    for (qsizetype i = 0; i + 1 < ends.size(); i += 2) {
+        const auto node = (*document)->findNode(ends[i + 1].toStdString());
+        QVERIFY(node);
+        const std::string key = (ends[i] == "--to" ? "out." : "in.") + (*document)->graph->node(*node).name;
+        QVERIFY2(npz->has(key) || (*document)->graph->expr((*document)->graph->node(*node).producer).body !=
+                                      (*document)->graph->mainId(),
+                 key.c_str());
+    }
     QCOMPARE(std::ranges::count_if(npz->keys(), [](const std::string& key) { return key.starts_with("out."); }),
              std::ptrdiff_t(ends.count("--to")));
 }
