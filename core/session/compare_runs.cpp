@@ -320,7 +320,7 @@ void Comparison::adoptInputs(ComparisonOutcome outcome) {
     for (const std::string& name : names) {
         // One that the archive has filled meanwhile has it already.
         const Input* const input = m_inputSource.find(name);
-        if (input && input->spec != *outcome.inputs) (void)m_runs.give(name, *outcome.inputs);
+        if (input && input->spec != *outcome.inputs) (void)m_runs.lend(name, *outcome.inputs);
     }
     m_afterRun = [this, outcome = std::move(outcome)] {
         if (same(m_runs.last().inputs, outcome.inputValues)) return publish(outcome);

@@ -41,6 +41,11 @@ bool Input::hasChangedFile() const {
     return std::ranges::any_of(files, [](const auto& file) { return file->hasChanged(); });
 }
 
+const InputSpec* Input::chosen() const {
+    const InputSpec& own = before ? *before : spec;
+    return own.source.empty() || (isDefault && !before) ? nullptr : &own;
+}
+
 bool InputSpec::isFile() const {
     if (source.empty()) return false;
     const io::ItemKind kind = io::kindOfItem(source);

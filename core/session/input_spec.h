@@ -44,7 +44,11 @@ struct Input {
     std::optional<base::Error> conflict = {};  ///< why the value cannot be given together with those of other inputs
     std::string note = {};                     ///< how the value was found, where that is not plain
     base::MappedFiles files = {};              ///< that the value was read from
+    /// While a comparison has given the input its own: what it had before. An empty source: nobody had chosen anything.
+    std::optional<InputSpec> before = {};
 
+    /// What somebody chose for it, which is what is stored; null: nothing.
+    const InputSpec* chosen() const;
     /// Looks at the disk: whether the value is of a file that is no longer what was read.
     bool hasChangedFile() const;
 };

@@ -109,9 +109,24 @@ void Inputs::restore(std::string_view name, const InputSpec& spec) {
     if (row == m_rows.end() || row->spec == spec) return;
     row->spec = spec;
     row->isDefault = false;
+    row->before.reset();
 }
 
 base::Result<void> Inputs::set(std::string_view name, const InputSpec& spec) {
+    if (spec.isArchive()) m_isLent = false;
+    if (const auto row = std::ranges::find(m_rows, name, &Input::name); row != m_rows.end()) row->before.reset();
+    return change(name, spec);
+}
+
+/// An archive fills other inputs, too: what all of them had is noted.
+base::Result<void> Inputs::lend(std::string_view name, const InputSpec& spec) {
+    m_isLent = true;
+    for (Input& row : m_rows)
+        if (!row.before) row.before = row.isDefault ? InputSpec() : row.spec;
+    return change(name, spec);
+}
+
+base::Result<void> Inputs::change(std::string_view name, const InputSpec& spec) {
     const auto row = std::ranges::find(m_rows, name, &Input::name);
     if (row == m_rows.end()) return base::usageError("the model has no input named " + std::string(name));
     row->spec = spec;
@@ -129,6 +144,7 @@ base::Result<void> Inputs::set(std::string_view name, const InputSpec& spec) {
 }
 
 void Inputs::fillFrom(const std::string& archive) {
+    m_isLent = false;
     if (!m_rows.empty()) m_archive = ArchiveChoice{archive, {}, std::vector<bool>(m_rows.size(), true)};
 }
 
@@ -161,6 +177,7 @@ void Inputs::adopt(ReadInputsResult result) {
         if (read.spec != read.asked) {
             row.spec = read.spec;
             row.isDefault = read.isDefault;
+            if (m_archive && !m_isLent) row.before.reset();
             row.value.reset();
             row.error.reset();
         }

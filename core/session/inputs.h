@@ -47,6 +47,8 @@ class Inputs {
     /// An empty source: forgets what was given. An archive (.npz) fills every other input that it has an array for,
     /// too, once it is read. Usage error: there is no input of that name.
     base::Result<void> set(std::string_view name, const InputSpec& spec);
+    /// The same of what a comparison is made on: what the inputs had before stays their Input::chosen().
+    base::Result<void> lend(std::string_view name, const InputSpec& spec);
     /// An archive for the model as a whole: fills all inputs that it has arrays for, once it is read.
     void fillFrom(const std::string& archive);
     /// Values as they are, in the order of the document's inputs; none: not given.
@@ -61,6 +63,7 @@ class Inputs {
 
   private:
     void adopt(ReadInputsResult result);
+    base::Result<void> change(std::string_view name, const InputSpec& spec);
     void tellOfArchive(const ArchiveChoice& archive, const ReadInputsResult& result);
 
     Executor& m_executor;
@@ -68,6 +71,7 @@ class Inputs {
     std::shared_ptr<const document::Document> m_document;
     std::vector<Input> m_rows;
     std::optional<ArchiveChoice> m_archive;  ///< until its arrays are with the inputs
+    bool m_isLent = false;                   ///< that archive is a comparison's
     bool m_toldOfChange = false;
 };
 

@@ -264,6 +264,12 @@ base::Result<void> Runs::give(std::string_view input, const InputSpec& spec) {
     return {};
 }
 
+base::Result<void> Runs::lend(std::string_view input, const InputSpec& spec) {
+    SONDE_TRY(m_inputs.lend(input, spec));
+    readOrRun();
+    return {};
+}
+
 void Runs::giveFile(const std::string& path) {
     if (m_inputs.all().empty()) return;
     const Input& first = m_inputs.all().front();

@@ -77,6 +77,8 @@ class Runs {
 
     /// Inputs::set(), after which the value is read or, live, the model run.
     base::Result<void> give(std::string_view input, const InputSpec& spec);
+    /// The same for a comparison: see Inputs::lend().
+    base::Result<void> lend(std::string_view input, const InputSpec& spec);
     /// A file for the model as a whole: an archive for all inputs that it has arrays for, another one for the first.
     void giveFile(const std::string& path);
     /// Inputs::setValues(), after which the model is run if it is live.

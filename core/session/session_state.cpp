@@ -52,10 +52,10 @@ std::string changedItems(const document::Document& document, const std::string& 
 }
 
 /// What the file has for an input whose own file was not read, because nobody agreed to read outside of the folder, and
-/// that a run was given random numbers for instead. Else null.
+/// that a run was given random numbers for instead. Else null. Of an input that something was chosen for.
 const SessionFile::Input* withheldRow(const Session& session, const SessionFile& file, const Input& input) {
     const auto& opened = session.document()->session;
-    if (!opened || !input.spec.source.starts_with("#rand")) return nullptr;
+    if (!opened || !input.chosen()->source.starts_with("#rand")) return nullptr;
     const auto stored = std::ranges::find(opened->file.inputs, input.name, &SessionFile::Input::name);
     if (stored == opened->file.inputs.end() || document::checkItem(*opened, stored->source)) return nullptr;
     // As it is named from the folder that the file is written to.
@@ -67,13 +67,14 @@ const SessionFile::Input* withheldRow(const Session& session, const SessionFile&
 void storeInputs(const Session& session, const fs::path& folder, SessionFile& file) {
     std::vector<SessionFile::Input> rows;
     for (const Input& input : session.inputs().all()) {
-        if (input.isDefault || input.spec.source.empty()) continue;
+        const InputSpec* const chosen = input.chosen();
+        if (!chosen) continue;
         if (const SessionFile::Input* withheld = withheldRow(session, file, input)) {
             rows.push_back(*withheld);
             continue;
         }
-        rows.push_back({input.name, document::storedItem(input.spec.source, folder), input.spec.image.preset,
-                        input.spec.image.resize});
+        rows.push_back(
+            {input.name, document::storedItem(chosen->source, folder), chosen->image.preset, chosen->image.resize});
     }
     if (!rows.empty()) file.inputData.clear(), file.inputs = std::move(rows);
     file.seed = session.runs().settings().seed;

@@ -19,6 +19,16 @@ void Canvases::setActive(int number) {
     Q_EMIT activeCanvasChanged(number);
 }
 
+void Canvases::setSplit(const QString& split) {
+    if (split == m_split) return;
+    m_split = split;
+    Q_EMIT viewsChanged();
+}
+
+void Canvases::restoreSplit(const QString& split) {
+    if (m_split.isEmpty() && !split.isEmpty()) Q_EMIT splitRequested(split);
+}
+
 void Canvases::copyToOther() {
     at(1 - m_active).takeOver(active());
     Q_EMIT viewsChanged();

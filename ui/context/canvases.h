@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QObject>
+#include <QString>
 
 #include <array>
 
@@ -21,6 +22,12 @@ class Canvases : public QObject {
     CanvasState& active() { return at(m_active); }
     const CanvasState& active() const { return at(m_active); }
     int activeNumber() const { return m_active; }
+    /// How the window shows both: "beside", "stacked"; empty: it has one.
+    const QString& split() const { return m_split; }
+    /// By the window.
+    void setSplit(const QString& split);
+    /// As a session file has it: splitRequested(), unless the window is split.
+    void restoreSplit(const QString& split);
 
   public Q_SLOTS:
     void setActive(int number);
@@ -34,10 +41,13 @@ class Canvases : public QObject {
     void focusChanged();
     /// What is remembered of the views is other than before. Before viewChanged().
     void viewsChanged();
+    /// Both are to be shown, each with its own view.
+    void splitRequested(const QString& split);
 
   private:
     std::array<CanvasState, kCount> m_states;
     int m_active = 0;
+    QString m_split;
 };
 
 }  // namespace sonde::context

@@ -62,6 +62,8 @@ bool ModelMemory::recallFile() {
     else
         for (const auto& [name, spec] : *rows) session.inputs().restore(name, spec);
     const std::map<std::string, std::string>& texts = document->session->file.view;
+    if (const auto split = texts.find(kSplitKey); split != texts.end())
+        m_parts.canvases.restoreSplit(QString::fromStdString(split->second));
     const auto view = viewOfTexts(*document->graph, texts, 0);
     if (!view) return true;
     const auto second = viewOfTexts(*document->graph, texts, 1);
@@ -90,7 +92,12 @@ void ModelMemory::keep() {
         if (bookmark.node.valid()) state.bookmarkedNodes.push_back(bookmark.node);
         else if (bookmark.scope.valid()) state.bookmarkedScopes.push_back(bookmark.scope);
     }
-    for (const ModelInput& input : inputs.all()) state.inputs.emplace_back(input.name, input.spec);
+    for (const session::Input& input : session.inputs().all()) {
+        // What a comparison gave is not the user's choice.
+        const session::InputSpec& kept = input.before ? *input.before : input.spec;
+        if (!input.before || !kept.source.empty())
+            state.inputs.emplace_back(QString::fromStdString(input.name), InputSpec::from(kept));
+    }
     remember(model.document(), std::move(state));
 }
 

@@ -55,6 +55,8 @@ Remembered recall(const document::Document& document);
 /// Reads what the settings say of a document and its further graphs, for recall(). For workers: waits for the disk.
 void fetchRemembered(const document::Document& document);
 
+/// How the window shows two canvases, in the same texts: see Canvases::split().
+inline constexpr const char* kSplitKey = "split";
 /// What a canvas (0 or 1) shows, as texts by name for a session file: those of the second begin with "secondCanvas/".
 std::map<std::string, std::string> viewTexts(const graph::InternalGraph& graph, const layout::ViewState& view,
                                              int canvas);

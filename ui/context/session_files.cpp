@@ -28,6 +28,14 @@ void dropView(io::SessionFile& file, const graph::InternalGraph& graph, const Ca
     for (const auto& [key, value] : viewTexts(graph, canvas.view(), number)) file.view.erase(key);
 }
 
+/// Whether a file is there that has something else. Blocks.
+bool isOther(const std::filesystem::path& path, const io::SessionFile& expected) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return false;
+    const auto there = io::readSession(path);
+    return !there || !(*there == expected);
+}
+
 }  // namespace
 
 SessionFiles::SessionFiles(session::Session& session, OpenModel& model, Canvases& canvases, Messages& messages)
@@ -52,6 +60,8 @@ void SessionFiles::noteOpened() {
     if (m_path.isEmpty() || !m_model.isOpen()) return;
     // A model that was found elsewhere: the file is to say where.
     const auto& document = m_session.document();
+    m_changedElsewhere.clear();
+    if (document->session) m_onDisk = OnDisk{m_path, document->session->file};
     if (!document->session || !document->options.sessionModel.empty()) return;
     m_timer.stop();
     m_written = Written{m_path, document, now(folderOf(m_path))};
@@ -63,6 +73,8 @@ void SessionFiles::saveAs(const QString& path) {
     m_before = m_path;
     m_isNew = true;
     setPath(QFileInfo(named).absoluteFilePath());
+    // Who was told that it has changed, or names another file, means to overwrite it.
+    if (m_path != m_before || m_path == m_changedElsewhere) m_onDisk.reset();
     flush();
 }
 
@@ -82,6 +94,8 @@ io::SessionFile SessionFiles::now(const std::filesystem::path& folder) const {
     if (!first.isFirst()) storeView(file, m_model.graph(), first, 0);
     if (!second.isFirst() && second.view() != first.view()) storeView(file, m_model.graph(), second, 1);
     else if (!second.isFirst()) dropView(file, m_model.graph(), second, 1);  // shows the same as the first
+    if (m_canvases.split().isEmpty()) file.view.erase(kSplitKey);
+    else file.view[kSplitKey] = m_canvases.split().toStdString();
     return file;
 }
 
@@ -106,26 +120,42 @@ void SessionFiles::start(Task task) {
     m_refDocument = task.document;
     m_refFolder = task.folder;
     m_modelRef.reset();
+    std::optional<io::SessionFile> expected;
+    if (m_onDisk && m_onDisk->path == task.path) expected = m_onDisk->file;
+    const QString path = task.path;
     m_job.start(
-        [task = std::move(task), known](const base::WorkContext&) mutable -> base::Result<io::SessionFile::Model> {
+        [task = std::move(task), known, expected](const base::WorkContext&) mutable -> base::Result<Outcome> {
             if (!known) {
                 SONDE_ASSIGN(known, document::sessionModelOf(*task.document, task.folder));
             }
             task.file.model = *known;
-            SONDE_TRY(io::writeSession(task.path.toStdString(), task.file));
-            return *known;
+            const std::filesystem::path file = task.path.toStdString();
+            if (expected && isOther(file, *expected)) return Outcome{*known, {}};
+            SONDE_TRY(io::writeSession(file, task.file));
+            SONDE_ASSIGN(auto written, io::parseSession(io::sessionText(task.file)));
+            return Outcome{*known, std::move(written)};
         },
-        [this](base::Result<io::SessionFile::Model> written) {
-            const bool isNew = std::exchange(m_isNew, false);
-            if (written) {
-                m_modelRef = std::move(*written);
-            } else {
-                m_written.reset();
-                m_messages.report(written.error());
-                if (isNew) setPath(m_before);
-            }
-            if (auto next = std::exchange(m_pending, {})) start(std::move(*next));
-        });
+        [this, path](base::Result<Outcome> outcome) { finish(path, std::move(outcome)); });
+}
+
+void SessionFiles::finish(const QString& path, base::Result<Outcome> outcome) {
+    const bool isNew = std::exchange(m_isNew, false);
+    if (outcome) m_modelRef = std::move(outcome->model);
+    if (outcome && outcome->written) {
+        m_onDisk = OnDisk{path, std::move(*outcome->written)};
+        if (!std::exchange(m_changedElsewhere, {}).isEmpty()) Q_EMIT overwritten();
+    } else if (outcome) {
+        m_written.reset();
+        if (std::exchange(m_changedElsewhere, path) != path)
+            m_messages.report(Message{
+                base::Severity::Warning, tr("%1 was changed elsewhere: it is not overwritten").arg(path), {}, {}, {}});
+        Q_EMIT changedElsewhere(path);
+    } else {
+        m_written.reset();
+        m_messages.report(outcome.error());
+        if (isNew) setPath(m_before);
+    }
+    if (auto next = std::exchange(m_pending, {})) start(std::move(*next));
 }
 
 }  // namespace sonde::context

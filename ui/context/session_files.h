@@ -50,6 +50,11 @@ class SessionFiles : public QObject {
 
   Q_SIGNALS:
     void pathChanged();
+    /// The file was changed elsewhere since it was read or written last, and is not overwritten. saveAs() with this
+    /// path does that, opening it takes what is there.
+    void changedElsewhere(const QString& path);
+    /// It was overwritten after that, because the user said so.
+    void overwritten();
 
   private:
     /// One state of the session, to be written.
@@ -59,8 +64,14 @@ class SessionFiles : public QObject {
         std::shared_ptr<const document::Document> document;
         io::SessionFile file;
     };
+    /// What came of writing one.
+    struct Outcome {
+        io::SessionFile::Model model;
+        std::optional<io::SessionFile> written;  ///< as it is read; none: the file is another than was expected
+    };
     void write();
     void start(Task task);
+    void finish(const QString& path, base::Result<Outcome> outcome);
     io::SessionFile now(const std::filesystem::path& folder) const;
     void setPath(const QString& path);
 
@@ -79,6 +90,13 @@ class SessionFiles : public QObject {
         io::SessionFile file;
     };
     std::optional<Written> m_written;
+    /// What is in the file: what was read, or written last.
+    struct OnDisk {
+        QString path;
+        io::SessionFile file;
+    };
+    std::optional<OnDisk> m_onDisk;
+    QString m_changedElsewhere;  ///< the file of which that was told
     QTimer m_timer;
     Job m_job;
     /// What reading the whole model gave, and of which document in which folder.

@@ -16,18 +16,42 @@ using Severity = widgets::Banner::Severity;
 WindowBanner::WindowBanner(widgets::Banner& banner, context::InspectorContext& context,
                            const actions::ActionRegistry& actions)
     : m_banner(banner), m_context(context), m_actions(actions) {
-    connect(&banner, &widgets::Banner::dismissed, this, [this] {
-        if (std::exchange(m_offersAgain, false)) Session::forgetLost();
-    });
+    connect(&banner, &widgets::Banner::dismissed, this, &WindowBanner::dismissed);
     connect(&banner, &widgets::Banner::actionTriggered, this, &WindowBanner::act);
     connect(&context.messages(), &context::Messages::bannerRequested, this, &WindowBanner::show);
-    connect(&context.messages(), &context::Messages::bannerCleared, &banner, &widgets::Banner::dismiss);
+    connect(&context.messages(), &context::Messages::bannerCleared, this, [this] {
+        if (!m_asks) m_banner.dismiss();
+    });
     connect(&context.messages(), &context::Messages::runBannerCleared, this, [this] {
         if (m_message.isOfRun) m_banner.dismiss();
     });
     connect(&context.model(), &context::OpenModel::fileChanged, this, &WindowBanner::offerReload);
-    connect(&context.loader(), &context::Loader::consentRequested, this, &WindowBanner::askForConsent);
-    connect(&context.loader(), &context::Loader::sessionQuestioned, this, &WindowBanner::askAboutSession);
+    connect(&context.loader(), &context::Loader::consentRequested, this,
+            [this](const document::NativeRequest& request) { ask([this, request] { askForConsent(request); }); });
+    connect(
+        &context.loader(), &context::Loader::sessionQuestioned, this,
+        [this](const context::SessionQuestion& question) { ask([this, question] { showSessionQuestion(question); }); });
+    connect(&context.sessionFiles(), &context::SessionFiles::changedElsewhere, this, &WindowBanner::tellOfOtherWriter);
+    const auto forget = [this] {
+        m_question = nullptr;
+        if (std::exchange(m_asks, false)) m_banner.dismiss();
+    };
+    connect(&context.loader(), &context::Loader::loadStarted, this, forget);
+    connect(&context.model(), &context::OpenModel::documentClosed, this, forget);
+    connect(&context.sessionFiles(), &context::SessionFiles::overwritten, this, forget);
+}
+
+/// A question stays until it is answered or closed: a run takes it away no more than an error that comes meanwhile.
+void WindowBanner::ask(std::function<void()> question) {
+    m_question = std::move(question);
+    m_question();
+    m_asks = true;
+}
+
+void WindowBanner::dismissed() {
+    if (std::exchange(m_offersAgain, false)) Session::forgetLost();
+    if (std::exchange(m_asks, false)) m_question = nullptr;
+    else if (m_question) ask(m_question);
 }
 
 void WindowBanner::act() {
@@ -37,6 +61,7 @@ void WindowBanner::act() {
 }
 
 void WindowBanner::show(const context::Message& message) {
+    m_asks = false;
     const Severity severity = message.severity == base::Severity::Error     ? Severity::Error
                               : message.severity == base::Severity::Warning ? Severity::Warning
                                                                             : Severity::Info;
@@ -56,6 +81,7 @@ void WindowBanner::show(const context::Message& message) {
 
 void WindowBanner::offerReload() {
     m_message = {};
+    m_asks = false;
     m_offersAgain = false;
     const QString key = m_actions.action(QStringLiteral("file.reload"))->shortcut().toString(QKeySequence::NativeText);
     m_banner.showMessage(Severity::Warning, tr("%1; reload (%2)").arg(m_context.model().fileProblem(), key),
@@ -79,8 +105,25 @@ void WindowBanner::askForConsent(const document::NativeRequest& request) {
     m_action = [this, request] { m_context.loader().agreeToNative(request); };
 }
 
+/// What two programs have written cannot be joined: which one is kept is the user's to say.
+void WindowBanner::tellOfOtherWriter(const QString& session) {
+    ask([this, session] {
+        m_message = {};
+        m_offersAgain = false;
+        const QString file = QFileInfo(session).fileName();
+        const QString key =
+            m_actions.action(QStringLiteral("file.save_session"))->shortcut().toString(QKeySequence::NativeText);
+        m_banner.showMessage(
+            Severity::Warning, tr("%1 was changed by another program").arg(file),
+            tr("It is not overwritten, and what you change is not saved. Reload takes what the file has; Save Session (%1) overwrites it.")
+                .arg(key),
+            tr("Reload"));
+        m_action = [this, session] { m_context.loader().open(session); };
+    });
+}
+
 /// What a session file may do and whose model it takes is the user's to say.
-void WindowBanner::askAboutSession(const context::SessionQuestion& question) {
+void WindowBanner::showSessionQuestion(const context::SessionQuestion& question) {
     using State = document::SessionModel::State;
     m_message = {};
     m_offersAgain = false;
@@ -111,6 +154,7 @@ void WindowBanner::askAboutSession(const context::SessionQuestion& question) {
 void WindowBanner::offerAgain(const QStringList& locations, std::function<void()> open) {
     if (locations.isEmpty()) return;
     m_message = {};
+    m_asks = false;
     m_offersAgain = true;
     m_action = [this, open = std::move(open)] {
         m_banner.dismiss();

@@ -29,18 +29,23 @@ class WindowBanner : public QObject {
     void modelRequested(const sonde::context::SessionQuestion& question);
 
   private:
-    void askAboutSession(const context::SessionQuestion& question);
+    void ask(std::function<void()> question);
+    void showSessionQuestion(const context::SessionQuestion& question);
     void show(const context::Message& message);
     void offerReload();
     void askForConsent(const document::NativeRequest& request);
+    void tellOfOtherWriter(const QString& session);
+    void dismissed();
     void act();
 
     widgets::Banner& m_banner;
     context::InspectorContext& m_context;
     const actions::ActionRegistry& m_actions;
     context::Message m_message;
-    std::function<void()> m_action;  ///< of the button; none: it shows the message's node
-    bool m_offersAgain = false;      ///< the banner has what another session had open
+    std::function<void()> m_action;    ///< of the button; none: it shows the message's node
+    std::function<void()> m_question;  ///< shows what only the user's answer, or another file, takes away
+    bool m_asks = false;               ///< the banner has it; else an error may stand before it
+    bool m_offersAgain = false;        ///< the banner has what another session had open
 };
 
 }  // namespace sonde::window

@@ -13,6 +13,10 @@ namespace sonde::window {
 
 using canvas::GraphCanvas;
 
+namespace {
+const QString kStackedSplit = QStringLiteral("stacked");
+}
+
 WindowCanvases::WindowCanvases(QWidget& page, context::InspectorContext& context, actions::ActionRegistry& actions)
     : m_context(context), m_actions(actions), m_splitter(new QSplitter(&page)), m_first(add(0)),
       m_focusBar(new FocusBar(context.model(), context.canvases(), m_first->parentWidget())) {
@@ -24,6 +28,8 @@ WindowCanvases::WindowCanvases(QWidget& page, context::InspectorContext& context
     column->addWidget(m_splitter);
     connect(m_splitter, &QSplitter::splitterMoved, this, &WindowCanvases::resized);
     connect(&context.canvases(), &context::Canvases::activeCanvasChanged, this, &WindowCanvases::follow);
+    connect(&context.canvases(), &context::Canvases::splitRequested, this, &WindowCanvases::restoreSplit);
+    connect(this, &WindowCanvases::changed, this, [this] { m_context.canvases().setSplit(splitText()); });
 }
 
 GraphCanvas* WindowCanvases::add(int number) {
@@ -67,10 +73,32 @@ bool WindowCanvases::isSplit(Qt::Orientation direction) const {
 
 bool WindowCanvases::isIdle() const { return m_first->isIdle() && (!m_second || m_second->isIdle()); }
 
-void WindowCanvases::split(Qt::Orientation direction) {
+void WindowCanvases::addSecond(Qt::Orientation direction) {
     m_splitter->setOrientation(direction);
-    if (!m_second) {
-        m_second = add(1);
+    if (m_second) return;
+    m_second = add(1);
+    m_splitter->setSizes({1000, 1000});
+    m_first->setBeside(true);
+    m_second->setBeside(true);
+}
+
+/// What each shows is there already.
+void WindowCanvases::restoreSplit(const QString& text) {
+    addSecond(text == kStackedSplit ? Qt::Vertical : Qt::Horizontal);
+    m_second->interaction().setWheelZooms(m_first->interaction().wheelZooms());
+    m_second->overlays().setOverviewVisible(m_first->overlays().overviewVisible());
+    Q_EMIT changed();
+}
+
+QString WindowCanvases::splitText() const {
+    if (!m_second) return {};
+    return orientation() == Qt::Vertical ? kStackedSplit : QStringLiteral("beside");
+}
+
+void WindowCanvases::split(Qt::Orientation direction) {
+    const bool isNew = !m_second;
+    addSecond(direction);
+    if (isNew) {
         // With a model both begin with the same view; before one, each comes back as it was left.
         if (m_context.model().isOpen()) {
             m_context.canvases().copyToOther();
@@ -79,9 +107,6 @@ void WindowCanvases::split(Qt::Orientation direction) {
             m_second->interaction().setWheelZooms(m_first->interaction().wheelZooms());
             m_second->overlays().setOverviewVisible(m_first->overlays().overviewVisible());
         }
-        m_splitter->setSizes({1000, 1000});
-        m_first->setBeside(true);
-        m_second->setBeside(true);
         if (m_context.model().isOpen()) m_second->setFocus();
     }
     Q_EMIT changed();

@@ -36,6 +36,8 @@ class WindowCanvases : public QObject {
 
     /// Shows a second canvas beside or below the first, or turns the two.
     void split(Qt::Orientation direction);
+    /// "beside", "stacked"; empty: there is one.
+    QString splitText() const;
     /// The same, but closes the second where it is in that direction already.
     void toggleSplit(Qt::Orientation direction);
     /// Closes one of two canvases; the other stays as it is.
@@ -62,6 +64,8 @@ class WindowCanvases : public QObject {
 
   private:
     canvas::GraphCanvas* add(int number);
+    void addSecond(Qt::Orientation direction);
+    void restoreSplit(const QString& text);
     void follow();
     void moveFocusBar();
 

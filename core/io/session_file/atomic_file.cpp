@@ -58,10 +58,15 @@ base::Result<void> writeAtomically(const fs::path& path, std::string_view text) 
     struct stat before {};
     const bool isThere = ::stat(target.c_str(), &before) == 0;
     if (isThere && !S_ISREG(before.st_mode)) return base::runError("this is no regular file", path.string());
+    // A file of this name could be put in its place all the same, but who took the rights away wants it to stay.
+    const bool isWritable = !isThere || ((before.st_mode & 0222) != 0 && ::access(target.c_str(), W_OK) == 0);
+    if (!isWritable) return cannotWrite(path, EACCES);
     const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
     std::string name;
     const int descriptor = makeTemporary(folder, name);
     if (descriptor < 0) return cannotWrite(path, errno);
+    // To keep its owner is up to the system: as a rule it is the same one.
+    if (isThere && ::fchown(descriptor, before.st_uid, before.st_gid) != 0) errno = 0;
     const bool isWritten = (!isThere || ::fchmod(descriptor, before.st_mode & 07777) == 0) &&
                            writeAll(descriptor, text) && ::fsync(descriptor) == 0;
     int error = isWritten ? 0 : errno;

@@ -138,7 +138,8 @@ base::Result<void> writeSession(const std::filesystem::path& path, const Session
 
 /// Writes a file so that at any moment, whatever becomes of this process, there is what was there before or all of
 /// `text`: to a temporary file in the same folder, which then takes its name. Permissions are kept; of a link the file
-/// that it leads to is written. Error (Run): cannot be written, with the reason.
+/// that it leads to is written. Error (Run): cannot be written, with the reason; nobody may write the file that is
+/// there.
 base::Result<void> writeAtomically(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace sonde::io

@@ -190,6 +190,20 @@ class TestSessionFile : public QObject {
         const auto written = io::writeSession(path, everything());
         QVERIFY(!written && written.error().what.find("no session file") != std::string::npos);
         QCOMPARE(contentOf(path), std::string("weights"));
+        // One that nobody may write, in a folder where a file of its name could be made: also for root.
+        const fs::path locked = path.parent_path() / "locked.sonde";
+        QVERIFY(io::writeSession(locked, everything()).has_value());
+        QCOMPARE(::chmod(locked.c_str(), 0444), 0);
+        io::SessionFile changed = everything();
+        changed.seed += 1;
+        const auto refused = io::writeSession(locked, changed);
+        QVERIFY(!refused.has_value());
+        QCOMPARE(refused.error().kind, base::ErrorKind::Run);
+        QCOMPARE(refused.error().what, std::string("the file cannot be written: Permission denied"));
+        QCOMPARE(*io::readSession(locked), everything());
+        struct stat kept {};
+        QCOMPARE(::stat(locked.c_str(), &kept), 0);
+        QCOMPARE(kept.st_mode & 07777, mode_t{0444});
         const auto gone = io::writeSession(path.parent_path() / "none" / "a.sonde", everything());
         QVERIFY(!gone && gone.error().kind == base::ErrorKind::Run);
     }

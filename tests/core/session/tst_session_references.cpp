@@ -172,6 +172,41 @@ class TestSessionReferences : public QObject {
         QCOMPARE(sourceAfter("#rand(0,1)", true), std::string("#rand(0,1)"));
     }
 
+    /// A comparison gives the model the reference's inputs; those that the user gave are stored.
+    void comparingKeepsTheInputs() {
+        const std::vector<io::NamedTensor> own{{"x", tensor::Tensor::of<float>({2}, {5, 6})}};
+        QVERIFY(io::writeNpz(m_work / "own.npz", own).has_value());
+        writeReference(m_work.parent_path() / "outside.npz", {2, 5});
+        const std::string outside = (m_work.parent_path() / "outside.npz").string();
+        const auto sourceAfter = [&](Session& session) {
+            if (!session::saveSession(session, inWork("s.sonde"))) return std::string("not saved");
+            const auto file = io::readSession(inWork("s.sonde"));
+            return file && file->inputs.size() == 1 ? file->inputs.front().source : std::string("none");
+        };
+        Session session;
+        QVERIFY(session.open(inWork("m.onnx")));
+        session.comparison().withFile(outside);  // nothing was given
+        QVERIFY(session.comparison().isKnown());
+        QCOMPARE(sourceAfter(session), std::string("none"));
+        QVERIFY(session.runs().give("x", {inWork("own.npz") + "#x", {}}).has_value());
+        QCOMPARE(sourceAfter(session), std::string("own.npz#x"));
+        for (const std::string& reference : {outside, inWork("right.npz"), outside}) {
+            session.comparison().withFile(reference);
+            QVERIFY(session.comparison().isKnown() && !session.comparison().isStale());
+            QVERIFY(session.inputs().find("x")->spec.source.starts_with(reference));
+            QCOMPARE(sourceAfter(session), std::string("own.npz#x"));
+        }
+        Session again;
+        QVERIFY(again.open(inWork("s.sonde")));
+        QVERIFY(session::sessionInputs(*again.document()).has_value());
+        // What is given after it is a choice, also the same file for the model as a whole.
+        QVERIFY(session.runs().give("x", {"[7,8]", {}}).has_value());
+        QCOMPARE(sourceAfter(session), std::string("[7,8]"));
+        session.comparison().withFile(inWork("right.npz"));
+        session.runs().giveFile(inWork("own.npz"));
+        QVERIFY(sourceAfter(session).starts_with("own.npz"));
+    }
+
     void anotherModelHasNone() {
         writeModel(m_work / "other.onnx");
         Session session;
