@@ -62,7 +62,7 @@ void PointSet::assign(const graph::InternalGraph& graph, std::span<const NodeId>
 void PointSet::assign(const graph::InternalGraph& graph, std::span<const NodeIdentity> identities) {
     m_entries.clear();
     for (const NodeIdentity& identity : identities) m_entries.push_back({identity, {}, FoundBy::Missing});
-    bind(graph, nullptr);
+    m_entries.empty() ? collect() : bind(graph, nullptr);
 }
 
 std::vector<NodeIdentity> PointSet::identities(const graph::InternalGraph& graph) const {
