@@ -25,6 +25,12 @@ namespace {
 
 constexpr const char* kNotComputed = "not computed";
 
+/// "add_1".
+bool isCountedUp(std::string_view name) {
+    const std::size_t end = name.find_last_not_of("0123456789");
+    return end != std::string_view::npos && end + 1 < name.size() && name[end] == '_';
+}
+
 /// A reference value in any of its forms.
 struct Expected {
     std::optional<Tensor> whole, shape, stats, head;
@@ -271,13 +277,15 @@ class CaseComparison {
         std::erase_if(values, isAnother);
     }
 
-    /// An input, a call of a module, or what has the name of its module as such a call has: "layer1_0_conv1".
+    /// An input, a call of a module, or what has the name of its module as such a call has: "layer1_0_conv1". And the
+    /// only operation of its kind inside of a called module: "layer1_0_bn1/batch_norm", a name that Sonde alone gives.
     bool isNamedForSure(NodeId node) const {
         const graph::Expr& expr = m_model.graph->expr(m_model.graph->node(node).producer);
         if (expr.kind == graph::ExprKind::CallModule || expr.kind == graph::ExprKind::Input) return true;
         std::string module = expr.qualname.value_or("");
         std::ranges::replace(module, '.', '_');
-        return !module.empty() && module == m_model.graph->node(node).name;
+        const std::string& name = m_model.graph->node(node).name;
+        return (!module.empty() && module == name) || (name.find('/') != std::string::npos && !isCountedUp(name));
     }
 
     struct Wanted {

@@ -47,14 +47,12 @@ class DivergenceSearch {
 
     base::Result<std::vector<Problem>> find() {
         judgeInputs();
-        std::vector<NodeId> wrong;
-        for (std::size_t i = 0; i < m_run.differences.ofNode.size(); ++i) noteCompared(NodeId(i));
-        for (const NodeId node : m_run.differences.diverging)
-            if (m_shown[m_upstream.sourceOf(node).index()] == node) wrong.push_back(node);
-        for (const NodeId node : wrong) {
+        const std::size_t count = m_run.differences.ofNode.size();
+        for (std::size_t i = 0; i < count; ++i) noteCompared(NodeId(i));
+        for (std::size_t i = 0; i < count; ++i) {
             if (m_work.cancelled()) return base::cancelled();
-            if (m_graph.expr(m_graph.node(m_upstream.sourceOf(node)).producer).kind == graph::ExprKind::Input) continue;
-            m_problems.push_back(m_upstream.isPlain(node) ? judge(node) : judgeInLoop(node));
+            const NodeId node(i);
+            if (isWrong(node) && m_shown[m_upstream.sourceOf(node).index()] == node) judgeWrong(node);
         }
         sortProblems(m_graph, m_problems);
         return std::move(m_problems);
@@ -75,13 +73,20 @@ class DivergenceSearch {
         }
     }
 
-    /// One value may be compared under several names: it is shown under that of what computes it.
+    bool isWrong(NodeId node) const {
+        const auto& known = m_run.differences.ofNode[node.index()];
+        return known && !known->ok;
+    }
+
+    /// One value may be compared under several names: it is shown under one that differs, and of these under that of
+    /// what computes it.
     void noteCompared(NodeId node) {
         const auto& known = m_run.differences.ofNode[node.index()];
         if (!known) return;
         const NodeId source = m_upstream.sourceOf(node);
         m_isKnown[source.index()] = true;
-        if (!m_shown[source.index()].valid() || node == source) m_shown[source.index()] = node;
+        NodeId& shown = m_shown[source.index()];
+        if (!shown.valid() || (isWrong(node) == isWrong(shown) ? node == source : isWrong(node))) shown = node;
         if (!known->ok) m_differs[source.index()] = true;
     }
 
@@ -91,6 +96,47 @@ class DivergenceSearch {
         Problem problem = problemAt(m_graph, node, ProblemKind::Divergence, role);
         problem.operatorName = operatorText(m_graph.expr(m_graph.node(m_upstream.sourceOf(node)).producer));
         return problem;
+    }
+
+    void judgeWrong(NodeId node) {
+        const NodeId source = m_upstream.sourceOf(node);
+        const auto found = m_run.contradictions.find(source);
+        const std::string contradiction =
+            found == m_run.contradictions.end()
+                ? std::string()
+                : "the reference contradicts itself: " + found->second.keys + " are the same value of the model";
+        if (!contradiction.empty() && found->second.isRight) {
+            m_problems.push_back(contradictory(node, contradiction));
+        } else if (m_graph.expr(m_graph.node(source).producer).kind == graph::ExprKind::Input) {
+            judgeInput(node);
+        } else {
+            m_problems.push_back(m_upstream.isPlain(node) ? judge(node) : judgeInLoop(node));
+            if (!contradiction.empty()) m_problems.back().message += "; " + contradiction;
+        }
+    }
+
+    Problem contradictory(NodeId node, const std::string& contradiction) const {
+        Problem problem = problemFor(node, ProblemRole::Origin);
+        problem.message =
+            contradiction + "; the model's value " + amountText(differenceAt(node)) + " under the first name";
+        problem.advice =
+            "Record the reference again, all values in one run; an operation in place may have changed one of them "
+            "before it was stored";
+        return problem;
+    }
+
+    /// An input of the model, or what a loop or branch was given.
+    void judgeInput(NodeId node) {
+        const NodeId source = m_upstream.sourceOf(node);
+        const bool isOfModel = std::ranges::count(m_graph.inputs(), source) > 0;
+        if (isOfModel && std::ranges::count(m_problems, source, &Problem::node) > 0) return;
+        Problem problem = problemFor(node, isOfModel ? ProblemRole::Origin : ProblemRole::Carrier);
+        problem.message = amountText(differenceAt(node));
+        if (isOfModel) {
+            problem.message = "the given input is not that of the reference: it " + problem.message;
+            problem.advice = "Give the input that the reference was recorded with";
+        }
+        m_problems.push_back(std::move(problem));
     }
 
     Problem judgeInLoop(NodeId node) const {

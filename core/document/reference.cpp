@@ -226,6 +226,8 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     SONDE_TRY(checkCompared(cases, path));
     // Behind the others: what they gave is told first.
     std::ranges::move(reference.unfit, std::back_inserter(cases));
+    // From here on they are those of the file.
+    std::erase_if(reference.values.keys, [&](const std::string& key) { return given.contains(key); });
     return ReferenceComparison{std::move(cases), std::move(reference.notes), std::move(reference.files),
                                std::move(reference.values), std::move(reference.replaced)};
 }

@@ -1,6 +1,7 @@
 // Which values of a reference are of which node as a whole, for analysis::findDivergence().
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,6 +10,7 @@
 #include "core/analysis/reference_keys.h"
 #include "core/document/document_types.h"
 #include "core/document/reference.h"
+#include "core/exec/flatten.h"
 
 namespace sonde::document {
 
@@ -27,25 +29,82 @@ std::string prefixOf(const ComparedCase& compared) {
     return compared.label.starts_with("case ") ? std::string() : compared.label + ".";
 }
 
-/// Not of parts of values ("lstm.1.0"), of iterations ("z.pass2"), and of summaries.
-KeyOfNode wholeKeys(const Document& document, const ComparedCase& compared,
-                    const std::unordered_set<std::string>& keys) {
-    KeyOfNode keyOf;
-    const std::string prefix = prefixOf(compared);
-    for (const ComparedValue& value : compared.values) {
-        if (!value.node.valid() || value.iteration) continue;
-        const bool isOutput = std::ranges::any_of(document.outputs, [&](const NamedNode& output) {
-            return output.node == value.node && output.name == value.name;
-        });
-        const auto place = analysis::keyedValue(*document.graph, value.name);
-        const bool isWhole = value.isOutput
-                                 ? isOutput
-                                 : place && place->node == value.node && place->pass.empty() && place->path.empty();
-        const std::string key = prefix + (value.isOutput ? "out." : "node.") + value.name;
-        if (isWhole && keys.contains(key)) keyOf.try_emplace(value.node, key);
+/// What the reference has of whole values of a case.
+class WholeValues {
+  public:
+    WholeValues(const Document& document, const ReferenceComparison& compared, const ComparedCase& one)
+        : m_document(document), m_compared(compared), m_case(one), m_prefix(prefixOf(one)),
+          m_keys(compared.values.keys.begin(), compared.values.keys.end()) {}
+
+    KeyOfNode byNode() const {
+        KeyOfNode keyOf;
+        for (const ComparedValue& value : m_case.values)
+            if (isWhole(value)) keyOf.try_emplace(value.node, keyFor(value));
+        return keyOf;
     }
-    return keyOf;
-}
+
+    std::map<NodeId, analysis::ReferenceContradiction> contradictions(const analysis::Tolerances& tolerances) const {
+        const std::vector<NodeId> sources = exec::valueSources(*m_document.graph);
+        std::map<NodeId, Keys> keysOf;
+        for (const NamedNode& input : m_document.inputs) {
+            const std::string key = m_prefix + "in." + input.name;
+            if (m_keys.contains(key)) keysOf[input.node].right.push_back(key);
+        }
+        for (const ComparedValue& value : m_case.values) {
+            if (!isWhole(value)) continue;
+            Keys& keys = keysOf[sources[value.node.index()]];
+            (value.ok ? keys.right : keys.wrong).push_back(keyFor(value));
+        }
+        std::map<NodeId, analysis::ReferenceContradiction> found;
+        for (const auto& [source, keys] : keysOf)
+            if (auto one = contradictionIn(keys, tolerances)) found.emplace(source, std::move(*one));
+        return found;
+    }
+
+  private:
+    /// The keys of one value of the model: that agree with it, and that do not.
+    struct Keys {
+        std::vector<std::string> right, wrong;
+    };
+
+    std::string keyFor(const ComparedValue& value) const {
+        return m_prefix + (value.isOutput ? "out." : "node.") + value.name;
+    }
+
+    /// Not of parts of values ("lstm.1.0"), of iterations ("z.pass2"), and of summaries.
+    bool isWhole(const ComparedValue& value) const {
+        if (!value.node.valid() || value.iteration || !m_keys.contains(keyFor(value))) return false;
+        if (value.isOutput)
+            return std::ranges::any_of(m_document.outputs, [&](const NamedNode& output) {
+                return output.node == value.node && output.name == value.name;
+            });
+        const auto place = analysis::keyedValue(*m_document.graph, value.name);
+        return place && place->node == value.node && place->pass.empty() && place->path.empty();
+    }
+
+    bool areSame(const std::string& one, const std::string& other, const analysis::Tolerances& tolerances) const {
+        const auto a = m_compared.values.read(one), b = m_compared.values.read(other);
+        if (!a || !b) return true;  // nothing is known of them
+        return a->shape() == b->shape() && analysis::difference(*a, *b, tolerances.of(a->dtype(), b->dtype())).ok;
+    }
+
+    std::optional<analysis::ReferenceContradiction> contradictionIn(const Keys& keys,
+                                                                    const analysis::Tolerances& tolerances) const {
+        for (const std::string& wrong : keys.wrong) {
+            for (const std::vector<std::string>& others : {keys.right, keys.wrong})
+                for (const std::string& other : others)
+                    if (other != wrong && !areSame(wrong, other, tolerances))
+                        return analysis::ReferenceContradiction{wrong + " and " + other, !keys.right.empty()};
+        }
+        return std::nullopt;
+    }
+
+    const Document& m_document;
+    const ReferenceComparison& m_compared;
+    const ComparedCase& m_case;
+    std::string m_prefix;
+    std::unordered_set<std::string> m_keys;
+};
 
 Problem problemOfCase(const ComparedCase& compared) {
     Problem problem;
@@ -55,13 +114,43 @@ Problem problemOfCase(const ComparedCase& compared) {
     return problem;
 }
 
+/// A value that is not ok is an error, whatever was found of where it comes from. What a failed run did not come to is
+/// none: the failure is told for itself.
+void ensureError(const Document& document, const ComparedCase& compared, std::vector<Problem>& problems) {
+    if (std::ranges::count(problems, base::Severity::Error, &Problem::severity) > 0) return;
+    const auto wrong = std::ranges::find_if(
+        compared.values, [&](const ComparedValue& value) { return !value.ok && (value.hasValue || !compared.error); });
+    if (wrong == compared.values.end()) return;
+    const auto origin = std::ranges::find(problems, analysis::ProblemRole::Origin, &Problem::role);
+    if (origin != problems.end()) {
+        origin->severity = base::Severity::Error;
+        return;
+    }
+    const std::string text = "it is the first that differs, and nothing that explains it was found";
+    const auto known = std::ranges::find(problems, wrong->node, &Problem::node);
+    if (known != problems.end()) {
+        known->role = analysis::ProblemRole::Origin;
+        known->severity = base::Severity::Error;
+        known->message += "; " + text;
+        return;
+    }
+    Problem problem;
+    if (wrong->node.valid())
+        problem = analysis::problemAt(*document.graph, wrong->node, analysis::ProblemKind::Divergence,
+                                      analysis::ProblemRole::Origin);
+    problem.kind = analysis::ProblemKind::Divergence;
+    problem.message = (wrong->isOutput ? "out." : "node.") + wrong->name +
+                      " of the reference: " + (wrong->note.empty() ? "the model has another value" : wrong->note) +
+                      "; " + text;
+    problems.push_back(std::move(problem));
+}
+
 }  // namespace
 
 base::Result<std::vector<Problem>> findDivergence(const Document& document, const ReferenceComparison& compared,
                                                   const analysis::Tolerances& tolerances, exec::Runner& runner,
                                                   const base::WorkContext& work) {
     const base::MappedFilesScope files;
-    const std::unordered_set<std::string> keys(compared.values.keys.begin(), compared.values.keys.end());
     std::vector<std::pair<std::string, std::vector<Problem>>> cases;
     std::vector<Problem> unfit;
     for (const ComparedCase& one : compared.cases) {
@@ -71,9 +160,11 @@ base::Result<std::vector<Problem>> findDivergence(const Document& document, cons
         }
         const analysis::RunDifferences differences = analysis::differencesOf(*document.graph, one);
         analysis::ComparedRun run{document.graph, differences, {}, one.inputs, {}, tolerances};
+        const WholeValues whole(document, compared, one);
+        if (!one.ok()) run.contradictions = whole.contradictions(tolerances);
         KeyOfNode keyOf;
         if (one.inputs.size() == document.graph->inputs().size()) {
-            keyOf = wholeKeys(document, one, keys);
+            keyOf = whole.byNode();
             run.reference = [&](NodeId node) -> std::optional<Tensor> {
                 const auto key = keyOf.find(node);
                 if (key == keyOf.end()) return std::nullopt;
@@ -86,6 +177,7 @@ base::Result<std::vector<Problem>> findDivergence(const Document& document, cons
                         run.replaced.emplace(input.node, own->second);
         }
         SONDE_ASSIGN(auto problems, analysis::findDivergence(run, runner, work));
+        ensureError(document, one, problems);
         cases.emplace_back(one.label, std::move(problems));
     }
     std::vector<Problem> all = analysis::joinCases(*document.graph, std::move(cases));

@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "core/session/problem_search.h"
 #include "tests/support/planted_networks.h"
 #include "tests/support/run_sonde.h"
 
@@ -14,6 +15,8 @@ namespace tst_problems_verb {
 
 using namespace sonde;
 using namespace sonde::test;
+
+QString sharedModel() { return QStringLiteral(SONDE_TEST_DATA "/capture/shared.pt"); }
 
 class TestProblemsVerb : public QObject {
     Q_OBJECT
@@ -26,12 +29,18 @@ class TestProblemsVerb : public QObject {
     void theFirstRowIsTheFault();
     void everyCaseOfAReferenceIsCompared();
     void aCaseWithOutputsAloneAddsNoOrigin();
+    void aContradictionOfTheReferenceIsTold_data();
+    void aContradictionOfTheReferenceIsTold();
+    void whatCheckFailsIsAnError();
+    void insidesOfModulesAreCompared();
     void junitHasACaseForEachProblem();
     void errorsAreOneLine_data();
     void errorsAreOneLine();
 
   private:
     QString path(const char* name) { return m_files.filePath(QLatin1String(name)); }
+    /// All values of a run of shared.pt, those of some keys doubled and moved by 1; in scaled.npz.
+    void writeScaled(const QStringList& scaled, const QStringList& only = {});
     QTemporaryDir m_files;
 };
 
@@ -107,6 +116,107 @@ void TestProblemsVerb::aCaseWithOutputsAloneAddsNoOrigin() {
     }
     QCOMPARE(origins, QStringList{"b"});
     QCOMPARE(carriers, QStringList{"y"});
+}
+
+void TestProblemsVerb::writeScaled(const QStringList& scaled, const QStringList& only) {
+    if (!QFile::exists(path("all.npz")))
+        QCOMPARE(
+            runSonde({"run", sharedModel(), "--input-data", "#rand(0,1,1,6)", "--watch-all", "--out", path("all.npz")})
+                .status,
+            0);
+    const auto file = io::NpzFile::open(path("all.npz").toStdString());
+    QVERIFY(file);
+    std::vector<io::NamedTensor> arrays;
+    QStringList found;
+    for (const std::string& key : file->keys()) {
+        const QString name = QString::fromStdString(key);
+        if (!only.isEmpty() && !only.contains(name)) continue;
+        auto array = file->read(key);
+        QVERIFY(array);
+        if (scaled.contains(name)) {
+            std::vector<float> values;
+            for (std::int64_t i = 0; i < array->numel(); ++i)
+                values.push_back(static_cast<float>(2 * array->toDouble(i) + 1));
+            array = tensor::Tensor::of<float>(array->shape(), values);
+            found << name;
+        }
+        arrays.emplace_back(key, *array);
+    }
+    QCOMPARE(found.size(), scaled.size());
+    QVERIFY(io::writeNpz(path("scaled.npz").toStdString(), arrays));
+}
+
+void TestProblemsVerb::aContradictionOfTheReferenceIsTold_data() {
+    QTest::addColumn<QString>("scaled");
+    QTest::addColumn<QString>("keys");
+    QTest::addColumn<bool>("isHandedOn");
+    QTest::newRow("output") << "out.out"
+                            << "out.out and node.flatten" << false;
+    QTest::newRow("call") << "node.first_fc2"
+                          << "node.first_fc2 and node.first_fc2/linear" << false;
+    QTest::newRow("inside of a call") << "node.first_fc2/linear"
+                                      << "node.first_fc2/linear and node.first_fc2" << false;
+    QTest::newRow("input") << "in.x"
+                           << "node.x and in.x" << true;
+    QTest::newRow("node of an input") << "node.x"
+                                      << "node.x and in.x" << false;
+}
+/// The model's value is right under one name of the reference, and not under another.
+void TestProblemsVerb::aContradictionOfTheReferenceIsTold() {
+    QFETCH(QString, scaled);
+    QFETCH(QString, keys);
+    QFETCH(bool, isHandedOn);
+    writeScaled({scaled});
+    QCOMPARE(runSonde({"check", sharedModel(), path("scaled.npz")}).status, 1);
+    const Outcome outcome = runSonde({"problems", sharedModel(), path("scaled.npz"), "--json"});
+    QCOMPARE(outcome.status, 1);
+    const QJsonArray problems = QJsonDocument::fromJson(outcome.out.toUtf8()).object().value("problems").toArray();
+    QVERIFY(!problems.isEmpty());
+    const QJsonObject first = problems.first().toObject();
+    QCOMPARE(first.value("role").toString(), QStringLiteral("origin"));
+    QCOMPARE(first.value("severity").toString(), QStringLiteral("error"));
+    const QString message = first.value("message").toString();
+    QVERIFY2(message.startsWith("the reference contradicts itself: " + keys + " are the same value of the model; "),
+             qPrintable(message));
+    QCOMPARE(problems.size() > 1, isHandedOn);
+    for (const QJsonValue other : problems)
+        if (other != problems.first()) QCOMPARE(other.toObject().value("role").toString(), QStringLiteral("carrier"));
+}
+
+/// Whichever key of the reference is another value; every second one with the output, so that names count as well.
+void TestProblemsVerb::whatCheckFailsIsAnError() {
+    writeScaled({});
+    const auto file = io::NpzFile::open(path("all.npz").toStdString());
+    QVERIFY(file);
+    session::Session session;
+    QVERIFY(session.open(sharedModel().toStdString()));
+    const std::string reference = path("scaled.npz").toStdString();
+    std::size_t failed = 0;
+    for (std::size_t i = 0; i < file->keys().size(); ++i) {
+        const QString key = QString::fromStdString(file->keys()[i]);
+        QStringList scaled{key};
+        if (i % 2 == 1 && key != QStringLiteral("out.out")) scaled << QStringLiteral("out.out");
+        writeScaled(scaled);
+        const auto compared = session.check(reference);
+        const auto report = session::findAllProblems(session, {{}, reference});
+        QVERIFY(compared && report);
+        const bool isOk = std::ranges::all_of(compared->cases, &analysis::ComparedCase::ok);
+        QVERIFY2((report->errorCount() == 0) == isOk, qPrintable(scaled.join(u' ')));
+        failed += isOk ? 0 : 1;
+    }
+    QVERIFY(failed > file->keys().size() / 2);
+}
+
+/// An operation inside of a called module has a name of its own: its value counts also where all outputs are right.
+void TestProblemsVerb::insidesOfModulesAreCompared() {
+    const QString key = QStringLiteral("node.first_fc2/linear");
+    for (const QStringList& others : {QStringList{"in.x"}, QStringList{"in.x", "out.out"}}) {
+        writeScaled({key}, others + QStringList{key});
+        const Outcome outcome = runSonde({"check", sharedModel(), path("scaled.npz")});
+        QCOMPARE(outcome.status, 1);
+        QVERIFY2(outcome.out.contains(QStringLiteral("first diverging node: first_fc2/linear")),
+                 qPrintable(outcome.out));
+    }
 }
 
 void TestProblemsVerb::junitHasACaseForEachProblem() {
