@@ -171,7 +171,8 @@ base::Result<void> addCost(ModelInfo& info, const document::Document& document, 
         return {};
     }
     info.cost = analysis::costOfModel(*info.graph, *document.modules);
-    if (isSettled(info.cost)) info.costBasis = "the model's own input sizes";
+    const bool isNumber = info.cost.total.flops.constant() && info.cost.total.multiplyAdds.constant();
+    if (isNumber) info.costBasis = "the model's own input sizes";
     return {};
 }
 
