@@ -4,15 +4,12 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/child_process.h"
 #include "core/layout/engine/frames.h"
-
-extern char** environ;
 
 namespace sonde::layout {
 
@@ -23,34 +20,6 @@ namespace {
 /// How long a stop request may go unseen.
 constexpr auto kPollStep = 10ms;
 
-/// The helper's settings: its end of the socket as input and output, no messages, and no signal blocked or ignored,
-/// whatever this process does with them.
-class SpawnSettings {
-  public:
-    explicit SpawnSettings(int socket) {
-        ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-        ::posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
-        ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        ::posix_spawnattr_init(&attributes);
-        sigset_t none, all;
-        ::sigemptyset(&none);
-        ::sigfillset(&all);
-        ::posix_spawnattr_setsigmask(&attributes, &none);
-        ::posix_spawnattr_setsigdefault(&attributes, &all);
-        ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    }
-    ~SpawnSettings() {
-        ::posix_spawn_file_actions_destroy(&actions);
-        ::posix_spawnattr_destroy(&attributes);
-    }
-    SpawnSettings(const SpawnSettings&) = delete;
-    SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-};
-
 }  // namespace
 
 bool WorkerProcess::start(const std::filesystem::path& program) {
@@ -58,11 +27,13 @@ bool WorkerProcess::start(const std::filesystem::path& program) {
     if (program.empty()) return false;
     int ends[2];  // a socket and not a pipe: writing to one whose reader died can be told not to raise SIGPIPE
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
-    const SpawnSettings settings(ends[1]);
-    std::string name = program.string();
-    char* arguments[] = {name.data(), nullptr};
+    // Its end of the socket is the helper's input and output; it has no messages.
+    base::ChildSettings settings;
+    ::posix_spawn_file_actions_adddup2(&settings.actions, ends[1], STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&settings.actions, ends[1], STDOUT_FILENO);
+    ::posix_spawn_file_actions_addopen(&settings.actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     pid_t pid = -1;
-    const int failed = ::posix_spawn(&pid, name.c_str(), &settings.actions, &settings.attributes, arguments, environ);
+    const int failed = settings.start({program.string()}, pid);
     ::close(ends[1]);
     if (failed != 0) {
         ::close(ends[0]);
@@ -78,9 +49,7 @@ void WorkerProcess::end() {
     if (m_socket >= 0) ::close(m_socket);
     m_socket = -1;
     if (m_pid <= 0) return;
-    ::kill(m_pid, SIGKILL);
-    while (::waitpid(m_pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    base::endChild(m_pid);
     m_pid = -1;
 }
 

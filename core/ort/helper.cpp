@@ -6,18 +6,16 @@
 #include <fcntl.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
+#include "core/base/child_process.h"
 #include "core/base/helper_program.h"
 #include "core/base/visible_text.h"
 #include "core/document/native_library.h"
 #include "core/ort/request.h"
 #include "core/ort/work_folder.h"
-
-extern char** environ;
 
 namespace sonde::ort {
 
@@ -37,34 +35,6 @@ base::Result<std::string> agreedHash(const EngineOptions& options) {
         "ONNX Runtime is a shared library: loading it runs its code with your rights, and you have not agreed to that",
         options.library.string(), "--allow-native agrees for this command (SHA-256 " + library->hash() + ")");
 }
-
-/// The helper's end of it: no input, what it prints goes to a file, no signal blocked or ignored.
-class SpawnSettings {
-  public:
-    explicit SpawnSettings(const std::string& log) {
-        ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-        ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-        ::posix_spawnattr_init(&attributes);
-        sigset_t none, all;
-        ::sigemptyset(&none);
-        ::sigfillset(&all);
-        ::posix_spawnattr_setsigmask(&attributes, &none);
-        ::posix_spawnattr_setsigdefault(&attributes, &all);
-        ::posix_spawnattr_setpgroup(&attributes, 0);  // Ctrl-C reaches Sonde alone, which ends the helper
-        ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    }
-    ~SpawnSettings() {
-        ::posix_spawn_file_actions_destroy(&actions);
-        ::posix_spawnattr_destroy(&attributes);
-    }
-    SpawnSettings(const SpawnSettings&) = delete;
-    SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-};
 
 std::string firstLineOf(const fs::path& path) {
     std::ifstream file(path);
@@ -93,11 +63,6 @@ base::Error crashed(int status, const fs::path& folder, const EngineOptions& opt
 /// Waits for the helper, and ends it if it must not go on. The status that it left.
 base::Result<int> waitFor(pid_t pid, const fs::path& folder, const EngineOptions& options,
                           const base::WorkContext& work) {
-    const auto end = [pid] {
-        ::kill(pid, SIGKILL);
-        while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-        }
-    };
     const auto deadline = Clock::now() + options.timeout;
     while (true) {
         int status = 0;
@@ -105,12 +70,12 @@ base::Result<int> waitFor(pid_t pid, const fs::path& folder, const EngineOptions
         if (ended == pid) return status;
         if (ended < 0 && errno != EINTR) return base::runError(kNoAnswer, options.library.string());
         if (work.cancelled()) {
-            end();
+            base::endChild(pid);
             return base::cancelled("running in ONNX Runtime");
         }
         if (Clock::now() >= deadline) {
             const std::string stage = firstLineOf(folder / kStageFile);
-            end();
+            base::endChild(pid);
             return base::runError("ONNX Runtime did not answer within " + std::to_string(options.timeout.count()) +
                                       " s and was ended" + (stage.empty() ? "" : " while " + stage),
                                   options.library.string(), "--timeout SECONDS allows more");
@@ -124,12 +89,16 @@ base::Result<int> runHelper(const fs::path& folder, const EngineOptions& options
     if (program.empty())
         return base::runError("the helper program sonde-ort is not installed", {},
                               "it belongs beside sonde, or in ../libexec/sonde from there");
-    const SpawnSettings settings((folder / kLogFile).string());
-    std::string name = program.string(), where = folder.string();
-    char* arguments[] = {name.data(), where.data(), nullptr};
+    // Ctrl-C reaches Sonde alone, which ends the helper. It has no input; what it prints goes to a file.
+    base::ChildSettings settings(true);
+    const std::string log = (folder / kLogFile).string();
+    ::posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&settings.actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                       0600);
+    ::posix_spawn_file_actions_adddup2(&settings.actions, STDOUT_FILENO, STDERR_FILENO);
     pid_t pid = -1;
-    const int failed = ::posix_spawn(&pid, name.c_str(), &settings.actions, &settings.attributes, arguments, environ);
-    if (failed != 0) return base::runError(std::string("the helper cannot be started: ") + std::strerror(failed), name);
+    if (const int failed = settings.start({program.string(), folder.string()}, pid); failed != 0)
+        return base::runError(std::string("the helper cannot be started: ") + std::strerror(failed), program.string());
     return waitFor(pid, folder, options, work);
 }
 
