@@ -16,7 +16,6 @@
 #include "core/analysis/problem.h"
 #include "core/base/visible_text.h"
 #include "core/document/without_writes.h"
-#include "core/exec/flatten.h"
 #include "core/export/write_piece.h"
 #include "core/ort/target.h"
 #include "core/ort/work_folder.h"
@@ -113,26 +112,13 @@ class BisectVerb {
         return {};
     }
 
-    /// A node of the main body with the same value: what a piece can begin or end at.
-    graph::NodeId inMain(graph::NodeId node) const {
-        const graph::InternalGraph& graph = *m_document->graph;
-        const auto isMain = [&](graph::NodeId each) {
-            return graph.expr(graph.node(each).producer).body == graph.mainId();
-        };
-        if (isMain(node)) return node;
-        const std::vector<graph::NodeId> sources = exec::valueSources(graph);
-        for (std::size_t i = 0; i < sources.size(); ++i)
-            if (sources[i] == node && isMain(graph::NodeId(i))) return graph::NodeId(i);
-        return node;
-    }
-
     base::Result<void> writePiece() {
         exporting::PieceEnds ends;
         for (const graph::NodeId node : m_found.from) {
             const auto& inputs = m_document->graph->inputs();
-            if (std::ranges::find(inputs, node) == inputs.end()) ends.from.push_back(inMain(node));
+            if (std::ranges::find(inputs, node) == inputs.end()) ends.from.push_back(node);
         }
-        ends.to = {inMain(m_found.node)};
+        ends.to = {m_found.node};
         SONDE_ASSIGN(
             const exporting::Piece piece,
             exporting::cutPiece(*m_document, ends, m_inputs, seedOf(*m_document, m_options.inputs), commandLineWork()));

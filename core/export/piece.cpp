@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "core/analysis/infer.h"
+#include "core/exec/flatten.h"
 #include "core/exec/runner.h"
 #include "core/graph/operation_count.h"
 #include "core/graph/source_files.h"
@@ -230,23 +231,24 @@ std::shared_ptr<Document> pieceDocument(const Document& whole, std::shared_ptr<c
     return document;
 }
 
-/// What a called module returns is the value of the call.
-NodeId valueOfCall(const InternalGraph& graph, NodeId node) {
-    for (;;) {
-        const graph::Body& body = graph.body(graph.expr(graph.node(node).producer).body);
-        if (!body.owner.valid()) return node;
-        const Expr& owner = graph.expr(body.owner);
-        const bool isCall = owner.op.name.empty() && owner.outputs.size() == 1;
-        if (!isCall || body.result.kind != Argument::Kind::Node || body.result.node != node) return node;
-        node = owner.outputs.front();
+/// A node of the main body with the same value, such as that of the call that returns it; the node itself if none has.
+NodeId inMain(const InternalGraph& graph, const std::vector<NodeId>& sources, NodeId node) {
+    const auto isMain = [&](NodeId each) { return graph.expr(graph.node(each).producer).body == graph.mainId(); };
+    if (isMain(node)) return node;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const NodeId other(i);
+        const bool isErased = !graph.node(other).producer.valid() || graph.isErased(graph.node(other).producer);
+        if (!isErased && sources[i] == sources[node.index()] && isMain(other)) return other;
     }
+    return node;
 }
 
-/// The values of calls, without what is named twice.
+/// As nodes of the main body, without what is named twice.
 std::vector<NodeId> borderOf(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    const std::vector<NodeId> sources = exec::valueSources(graph);
     std::vector<NodeId> result;
     for (const NodeId named : nodes)
-        if (const NodeId node = valueOfCall(graph, named); std::ranges::count(result, node) == 0)
+        if (const NodeId node = inMain(graph, sources, named); std::ranges::count(result, node) == 0)
             result.push_back(node);
     return result;
 }
