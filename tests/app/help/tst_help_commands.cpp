@@ -1,11 +1,10 @@
 // The help pages for people who come from other systems: every command line is run as a shell runs it, in a folder with
 // a model, and gives the output that the page shows; every line of C++ stands in a test beside this one, which runs it.
 
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "tests/support/help_page.h"
+#include "tests/support/help_shell.h"
 
 namespace tst_help_commands {
 
@@ -17,43 +16,6 @@ namespace {
 QString bareCode(QString code) {
     static const QRegularExpression comment(QStringLiteral("(^|\\s)//[^\n]*")), blank(QStringLiteral("\\s+"));
     return code.remove(comment).remove(blank);
-}
-
-/// The shown lines are in the output, those between two "…" without a line in between.
-bool isShown(const QStringList& shown, const QStringList& output) {
-    if (shown.isEmpty()) return true;
-    const QString all = u'\n' + output.join(u'\n') + u'\n';
-    qsizetype from = 0;
-    for (const QString& part : (u'\n' + shown.join(u'\n') + u'\n').split(QStringLiteral("\n…\n"))) {
-        QString lines = part;
-        if (!lines.startsWith(u'\n')) lines.prepend(u'\n');
-        if (!lines.endsWith(u'\n')) lines.append(u'\n');
-        const qsizetype found = all.indexOf(lines, from);
-        if (found < 0) return false;
-        from = found + lines.size() - 1;
-    }
-    return true;
-}
-
-struct ShellOutcome {
-    int status = -1;
-    QStringList lines;
-};
-
-ShellOutcome runInShell(const QString& line, const QString& folder) {
-    QProcess shell;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert(QStringLiteral("PATH"),
-                       QStringLiteral(SONDE_BINARY_DIR ":") + environment.value(QStringLiteral("PATH")));
-    shell.setProcessEnvironment(environment);
-    shell.setWorkingDirectory(folder);
-    shell.start(QStringLiteral("sh"), {QStringLiteral("-c"), line});
-    ShellOutcome outcome;
-    if (!shell.waitForFinished(300'000)) return outcome;
-    if (shell.exitStatus() == QProcess::NormalExit) outcome.status = shell.exitCode();
-    const QByteArray written = shell.readAllStandardOutput() + shell.readAllStandardError();
-    for (const QString& text : QString::fromUtf8(written).split(u'\n')) outcome.lines << text.simplified();
-    return outcome;
 }
 
 void addPages() {
@@ -93,13 +55,7 @@ void TestHelpCommands::everyCommandRuns() {
                             folder.filePath(QLatin1String(name))));
     QStringList failed;
     for (const HelpCommand& command : page.commands) {
-        const ShellOutcome outcome = runInShell(command.line, folder.path());
-        if (outcome.status != command.status)
-            failed << command.line + ": exit status " + QString::number(outcome.status) + '\n' +
-                          outcome.lines.join(u'\n');
-        else if (!isShown(command.output, outcome.lines))
-            failed << command.line + ": the page shows\n" + command.output.join(u'\n') + "\nbut it gives\n" +
-                          outcome.lines.join(u'\n');
+        if (const QString problem = problemOf(command, folder.path()); !problem.isEmpty()) failed << problem;
     }
     QVERIFY2(failed.isEmpty(), qPrintable(failed.join(u'\n')));
 }
