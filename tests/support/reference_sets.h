@@ -23,8 +23,8 @@ inline QString referenceModels() {
 }  // namespace sonde::test
 
 /// Skips a test function, or the row of it that runs, if a file or folder of a large set is missing. `set` is a
-/// literal: "models", "onnx-light", "onnx-conformance". A plain clone has none of them, and passes without; .ci/run runs
-/// these tests again with the sets, where none may be skipped. installer/test.sh counts the reasons.
+/// literal: "models", "onnx-light", "onnx-conformance". A plain clone has none of them, and passes without; .ci/run
+/// runs these tests again with the sets, where none may be skipped. installer/test.sh counts the reasons.
 #define SONDE_NEEDS_SET(set, path)                                                           \
     do {                                                                                     \
         if (!QFileInfo::exists(path)) QSKIP("the large set " set " is not in SONDE_SHARED"); \
