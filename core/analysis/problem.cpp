@@ -27,6 +27,9 @@ std::string_view severityName(base::Severity value) {
 
 std::string operatorText(const Expr& expr) {
     if (expr.kind == graph::ExprKind::Input) return "Input";
+    // The target of these is the name of the module.
+    if (expr.kind == graph::ExprKind::CallModule && !expr.moduleClass.empty())
+        return expr.moduleClass.substr(expr.moduleClass.rfind('.') + 1);
     return expr.op.name.empty() ? expr.target : expr.op.name;
 }
 

@@ -54,7 +54,7 @@ Problem problemAt(const graph::InternalGraph& graph, graph::NodeId node, Problem
 /// The same of an operation whose results may have no name.
 Problem problemAt(const graph::InternalGraph& graph, const graph::Expr& expr, ProblemKind kind, ProblemRole role);
 
-/// "Conv", "aten::conv2d", "Input": what the operation of a node is.
+/// "Conv", "aten::conv2d", "Conv2d" of a module that is called, "Input": what the operation of a node is.
 std::string operatorText(const graph::Expr& expr);
 /// "features.3.1.bn (BatchNormalization)": the module and the operator of a node; of a node outside of modules, its
 /// name.

@@ -323,6 +323,8 @@ base::Result<void> Debugger::goTo(ItemId item) {
     const bool isToDo = isLast && m_timeline[static_cast<ItemId>(known - 1)].end == kNoItem;
     const bool isAhead = m_place.item == kNoItem || item > m_place.item;
     if (item >= known || (isToDo && isAhead && m_doesCurrent)) {
+        // No breakpoint stops before what is recorded.
+        if (item < known) m_place = {item == 0 ? kNoItem : item - 1, false, debug::Reason::Step, {}};
         go({Target::Kind::Item, {}, item}, Direction::Forward);
         return {};
     }

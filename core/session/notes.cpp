@@ -1,6 +1,7 @@
 #include "core/session/notes.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace sonde::session {
 
@@ -17,6 +18,14 @@ std::string cutOff(std::string text, std::size_t maxBytes) {
     return text;
 }
 
+/// Without white space around it.
+std::string trimmed(std::string text) {
+    constexpr std::string_view kSpace = " \t\n";
+    text.erase(text.find_last_not_of(kSpace) + 1);
+    text.erase(0, std::min(text.size(), text.find_first_not_of(kSpace)));
+    return text;
+}
+
 }  // namespace
 
 const std::string& Notes::of(NodeId node) const {
@@ -30,6 +39,7 @@ bool Notes::set(NodeId node, std::string text) {
     text = cutOff(std::move(text), kMaxBytes);
     // Control characters would not survive a file.
     std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; });
+    text = trimmed(std::move(text));
     const auto found = std::ranges::find(m_entries, node, &Entry::node);
     if (found == m_entries.end()) {
         if (text.empty() || m_entries.size() >= kMaxNotes) return false;
@@ -59,7 +69,8 @@ void Notes::restore(const graph::InternalGraph& graph, const std::vector<Kept>& 
         if (m_entries.size() >= kMaxNotes) break;
         const NodeId node = index.find(note.identity).node;
         if (node.valid() && !of(node).empty()) continue;
-        m_entries.push_back({note.identity, node, cutOff(note.text, kMaxBytes)});
+        std::string text = trimmed(cutOff(note.text, kMaxBytes));
+        if (!text.empty()) m_entries.push_back({note.identity, node, std::move(text)});
     }
 }
 

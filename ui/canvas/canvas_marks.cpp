@@ -391,7 +391,9 @@ void CanvasMarks::refreshPreviews() {
     std::vector<std::pair<graph::NodeId, tensor::Value>> values;
     std::set<graph::NodeId> stale;
     for (const graph::NodeId node : m_context.points().watched()) {
+        // What the run passed and did not keep, as that of a comparison, comes later.
         if (const tensor::Value* value = m_context.runs().value(node)) values.emplace_back(node, *value);
+        else if (!m_context.runs().isDebugged()) m_context.runs().requestValue(node);
         if (m_context.runs().isStale(node)) stale.insert(node);
     }
     m_previewJob.start(

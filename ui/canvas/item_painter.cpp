@@ -35,8 +35,15 @@ void ItemPainter::line(QPainter& painter, TextRole role, QPointF topLeft, double
                        const QColor& ink) const {
     if (text.isEmpty() || width < 4) return;
     painter.setFont(m_fonts[static_cast<int>(role)]);
-    painter.setPen(ink);
-    painter.drawText(topLeft + QPointF(0, m_measure->ascent(role)), m_measure->elided(role, text, width));
+    drawText(painter, topLeft + QPointF(0, m_measure->ascent(role)), m_measure->elided(role, text, width), ink);
+}
+
+void ItemPainter::drawText(QPainter& painter, QPointF baseline, const QString& text, const QColor& ink) const {
+    const double opacity = painter.opacity();
+    if (m_faint) painter.setOpacity(m_faint->opacity);
+    painter.setPen(m_faint ? m_faint->ink : ink);
+    painter.drawText(baseline, text);
+    if (m_faint) painter.setOpacity(opacity);
 }
 
 void ItemPainter::paintHeading(QPainter& painter, const QRectF& area, const QString& text, const QColor& ink) const {
@@ -51,8 +58,7 @@ void ItemPainter::paintHeading(QPainter& painter, const QRectF& area, const QStr
     const QString shown = m_measure->elided(TextRole::Title, text, area.width() / factor + 0.01);  // it may just fit
     const double shownWidth = m_measure->width(TextRole::Title, shown);
     painter.setFont(m_fonts[0]);
-    painter.setPen(ink);
-    painter.drawText(QPointF(-shownWidth / 2, m_measure->ascent(TextRole::Title) - height / 2), shown);
+    drawText(painter, QPointF(-shownWidth / 2, m_measure->ascent(TextRole::Title) - height / 2), shown, ink);
     painter.restore();
 }
 
@@ -65,8 +71,23 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
                         const SceneMarks& marks, double scale) const {
     const double opacity = painter.opacity();
     const Detail detail = detailAt(scale);
-    const bool dimmed = (flags & kDimmed) && !item.what.open;
-    if (dimmed) painter.setOpacity(0.35 * opacity);
+    if ((flags & kDimmed) && !item.what.open) {
+        ItemPainter faint(*this);
+        // On a colour of a scale, which may be the farthest from the canvas that there is, only full ink is read.
+        faint.m_faint = Faint{opacity, m_style.color(marks.tint(item.what) ? ColorRole::Text : ColorRole::DimmedText)};
+        painter.setOpacity(kDimmedOpacity * opacity);
+        faint.paintItem(painter, item, depth, flags, marks, detail);
+        painter.setOpacity(opacity);
+    } else {
+        paintItem(painter, item, depth, flags, marks, detail);
+    }
+    if (flags) paintMarks(painter, item, flags, detail);
+    if (const PinnedText* const pinned = marks.pinned(item.what); pinned && detail != Detail::Block)
+        paintPinned(painter, item, *pinned);
+}
+
+void ItemPainter::paintItem(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags,
+                            const SceneMarks& marks, Detail detail) const {
     switch (item.what.kind) {
         case ItemKind::Stub: paintStub(painter, item, detail); break;
         case ItemKind::Input:
@@ -81,10 +102,6 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
                            : paintNode(painter, item, marks, flags, detail);
             break;
     }
-    if (dimmed) painter.setOpacity(opacity);
-    if (flags) paintMarks(painter, item, flags, detail);
-    if (const PinnedText* const pinned = marks.pinned(item.what); pinned && detail != Detail::Block)
-        paintPinned(painter, item, *pinned);
 }
 
 void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags,

@@ -3,6 +3,7 @@
 #include <QPainter>
 
 #include <memory>
+#include <optional>
 
 #include "ui/canvas/card.h"
 #include "ui/canvas/scene_index.h"
@@ -18,6 +19,9 @@ enum class Detail {
     Close,    ///< and what fits into the gaps: attributes
 };
 Detail detailAt(double scale);
+
+/// Of the shapes of what was not reached. Its text is read all the same: see theme::ColorRole::DimmedText.
+constexpr double kDimmedOpacity = 0.3;
 
 /// Draws one item: a node's card, a module's box, a stub. Painter coordinates are scene units.
 class ItemPainter {
@@ -46,8 +50,15 @@ class ItemPainter {
     const std::shared_ptr<const graph::InternalGraph>& sharedGraph() const { return m_graph; }
 
   private:
-    struct Look;
+    /// What was not reached: shapes are painted with the painter's opacity, text with this one and in one colour.
+    struct Faint {
+        double opacity = 1;
+        QColor ink;
+    };
 
+    void paintItem(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags,
+                   const SceneMarks& marks, Detail detail) const;
+    void drawText(QPainter& painter, QPointF baseline, const QString& text, const QColor& ink) const;
     void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags,
                       Detail detail) const;
     QString farText(const layout::SceneItem& item, double width) const;
@@ -72,6 +83,7 @@ class ItemPainter {
     std::shared_ptr<const TextMeasure> m_measure;
     CanvasStyle m_style;
     QFont m_fonts[3];
+    std::optional<Faint> m_faint;
 };
 
 }  // namespace sonde::canvas

@@ -165,7 +165,10 @@ bool Breakpoints::isStoppedAt(int id) const {
 
 base::Result<int> Breakpoints::add(const QString& where, const QString& expression, bool isLog) {
     const std::string place = where.trimmed().toStdString(), text = expression.trimmed().toStdString();
-    return isLog ? m_session.debugger().addLogPoint(place, text) : m_session.debugger().addBreakpoint(place, text);
+    const bool isFirst = all().empty();
+    auto id = isLog ? m_session.debugger().addLogPoint(place, text) : m_session.debugger().addBreakpoint(place, text);
+    if (id && isFirst) Q_EMIT firstAdded();
+    return id;
 }
 
 base::Result<void> Breakpoints::setExpression(int id, const QString& text) {
@@ -185,6 +188,14 @@ void Breakpoints::toggle(const Selection& selection) {
     const QString where = placeOf(selection);
     if (where.isEmpty())
         return void(Q_EMIT refused(tr("No operation computes the selection: a run cannot stop there")));
+    if (const auto added = add(where, {}, false); !added) Q_EMIT refused(windowTextWithHint(added.error()));
+}
+
+void Breakpoints::togglePlace(const QString& where) {
+    const auto found = std::ranges::find_if(all(), [text = where.toStdString()](const Point& point) {
+        return !point.isLog && point.expression.empty() && point.text == text;
+    });
+    if (found != all().end()) return remove(found->id);
     if (const auto added = add(where, {}, false); !added) Q_EMIT refused(windowTextWithHint(added.error()));
 }
 

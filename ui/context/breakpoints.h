@@ -58,6 +58,8 @@ class Breakpoints : public QObject {
   public Q_SLOTS:
     /// Sets one without a condition, or removes all that are there.
     void toggle(const sonde::context::Selection& selection);
+    /// The same for a place as in add(): "nan", "op:Relu".
+    void togglePlace(const QString& where);
     void setEnabled(int id, bool enabled);
     void remove(int id);
     void clear();
@@ -67,6 +69,8 @@ class Breakpoints : public QObject {
     void changed();
     /// Why something was not done.
     void refused(const QString& text);
+    /// The user has set one, and there was none; changed() came before.
+    void firstAdded();
 
   private:
     void takeLog();

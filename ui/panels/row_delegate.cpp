@@ -25,6 +25,13 @@ QString pointMark(const QStyleOptionViewItem& option, const QModelIndex& index) 
     return tree && tree->isExpanded(index) ? QString() : mark;
 }
 
+/// Of a mark; in a selected row that of its text, where the mark's own would not be seen.
+theme::ColorRole seenRole(theme::ColorRole role, const QStyleOptionViewItem& option) {
+    if (!option.state.testFlag(QStyle::State_Selected)) return role;
+    const bool isSeen = theme::contrast(theme::color(role), theme::color(theme::ColorRole::AccentSoft)) >= 3;
+    return isSeen ? role : theme::ColorRole::AccentSoftText;
+}
+
 int markSize(const QStyleOptionViewItem& option) { return std::min(option.rect.height() - 4, theme::kIconSize); }
 
 }  // namespace
@@ -35,7 +42,7 @@ void RowDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
     if (mark.isEmpty()) return;
     const int size = markSize(option);
     const QRect place(option.rect.right() - size - 1, option.rect.center().y() - size / 2, size, size);
-    theme::icon(mark, theme::ColorRole::ErrorMark).paint(painter, place);
+    theme::icon(mark, seenRole(theme::ColorRole::ErrorMark, option)).paint(painter, place);
 }
 
 void RowDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
@@ -49,7 +56,7 @@ void RowDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInde
         if (index.column() == m_signColumn) {
             // A selection has a background of its own.
             const bool isSelected = option->state.testFlag(QStyle::State_Selected);
-            option->icon = theme::icon(QStringLiteral("warning"), isSelected ? theme::ColorRole::Text
+            option->icon = theme::icon(QStringLiteral("warning"), isSelected ? theme::ColorRole::AccentSoftText
                                                                   : error    ? theme::ColorRole::Error
                                                                              : theme::ColorRole::Warning);
             option->features |= QStyleOptionViewItem::HasDecoration;
@@ -63,7 +70,7 @@ void RowDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInde
         // What is below a row that is open has a row of its own.
         const auto* tree = qobject_cast<const QTreeView*>(option->widget);
         if (current == 1 || !tree || !tree->isExpanded(index)) {
-            option->icon = theme::icon(QStringLiteral("current"), theme::ColorRole::CurrentMark);
+            option->icon = theme::icon(QStringLiteral("current"), seenRole(theme::ColorRole::CurrentMark, *option));
             option->features |= QStyleOptionViewItem::HasDecoration;
             option->font.setBold(true);
         }

@@ -58,7 +58,7 @@ constexpr std::array<ColorRow, static_cast<std::size_t>(Count)> kColors{{
     {SearchHit, "SearchHit", 0xffe27a, 0x8a6d12, 0xffff00},
     {SearchHitText, "SearchHitText", 0x2a2200, 0xffffff, 0x000000},
     {DimVeil, "DimVeil", 0xc0fdfdfe, 0xb8181b1f, 0xb0000000},
-    {DimmedText, "DimmedText", 0x8d95a1, 0x6c7581, 0xa8a8a8},
+    {DimmedText, "DimmedText", 0x707884, 0x969ea9, 0xa8a8a8},
     {Edge, "Edge", 0x98a1ae, 0x5f6977, 0xc8c8c8},
     {EdgeHighlight, "EdgeHighlight", 0x1a5fd0, 0x7db3ff, 0xffd400},
     {EdgeOfInput, "EdgeOfInput", 0x008a63, 0x3fc997, 0x4dffb8},

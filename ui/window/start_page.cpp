@@ -5,6 +5,7 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -25,6 +26,18 @@ QLabel* heading(const QString& text, QWidget* parent) {
     font.setBold(true);
     label->setFont(font);
     return label;
+}
+
+constexpr int kSampleIcon = 48;
+
+/// A picture in a square, so that all rows are equally high.
+QIcon squareIcon(const QString& path) {
+    constexpr int kSide = 2 * kSampleIcon;  // of a fine screen
+    QImage square(kSide, kSide, QImage::Format_ARGB32_Premultiplied);
+    square.fill(Qt::transparent);
+    const QImage picture = QImage(path).scaled(kSide, kSide, Qt::KeepAspectRatio, Qt::SmoothTransformation);
+    QPainter(&square).drawImage((kSide - picture.width()) / 2, (kSide - picture.height()) / 2, picture);
+    return QPixmap::fromImage(square);
 }
 
 void clear(QLayout* layout) {
@@ -65,8 +78,9 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     for (std::size_t i = 0; i < all.size(); ++i) {
         auto* button = new QCommandLinkButton(all[i].title, all[i].description, content);
         const bool isArray = all[i].picture.endsWith(QLatin1String(".npy"));
-        button->setIcon(isArray ? theme::icon(QStringLiteral("breakpoint")) : QIcon(all[i].picture));
-        button->setIconSize({48, 48});
+        button->setIcon(isArray ? theme::icon(QStringLiteral("warning"), theme::ColorRole::WarningMark)
+                                : squareIcon(all[i].picture));
+        button->setIconSize({kSampleIcon, kSampleIcon});
         button->setObjectName(QStringLiteral("sample%1").arg(i));
         connect(button, &QCommandLinkButton::clicked, this, [this, i] { Q_EMIT sampleChosen(static_cast<int>(i)); });
         column->addWidget(button);

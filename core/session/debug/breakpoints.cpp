@@ -54,13 +54,32 @@ std::size_t columnOf(std::string_view text, std::string_view name) {
     return 1;
 }
 
+/// "the model has _convolution, relu_, ...": those with most letters in common, the first of a name counting most.
+std::string operatorsLike(std::string_view name, std::vector<std::string> names) {
+    constexpr std::size_t kShown = 4;
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const auto common = [name](const std::string& other) {
+        std::size_t length = name.size();
+        while (length > 0 && other.find(name.substr(0, length)) == std::string::npos) --length;
+        return length;
+    };
+    std::ranges::stable_sort(names, std::ranges::greater{}, common);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i)
+        text += (i == 0 ? "the model has " : ", ") + names[i];
+    return names.size() > kShown ? text + ", ..." : text;
+}
+
 base::Result<std::string> operatorIn(const graph::InternalGraph& graph, std::string_view name) {
     std::vector<std::string> names;
     for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         if (isOperator(graph.expr(id), name)) return std::string(name);
-        if (!graph.expr(id).op.name.empty()) names.push_back(graph.expr(id).op.name);
+        if (!graph.expr(id).op.name.empty()) names.emplace_back(operators::withoutOverload(graph.expr(id).op.name));
     }
-    return base::usageError("the model has no operator '" + std::string(name) + "'", {}, base::didYouMean(name, names));
+    std::string hint = base::didYouMean(name, names);
+    if (hint.empty()) hint = operatorsLike(name, std::move(names));
+    return base::usageError("the model has no operator '" + std::string(name) + "'", {}, std::move(hint));
 }
 
 /// A name that is written in backticks, behind backslashes where it has some.
@@ -153,6 +172,13 @@ base::Result<std::vector<graph::ExprId>> producersOfCondition(const document::Do
                             "column 1 of '" + expression.text() + "'", "name one, as in 'max(conv1) > 10'");
 }
 
+/// Whether both stop at the same place whenever a run comes there.
+bool isSame(const Breakpoint& a, const Breakpoint& b) {
+    const auto isPlain = [](const Breakpoint& point) { return !point.isLog && point.expression.empty(); };
+    return isPlain(a) && isPlain(b) && a.kind == b.kind && a.node == b.node && a.event == b.event &&
+           (a.kind == Breakpoint::Kind::Node || a.name == b.name);
+}
+
 base::Error noSuchPoint(int id) { return base::usageError("there is no breakpoint " + std::to_string(id)); }
 
 /// A node that may have another name since.
@@ -238,6 +264,11 @@ base::Result<int> Breakpoints::add(const document::Document& document, std::stri
         if (isCondition) point.producers = std::move(producers);
     }
     point.isLog = isLog;
+    if (const auto same = std::ranges::find_if(m_all, [&](const Breakpoint& other) { return isSame(other, point); });
+        same != m_all.end()) {
+        same->isEnabled = true;
+        return same->id;
+    }
     point.id = ++m_lastId;
     m_all.push_back(std::move(point));
     return m_lastId;

@@ -61,8 +61,8 @@ class Breakpoints {
     /// Adds one. `where`: NODE, a module's qualname, `op:OPERATOR`, or nan, inf, overflow or zero: the first operation
     /// whose result holds that while what it reads does not. In backticks it is a node in any case. Empty: the first
     /// node after which the condition, on the nodes that it names, becomes true. `text` is the condition, or what is to
-    /// be written down. Its number. Usage error: there is nothing of that name, or what expression::parse() says; a log
-    /// point without an expression or place.
+    /// be written down. Its number; without a condition none is set twice. Usage error: there is nothing of that name,
+    /// or what expression::parse() says; a log point without an expression or place.
     base::Result<int> add(const document::Document& document, std::string_view where, std::string_view text,
                           bool isLog);
     /// Whether there was one of that number.

@@ -344,6 +344,15 @@ void TestDebugger::modulesAndOperatorsAreBreakpoints() {
     QCOMPARE(debugger.state(), DebugState::Finished);
     QVERIFY(debugger.removeBreakpoint(*module));
     QVERIFY(!debugger.addBreakpoint("op:NoSuchOperator"));
+    const auto unknown = debugger.addBreakpoint("op:max_unpool");
+    QVERIFY(!unknown && unknown.error().hint.find("max_pool2d") != std::string::npos);
+    // Without a condition one is enough at a place.
+    const auto nan = debugger.addBreakpoint("nan");
+    QVERIFY(nan && debugger.setBreakpointEnabled(*nan, false));
+    QCOMPARE(*debugger.addBreakpoint("nan"), *nan);
+    QVERIFY(debugger.breakpoints().all().back().isEnabled);
+    QVERIFY(*debugger.addBreakpoint("inf") != *nan);
+    debugger.clearBreakpoints();
     QVERIFY(debugger.addBreakpoint("op:max_pool2d"));
     debugger.restart();
     QCOMPARE(at(session), QStringLiteral("maxpool/max_pool2d"));

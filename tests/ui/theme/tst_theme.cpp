@@ -84,6 +84,28 @@ class TestTheme : public QObject {
         QVERIFY2(bad.isEmpty(), qPrintable(bad.join('\n')));
     }
 
+    /// Of what was not reached: its fill at 0.3 over the canvas or a module, its text as it is.
+    void dimmedTextIsRead() {
+        const auto faint = [](const QColor& fill, const QColor& below) {
+            const auto mix = [](int a, int b) { return static_cast<int>(0.3 * a + 0.7 * b + 0.5); };
+            return QColor(mix(fill.red(), below.red()), mix(fill.green(), below.green()),
+                          mix(fill.blue(), below.blue()));
+        };
+        for (const Scheme scheme : kSchemes) {
+            const double least = scheme == Scheme::HighContrast ? 4.5 : 3.0;
+            for (int depth = -1; depth < 6; ++depth) {
+                const QColor below = depth < 0 ? color(ColorRole::Canvas, scheme) : moduleFill(depth, scheme);
+                for (int i = 0; i < int(OpCategory::Count); ++i) {
+                    const QColor fill = faint(categoryColors(OpCategory(i), scheme).fill, below);
+                    QVERIFY(contrast(color(ColorRole::DimmedText, scheme), fill) >= least);
+                }
+                for (const double t : {-1.0, -0.5, 0.0, 0.5, 1.0})
+                    QVERIFY(contrast(color(ColorRole::Text, scheme), faint(divergingColors(t, scheme).fill, below)) >=
+                            least);
+            }
+        }
+    }
+
     void marksAndOutlinesStandOutFromTheCanvas() {
         using enum ColorRole;
         for (Scheme scheme : kSchemes)

@@ -40,6 +40,7 @@ class TestBreakpointsPanel : public test::WindowFixture {
     void cleanup() { closeWindow(); }
 
     void aKeySetsAndClearsOne();
+    void breakOnNanIsSwitched();
     void theRunStopsAtNanAndCountsIt();
     void aLineIsTyped();
     void anErrorShowsItsColumn();
@@ -101,6 +102,19 @@ void TestBreakpointsPanel::aKeySetsAndClearsOne() {
     settle();
     key(Qt::Key_B, Qt::ControlModifier | Qt::ShiftModifier);
     QCOMPARE(cell(0, Column::Place), QStringLiteral("module encoder.block2"));
+}
+
+/// The first one brings the panel to the front; pressed again, the keys remove it.
+void TestBreakpointsPanel::breakOnNanIsSwitched() {
+    run();
+    const auto press = [this] { key(Qt::Key_1, Qt::ControlModifier | Qt::AltModifier | Qt::ShiftModifier); };
+    press();
+    settle();
+    QCOMPARE(rows(), 1);
+    QTRY_VERIFY(panel()->isVisible() && !panel()->visibleRegion().isEmpty());
+    press();
+    settle();
+    QCOMPARE(rows(), 0);
 }
 
 void TestBreakpointsPanel::theRunStopsAtNanAndCountsIt() {

@@ -65,6 +65,26 @@ class TestTimelinePanel : public test::WindowFixture {
         QTRY_COMPARE(context().debugger().place().item, static_cast<ItemId>(view()->scene().timeline->size() - 1));
     }
 
+    /// Also past a breakpoint, whose place is recorded, when the last step has only begun.
+    void endPassesBreakpoints() {
+        open(QStringLiteral("zoo:blocks_net"));
+        for (int i = 0; i < 8; ++i) {
+            context().debugger().step(session::debug::Target::Kind::Event);
+            settle();
+        }
+        QTRY_VERIFY(!context().debugger().isBusy() && view()->isVisible());
+        const auto last = static_cast<ItemId>(view()->scene().timeline->size() - 1);
+        QVERIFY(last > 6);
+        QVERIFY(context().session().debugger().addBreakpoint(
+            '`' + context().model().graph().node(nodeOf(operationNear(last / 2))).name + '`'));
+        view()->setFocus();
+        QTest::keyClick(view(), Qt::Key_Home);
+        QTRY_COMPARE(context().debugger().place().item, ItemId{0});
+        QTest::keyClick(view(), Qt::Key_End);
+        settle();
+        QTRY_COMPARE(context().debugger().place().item, last);
+    }
+
     /// Stepping grows it; Right at the end of what was done goes on with the run.
     void itGrowsWithTheRun() {
         open(QStringLiteral("zoo:blocks_net"));

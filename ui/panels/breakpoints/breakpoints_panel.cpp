@@ -243,7 +243,7 @@ void BreakpointsPanel::bindEvents(const PanelHost& host) {
         {"break.nan", "nan"}, {"break.inf", "inf"}, {"break.overflow", "overflow"}, {"break.zero", "zero"}};
     for (const auto& [action, place] : kEvents)
         host.actions.bind(QLatin1String(action), this,
-                          [this, place = QLatin1String(place)] { (void)m_breakpoints.add(place, {}, false); });
+                          [this, place = QLatin1String(place)] { m_breakpoints.togglePlace(place); });
 }
 
 void BreakpointsPanel::join(const PanelHost& host) {
@@ -251,7 +251,7 @@ void BreakpointsPanel::join(const PanelHost& host) {
     host.actions.bind(QStringLiteral("break.toggle"), this, [this] { m_breakpoints.toggle(m_navigation.selection()); });
     host.actions.bind(QStringLiteral("break.operator"), this, [this] {
         const QString place = m_breakpoints.operatorOf(m_navigation.selection());
-        if (!place.isEmpty()) (void)m_breakpoints.add(place, {}, false);
+        if (!place.isEmpty()) m_breakpoints.togglePlace(place);
     });
     const auto begin = [this, show = host.show](bool isLog, bool hasPlace) {
         show();
@@ -268,6 +268,7 @@ void BreakpointsPanel::join(const PanelHost& host) {
         editCondition();
     });
     host.actions.bind(QStringLiteral("break.delete_all"), this, [this] { m_breakpoints.clear(); });
+    connect(&m_breakpoints, &context::Breakpoints::firstAdded, this, host.raise);
     connect(&m_breakpoints, &context::Breakpoints::refused, this, [this, show = host.show](const QString& text) {
         show();
         const base::Error error = base::usageError(text.toStdString());

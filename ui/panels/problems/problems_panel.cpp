@@ -35,11 +35,13 @@ using context::Problems;
 using models::ProblemTableModel;
 
 ProblemsPanel::ProblemsPanel(context::OpenModel& opened, context::Navigation& navigation, Problems& problems,
-                             context::Messages& messages, context::Debugger& debugger, QWidget* parent)
+                             context::Messages& messages, context::Debugger& debugger, context::Runs& runs,
+                             context::Comparison& comparison, QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_problems(problems), m_messages(messages),
-      m_debugger(debugger), m_empty(new widgets::EmptyState(QStringLiteral("warning"), tr("No problems"))),
-      m_model(opened, problems), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Problems"), m_stack)),
-      m_splitter(new QSplitter), m_details(new QLabel), m_count(new widgets::ElidedLabel),
+      m_debugger(debugger), m_runs(runs), m_comparison(comparison),
+      m_empty(new widgets::EmptyState(QStringLiteral("warning"), tr("No problems"))), m_model(opened, problems),
+      m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Problems"), m_stack)), m_splitter(new QSplitter),
+      m_details(new QLabel), m_count(new widgets::ElidedLabel),
       m_save(widgets::makeToolButton(QStringLiteral("save"), tr("Save the list as JSON, JUnit XML or text"), m_stack)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
@@ -90,6 +92,8 @@ ProblemsPanel::ProblemsPanel(context::OpenModel& opened, context::Navigation& na
     connect(&debugger, &context::Debugger::changed, this, [this] {
         if (m_debugger.isShown() != std::exchange(m_isOfOther, m_debugger.isShown())) refresh();
     });
+    connect(&runs, &context::Runs::runFinished, this, &ProblemsPanel::explainEmpty);
+    connect(&comparison, &context::Comparison::changed, this, &ProblemsPanel::explainEmpty);
     connect(&navigation, &context::Navigation::selectionChanged, this, &ProblemsPanel::follow);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& row) {
         showDetails();
@@ -110,19 +114,30 @@ void ProblemsPanel::resizeEvent(QResizeEvent* event) {
 }
 
 void ProblemsPanel::refresh() {
-    const bool has = m_model.rowCount() > 0, isDebugging = m_debugger.isShown();
-    m_empty->setContent(
-        QStringLiteral("warning"), isDebugging ? tr("A run is being debugged") : tr("No problems"),
-        isDebugging
-            ? tr("NaN, infinity and failures so far have marks on the canvas and the timeline. The list is made by a "
-                 "plain run: Shift+Esc ends the debugged one, F5 runs.")
-            : tr("Run the model (F5): failures, NaN and infinity are listed here, origins first. Run \u203a Compare "
-                 "with File also lists where values depart from a reference."));
+    const bool has = m_model.rowCount() > 0;
+    explainEmpty();
     setHasContent(has);
     m_stack->setCurrentIndex(has ? 1 : 0);
     count();
     follow();
     showDetails();
+}
+
+/// What there would be, or that the last run and what it was compared with gave no cause.
+void ProblemsPanel::explainEmpty() {
+    const QString icon = QStringLiteral("warning");
+    if (m_debugger.isShown())
+        return m_empty->setContent(icon, tr("A run is being debugged"),
+                                   tr("NaN, infinity and failures so far have marks on the canvas and the timeline. "
+                                      "The list is made by a plain run: Shift+Esc ends the debugged one, F5 runs."));
+    const bool isDone = m_opened.isOpen() && m_runs.state() == session::RunState::Finished && m_runs.recording();
+    QString text = isDone ? tr("The last run made no NaN and no infinity, and nothing failed.")
+                          : tr("Run the model (F5): failures, NaN and infinity are listed here, origins first.");
+    if (isDone && m_comparison.isKnown() && !m_comparison.isStale()) text += u' ' + m_comparison.summary() + u'.';
+    else
+        text +=
+            u' ' + tr("Run \u203a Compare \u203a Compare with File also lists where values depart from a reference.");
+    m_empty->setContent(icon, tr("No problems"), text);
 }
 
 void ProblemsPanel::count() {
@@ -215,7 +230,8 @@ PanelInfo problemsPanel() {
                    QStringLiteral("Alt+0"),
                    [](InspectorContext& context) -> Panel* {
                        return new ProblemsPanel(context.model(), context.navigation(), context.problems(),
-                                                context.messages(), context.debugger());
+                                                context.messages(), context.debugger(), context.runs(),
+                                                context.comparison());
                    }};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ProblemsPanel&>(panel).join(host); };
     return info;

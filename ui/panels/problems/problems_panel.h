@@ -1,10 +1,12 @@
 #pragma once
 
+#include "ui/context/comparison.h"
 #include "ui/context/debugger.h"
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/context/problems.h"
+#include "ui/context/runs.h"
 #include "ui/models/node_table_model.h"
 #include "ui/models/problem_table_model.h"
 #include "ui/panels/panel.h"
@@ -31,7 +33,8 @@ class ProblemsPanel : public Panel {
     Q_OBJECT
   public:
     ProblemsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Problems& problems,
-                  context::Messages& messages, context::Debugger& debugger, QWidget* parent = nullptr);
+                  context::Messages& messages, context::Debugger& debugger, context::Runs& runs,
+                  context::Comparison& comparison, QWidget* parent = nullptr);
     /// Binds what the window does for the panel.
     void join(const PanelHost& host);
     QTableView* view() const { return m_view; }
@@ -48,6 +51,7 @@ class ProblemsPanel : public Panel {
 
   private:
     void refresh();
+    void explainEmpty();
     void count();
     void follow();
     void showDetails();
@@ -59,6 +63,8 @@ class ProblemsPanel : public Panel {
     context::Problems& m_problems;
     context::Messages& m_messages;
     context::Debugger& m_debugger;
+    context::Runs& m_runs;
+    context::Comparison& m_comparison;
     widgets::EmptyState* m_empty;
     bool m_isOfOther = false;  ///< a debugged run was shown when this was filled
     models::ProblemTableModel m_model;

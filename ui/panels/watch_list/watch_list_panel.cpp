@@ -19,6 +19,7 @@
 #include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/selection.h"
+#include "ui/models/module_result.h"
 #include "ui/panels/table_view.h"
 #include "ui/panels/watch_list/history_delegate.h"
 #include "ui/panels/watch_list/watch_history.h"
@@ -50,7 +51,7 @@ NodeId nodeAt(const QModelIndex& index) {
 NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& navigation, context::Points& points,
                                context::Runs& runs, context::Inputs& inputs, WatchListModel::Kind kind,
                                context::Watches* watched, QWidget* parent)
-    : QWidget(parent), m_navigation(navigation), m_points(points), m_watches(watched), m_kind(kind),
+    : QWidget(parent), m_opened(opened), m_navigation(navigation), m_points(points), m_watches(watched), m_kind(kind),
       m_model(opened, points, runs, inputs, kind, watched), m_stack(new QStackedWidget(this)),
       m_view(makeTableView(kind == WatchListModel::Kind::Watches ? tr("Watch points") : tr("End points"), m_stack)) {
     const bool watches = kind == WatchListModel::Kind::Watches;
@@ -172,9 +173,9 @@ void NodeValueTable::pinCurrent() {
     if (entry) m_watches->setPin(row.expression, entry->pin == node ? NodeId() : node);
 }
 
-/// Of the node that is selected, and pinned to it.
+/// Of the node that is selected, or of what the selected module returns, and pinned to it.
 void NodeValueTable::addExpression() {
-    const NodeId node = m_navigation.selection().node;
+    const NodeId node = m_opened.isOpen() ? models::resultOf(m_opened, m_navigation.selection()) : NodeId();
     const auto id = m_watches->addExpression(m_watches->firstExpression(node), node);
     if (!id) return;
     const QModelIndex index =

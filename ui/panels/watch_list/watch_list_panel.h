@@ -51,6 +51,7 @@ class NodeValueTable : public QWidget {
     void follow(const context::Selection& selection);
     void widenToNumbers();
 
+    const context::OpenModel& m_opened;
     context::Navigation& m_navigation;
     context::Points& m_points;
     context::Watches* m_watches;
