@@ -390,21 +390,26 @@ void CanvasMarks::refreshPreviews() {
     if (!m_context.model().isOpen()) return;
     std::vector<std::pair<graph::NodeId, tensor::Value>> values;
     std::set<graph::NodeId> stale;
+    Previews summaries;
+    const bool isDebugged = m_context.runs().isDebugged();
     for (const graph::NodeId node : m_context.points().watched()) {
-        // What the run passed and did not keep, as that of a comparison, comes later.
+        const session::WatchSummary* const summary = isDebugged ? nullptr : m_context.watches().summary(node);
         if (const tensor::Value* value = m_context.runs().value(node)) values.emplace_back(node, *value);
-        else if (!m_context.runs().isDebugged()) m_context.runs().requestValue(node);
+        else if (summary) summaries.emplace(node, makePreview(*summary));
+        // What the run passed and did not keep, as that of a comparison, comes later.
+        else if (!isDebugged) m_context.runs().requestValue(node);
         if (m_context.runs().isStale(node)) stale.insert(node);
     }
     m_previewJob.start(
-        [values = std::move(values), stale = std::move(stale),
+        [values = std::move(values), stale = std::move(stale), summaries = std::move(summaries),
          scheme = theme::Theme::instance().scheme()](const base::WorkContext& work) {
-            auto made = std::make_shared<Previews>();
+            auto made = std::make_shared<Previews>(summaries);
             for (const auto& [node, value] : values) {
                 if (work.cancelled()) break;
-                Preview& preview = made->emplace(node, makePreview(value, scheme, work.stop)).first->second;
-                if (stale.contains(node)) preview = faded(std::move(preview));
+                made->emplace(node, makePreview(value, scheme, work.stop));
             }
+            for (auto& [node, preview] : *made)
+                if (stale.contains(node)) preview = faded(std::move(preview));
             return made;
         },
         [this](const std::shared_ptr<Previews>& made) {

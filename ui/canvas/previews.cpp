@@ -15,6 +15,10 @@ constexpr std::size_t kEdge = 52;  ///< cells; the frame on a card has 56 units
 
 QString numberText(double value) { return QString::number(value, 'g', 3).replace(QLatin1Char('-'), QChar(0x2212)); }
 
+QString rangeText(double least, double largest) {
+    return numberText(least) + QStringLiteral(" … ") + numberText(largest);
+}
+
 QImage mapImage(const Thumbnail& thumb, theme::Scheme scheme) {
     const bool diverging = thumb.minimum < 0 && thumb.maximum > 0;
     const theme::ColorMap* map = &theme::colorMaps().front();
@@ -94,7 +98,24 @@ Preview makePreview(const tensor::Value& value, theme::Scheme scheme, const std:
         case Thumbnail::Kind::Map:
         case Thumbnail::Kind::Maps: out.image = mapImage(thumb, scheme); break;
     }
-    out.range = numberText(thumb.minimum) + QStringLiteral(" … ") + numberText(thumb.maximum);
+    out.range = rangeText(thumb.minimum, thumb.maximum);
+    return out;
+}
+
+Preview makePreview(const session::WatchSummary& summary) {
+    Preview out;
+    if (!summary.stats) {
+        out.big = QString::fromStdString(summary.type);
+        return out;
+    }
+    const analysis::TensorStats& stats = *summary.stats;
+    out.bad = stats.nanCount + stats.infCount > 0;
+    if (stats.finiteCount() == 0) {
+        out.big = stats.count == 0 ? QStringLiteral("no elements") : QStringLiteral("not finite");
+        return out;
+    }
+    out.big = QStringLiteral("mean ") + numberText(stats.mean);
+    out.range = rangeText(stats.minimum, stats.maximum);
     return out;
 }
 

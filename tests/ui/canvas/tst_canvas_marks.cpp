@@ -10,6 +10,7 @@
 #include "ui/canvas/canvas_text.h"
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/layout_requests.h"
+#include "ui/canvas/previews.h"
 #include "ui/theme/theme.h"
 
 namespace tst_canvas_marks {
@@ -79,6 +80,43 @@ class TestCanvasMarks : public QObject {
         const canvas::ItemFlags flags = m_marks->now().of(item("layer1.0.conv1"));
         QVERIFY(flags & canvas::kEnd);
         QVERIFY(flags & canvas::kInside);
+    }
+
+    void ofAValueThatWasNotKeptThereAreItsStatistics() {
+        session::WatchPolicy policy;
+        policy.keep = session::WatchKeep::Statistics;
+        m_context->watches().setPolicy(policy);
+        m_context->points().setWatched(node("conv1"), true);
+        m_context->runs().run();
+        QTRY_COMPARE_WITH_TIMEOUT(m_context->runs().state(), context::RunState::Finished, 20000);
+        const auto preview = [&]() -> const canvas::Preview* {
+            const auto& made = m_marks->now().previews;
+            if (!made) return nullptr;
+            const auto found = made->find(node("conv1"));
+            return found == made->end() ? nullptr : &found->second;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(preview(), 20000);
+        QVERIFY(preview()->big.startsWith(QStringLiteral("mean ")));
+        QVERIFY(preview()->range.contains(QStringLiteral(" … ")));
+        // What the policy leaves out is not computed for the canvas alone.
+        QVERIFY(!m_context->runs().value(node("conv1")));
+        m_context->watches().setPolicy({});
+    }
+
+    void statisticsAreWrittenAsTheyAre() {
+        session::WatchSummary summary;
+        summary.type = "float32[4]";
+        QCOMPARE(canvas::makePreview(summary).big, QStringLiteral("float32[4]"));
+        summary.stats = analysis::TensorStats{
+            .count = 4, .nanCount = 1, .infCount = 0, .zeroCount = 1, .minimum = 0, .maximum = 6, .mean = 2.5};
+        const canvas::Preview preview = canvas::makePreview(summary);
+        QCOMPARE(preview.big, QStringLiteral("mean 2.5"));
+        QCOMPARE(preview.range, QStringLiteral("0 … 6"));
+        QVERIFY(preview.bad);
+        summary.stats = analysis::TensorStats{.count = 2, .nanCount = 2};
+        QCOMPARE(canvas::makePreview(summary).big, QStringLiteral("not finite"));
+        summary.stats = analysis::TensorStats{};
+        QCOMPARE(canvas::makePreview(summary).big, QStringLiteral("no elements"));
     }
 
     void watchedModulesAreThoseWhoseOutputIsWatched() {

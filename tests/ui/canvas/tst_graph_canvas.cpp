@@ -365,7 +365,7 @@ void TestGraphCanvas::closedModulesBehindTheEndPointAreDimmed() {
             for (int x = 0; x < image.width(); ++x) least = std::min(least, qGray(image.pixel(x, y)));
         return least;
     };
-    QVERIFY(darkest(m_canvas->grab(place).toImage()) > darkest(bright) + 80);
+    QVERIFY(darkest(m_canvas->grab(place).toImage()) > darkest(bright) + 50);
 }
 
 void TestGraphCanvas::clickOnAnEdgeSelectsItsValue() {
