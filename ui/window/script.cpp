@@ -18,6 +18,16 @@ namespace {
 constexpr int kPollMs = 15;
 constexpr int kQuietTurns = 3;  // idle so many times in a row: queued calls have been delivered
 
+/// `usage` as help writes it: what is in brackets may be left out.
+Result<void> checkCount(std::string_view name, std::string_view usage, const QString& given) {
+    if (usage.empty() && !given.isEmpty())
+        return usageError(std::string(name) + " takes no arguments", given.toStdString());
+    if (!usage.empty() && !usage.starts_with('[') && given.isEmpty())
+        return usageError(std::string(name) + " needs " + std::string(usage), {},
+                          "sonde window --help lists the commands");
+    return {};
+}
+
 }  // namespace
 
 Script::Script(MainWindow& window, const QString& model, const QString& text, const QString& folder, QObject* parent)
@@ -39,7 +49,10 @@ void Script::poll() {
     m_quietTurns = m_window.isIdle() ? m_quietTurns + 1 : 0;
     if (m_quietTurns >= kQuietTurns) {
         m_poll.stop();
-        if (std::optional<Error> failure = m_verbs.takeFailure()) return fail(*std::move(failure));
+        if (std::optional<Error> failure = m_verbs.takeFailure()) {
+            if (failure->where.empty()) failure->where = m_asked.toStdString();
+            return fail(*std::move(failure));
+        }
         step();
     } else if (m_waiting.elapsed() > 1000LL * m_verbs.waitSeconds()) {
         m_poll.stop();
@@ -77,6 +90,7 @@ void Script::step() {
 }
 
 Result<void> Script::perform(const QString& name, const QString& arguments) {
+    m_asked.clear();
     const bool hasModel = m_window.context().model().isOpen();
     const Error noModel = usageError("no model is open", {}, "open MODEL comes first");
     if (const ScriptCommand* command = findScriptCommand(name.toStdString())) {
@@ -87,7 +101,10 @@ Result<void> Script::perform(const QString& name, const QString& arguments) {
         for (const panels::PanelCommand& command : panel.commands) {
             if (name != QLatin1String(command.name)) continue;
             if (!hasModel) return noModel;
-            SONDE_TRY(command.perform(*m_window.docks().panel(panel.id), m_window.docks().hostOf(panel.id), arguments));
+            QWidget& widget = *m_window.docks().panel(panel.id);
+            SONDE_TRY(checkCount(command.name, command.arguments, arguments));
+            SONDE_TRY(command.perform(widget, m_window.docks().hostOf(panel.id), arguments));
+            m_asked = arguments;
             waitForIdle();
             return {};
         }
@@ -95,11 +112,13 @@ Result<void> Script::perform(const QString& name, const QString& arguments) {
 }
 
 Result<void> Script::perform(const ScriptCommand& command, const QString& arguments) {
+    const ScriptWord* word = command.find(arguments.toStdString());
+    if (!word) SONDE_TRY(checkCount(command.name, command.arguments, arguments));
     if (command.after == ScriptCommand::After::End) {
         m_line = static_cast<int>(m_lines.size());
         return {};
     }
-    const ScriptWord* word = command.find(arguments.toStdString());
+    if (word && !word->isDoneIfDisabled) SONDE_TRY(m_verbs.checkEnabled(QLatin1String(word->action)));
     if (word && word->checks) m_verbs.setChecked(QLatin1String(word->action), *word->checks);
     else if (word) m_verbs.trigger(QLatin1String(word->action));
     else if (command.perform) SONDE_TRY((m_verbs.*command.perform)(arguments));

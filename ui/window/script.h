@@ -52,6 +52,7 @@ class Script : public QObject {
     QTimer m_poll;
     QElapsedTimer m_waiting;
     int m_quietTurns = 0;
+    QString m_asked;  ///< arguments of the last command of a panel
     std::optional<base::Error> m_error;
 };
 

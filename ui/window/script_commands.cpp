@@ -11,7 +11,7 @@ namespace sonde::window {
 
 namespace {
 
-constexpr bool kWithoutModel = false;
+constexpr bool kWithoutModel = false, kDoneIfDisabled = true;
 constexpr auto kWait = ScriptCommand::After::WaitUntilIdle, kContinue = ScriptCommand::After::Continue,
                kEnd = ScriptCommand::After::End;
 
@@ -20,9 +20,9 @@ constexpr ScriptWord kCollapse[] = {{"", "view.depth_0"}, {"all", "view.depth_0"
 constexpr ScriptWord kFocus[] = {
     {"up", "focus.upstream"},   {"down", "focus.downstream"}, {"around", "focus.around"},
     {"only", "focus.isolate"},  {"hide", "focus.hide"},       {"operator", "focus.hide_operator"},
-    {"all", "focus.everything"}};
+    {"all", "focus.everything", {}, kDoneIfDisabled}};
 constexpr ScriptWord kFold[] = {{"", "view.fold", true}, {"on", "view.fold", true}, {"off", "view.fold", false}};
-constexpr ScriptWord kGraph[] = {{"", "go.whole"}};
+constexpr ScriptWord kGraph[] = {{"", "go.whole", {}, kDoneIfDisabled}};
 constexpr ScriptWord kEdges[] = {{"size", "view.edge_widths", true}, {"plain", "view.edge_widths", false}};
 constexpr ScriptWord kLegend[] = {{"", "view.legend", true}, {"on", "view.legend", true}, {"off", "view.legend", false}};
 constexpr ScriptWord kBookmark[] = {{"", "go.bookmark"}};

@@ -14,6 +14,7 @@ struct ScriptWord {
     std::string_view word;            ///< empty: the command alone
     const char* action;               ///< id in actions::actionTable()
     std::optional<bool> checks = {};  ///< of an action that can be checked: leaves it so
+    bool isDoneIfDisabled = false;    ///< the action is possible only where there is something to undo
 };
 
 /// One command of a window script. The table is what a script is checked against and done by, and what help prints.

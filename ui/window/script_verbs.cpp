@@ -40,6 +40,17 @@ namespace {
 QString firstWord(const QString& text) { return text.section(QRegularExpression(QStringLiteral("\\s+")), 0, 0); }
 QString afterFirstWord(const QString& text) { return text.mid(firstWord(text).size()).trimmed(); }
 
+std::string sizeText(QSize size) {
+    return QStringLiteral("at least %1x%2").arg(size.width()).arg(size.height()).toStdString();
+}
+
+/// For the hint of an input that there is not.
+std::string inputNames(const context::Inputs& inputs) {
+    QStringList names;
+    for (const context::ModelInput& input : inputs.all()) names << input.name;
+    return names.isEmpty() ? "the model has no inputs" : "it has " + names.join(QLatin1String(", ")).toStdString();
+}
+
 void sendMouse(QWidget* widget, QEvent::Type type, QPointF place, Qt::MouseButton button, Qt::MouseButtons buttons) {
     QMouseEvent event(type, place, widget->mapToGlobal(place), button, buttons, Qt::NoModifier);
     QApplication::sendEvent(widget, &event);
@@ -51,6 +62,8 @@ ScriptVerbs::ScriptVerbs(MainWindow& window, const QString& folder, QObject* par
     : QObject(parent), m_window(window), m_folder(folder) {
     connect(&window.context().loader(), &context::Loader::loadFailed, this,
             [this](const Error& error) { m_loadError = error; });
+    connect(&window.context().debugger(), &context::Debugger::refused, this,
+            [this](const QString& text) { m_loadError = usageError(text.toStdString()); });
     // A line that opens a library shows the question of the window, which can be photographed; nothing has run.
     connect(&window.context().loader(), &context::Loader::consentRequested, this, [this] {
         if (!m_opensFirst) m_loadError.reset();
@@ -60,16 +73,21 @@ ScriptVerbs::ScriptVerbs(MainWindow& window, const QString& folder, QObject* par
 std::optional<Error> ScriptVerbs::takeFailure() {
     m_opensFirst = false;
     if (m_loadError) return std::exchange(m_loadError, {});
+    if (const QString name = std::exchange(m_awaitedInput, {}); !name.isEmpty())
+        if (const context::ModelInput* input = m_window.context().inputs().find(name); input && input->error)
+            return input->error;
     // Files of inputs are read before it is known whether the model can run on them.
     const auto& refusal = m_window.context().runs().refusal();
     if (!std::exchange(m_awaitsRun, false) || !refusal) return {};
     return usageError("not run: " + refusal->what, refusal->where, refusal->hint);
 }
 
-void ScriptVerbs::trigger(const QString& action) {
-    // The action of one that is disabled does nothing, nor does the command.
-    m_window.actions().action(action)->trigger();
+Result<void> ScriptVerbs::checkEnabled(const QString& action) const {
+    if (m_window.actions().action(action)->isEnabled()) return {};
+    return usageError("the action is not possible now", action.toStdString());
 }
+
+void ScriptVerbs::trigger(const QString& action) { m_window.actions().action(action)->trigger(); }
 
 void ScriptVerbs::setChecked(const QString& action, bool checked) {
     if (m_window.actions().action(action)->isChecked() != checked) trigger(action);
@@ -85,7 +103,6 @@ Result<void> ScriptVerbs::openFirst(const QString& model) {
 // --- the model ------------------------------------------------------------------------------------------------------
 
 Result<void> ScriptVerbs::open(const QString& model) {
-    if (model.isEmpty()) return usageError("open needs a model");
     m_loadError.reset();
     m_window.open(model.startsWith(QLatin1String("zoo:")) ? model : inFolder(model));
     return {};
@@ -101,8 +118,8 @@ Result<void> ScriptVerbs::traceAgain(const QString& words) {
         else if (key == u"leaf") options.leaves.push_back(value);
         else if (key == u"concrete")
             options.concrete.emplace_back(word.section(u'=', 1, 1).toStdString(), word.section(u'=', 2).toStdString());
-        else if (key == u"follow") options.inputData = m_window.context().inputs().inputData().toStdString();
-        else if (key == u"flatten") options.flatten = true;
+        else if (word == u"follow") options.inputData = m_window.context().inputs().inputData().toStdString();
+        else if (word == u"flatten") options.flatten = true;
         else if (key == u"pass") options.passes.push_back(value);
         else
             return usageError("unknown trace option", word.toStdString(),
@@ -124,7 +141,11 @@ Result<void> ScriptVerbs::showGraph(const QString& module) {
 Result<void> ScriptVerbs::giveInput(const QString& rest) {
     const QString name = firstWord(rest);
     const context::ModelInput* input = m_window.context().inputs().find(name);
-    if (!input) return usageError("the model has no such input", name.toStdString());
+    if (!input)
+        return usageError("the model has no such input", name.toStdString(), inputNames(m_window.context().inputs()));
+    if (afterFirstWord(rest).isEmpty())
+        return usageError("the input needs a value", name.toStdString(),
+                          "for example photo.png, [1,2,3], values.npz#key, #rand(0,1)");
     context::InputSpec spec = input->spec;
     spec.source = afterFirstWord(rest);
     if (const QString preset = spec.source.section(QLatin1Char(' '), -1);
@@ -134,6 +155,7 @@ Result<void> ScriptVerbs::giveInput(const QString& rest) {
     }
     if (spec.isFile()) spec.source = inFolder(spec.source);
     m_window.context().inputs().setSpec(name, spec);
+    m_awaitedInput = name;
     return {};
 }
 
@@ -182,7 +204,6 @@ Result<void> ScriptVerbs::clear(const QString&) {
 }
 
 Result<void> ScriptVerbs::compare(const QString& with) {
-    if (with.isEmpty()) return usageError("compare needs a file, zoo:NAME or passes");
     if (with == u"passes" && !m_window.actions().action(QStringLiteral("compare.passes"))->isEnabled())
         return usageError("no passes have run on this model");
     context::Comparison& comparison = m_window.context().comparison();
@@ -241,16 +262,19 @@ Result<void> ScriptVerbs::search(const QString& text) {
 }
 
 Result<void> ScriptVerbs::focus(const QString& how) {
-    const QString kind = firstWord(how);
-    const int depth = afterFirstWord(how).toInt();
+    const QString kind = firstWord(how), depthText = afterFirstWord(how);
     context::CanvasState& canvas = m_window.context().canvases().active();
     if (kind == u"up" || kind == u"down" || kind == u"around") {
+        bool ok = false;
+        const int depth = depthText.toInt(&ok);
+        if (!ok || depth < 1) return usageError("not a depth", depthText.toStdString(), "an integer from 1 on");
+        SONDE_TRY(checkEnabled(QStringLiteral("focus.around")));
         canvas.focusConeOfSelection(kind != u"down", kind != u"up");
-        if (depth > 0) canvas.focusCone(kind != u"down", kind != u"up", depth);
+        canvas.focusCone(kind != u"down", kind != u"up", depth);
         return {};
     }
-    if (kind == u"paths" && canvas.focusPaths()) return {};
-    if (kind == u"paths") return usageError("no paths", {}, "select two nodes between which data flows");
+    if (how == u"paths" && canvas.focusPaths()) return {};
+    if (how == u"paths") return usageError("no paths", {}, "select two nodes between which data flows");
     return usageError("no such focus", how.toStdString(), "up, down, around, paths, only, hide, operator or all");
 }
 
@@ -258,7 +282,12 @@ Result<void> ScriptVerbs::showInstance(const QString& number) {
     context::CanvasState& canvas = m_window.context().canvases().active();
     const std::uint32_t run = canvas.runOf(m_window.context().navigation().selection());
     if (run == layout::Outline::kNoRun) return usageError("the selection is not in a repeated block");
-    canvas.showInstance(run, number.toUInt());
+    bool ok = false;
+    const uint instance = number.toUInt(&ok);
+    const std::size_t count = m_window.context().model().outline()->runs()[run].instances.size();
+    if (!ok || instance >= count)
+        return usageError("no such instance", number.toStdString(), "0 to " + std::to_string(count - 1));
+    canvas.showInstance(run, instance);
     return {};
 }
 
@@ -297,18 +326,19 @@ Result<void> ScriptVerbs::setExpanded(const QString& what, bool open) {
 
 /// In words it is an action.
 Result<void> ScriptVerbs::zoom(const QString& how) {
+    using canvas::Camera;
     bool ok = false;
     const double factor = how.toDouble(&ok);
-    if (!ok || factor <= 0) return usageError("zoom needs fit, in, out or a factor", how.toStdString());
+    if (!ok) return usageError("zoom needs fit, in, out or a factor", how.toStdString());
+    if (!(factor >= Camera::kMinScale && factor <= Camera::kMaxScale))
+        return usageError("the zoom factor is out of range", how.toStdString(),
+                          QStringLiteral("%1 to %2").arg(Camera::kMinScale).arg(Camera::kMaxScale).toStdString());
     m_window.canvases().active()->view().zoomReset();
     m_window.canvases().active()->view().zoomBy(factor);
     return {};
 }
 
 Result<void> ScriptVerbs::clickNode(const QString& text, bool twice) {
-    if (text.isEmpty())
-        return usageError(twice ? "doubleclick needs a node" : "click needs a node", {},
-                          "a node's name, #NUMBER, or QUALNAME of a module");
     context::InspectorContext& context = m_window.context();
     canvas::GraphCanvas* canvas = m_window.canvases().active();
     QRectF rect;
@@ -364,14 +394,15 @@ Result<void> ScriptVerbs::setTheme(const QString& mode) {
 Result<void> ScriptVerbs::setSize(const QString& text) {
     SONDE_ASSIGN(const QSize size, parseSize(text));
     m_window.resize(size);
+    if (m_window.size() != size)
+        return usageError("the window cannot be that small", text.toStdString(), sizeText(m_window.minimumSize()));
     return {};
 }
 
 Result<void> ScriptVerbs::triggerAction(const QString& id) {
     if (!m_window.actions().contains(id))
         return usageError("no such action", id.toStdString(), "for example view.split or go.next_problem");
-    if (!m_window.actions().action(id)->isEnabled())
-        return usageError("the action is not possible now", id.toStdString());
+    SONDE_TRY(checkEnabled(id));
     std::optional<context::Message> failure;
     const auto heard = connect(&m_window.context().messages(), &context::Messages::bannerRequested, this,
                                [&failure](const context::Message& message) { failure = message; });
@@ -442,10 +473,7 @@ Result<void> ScriptVerbs::pressKeys(const QString& keys) {
     return {};
 }
 
-Result<void> ScriptVerbs::takeScreenshot(const QString& file) {
-    if (file.isEmpty()) return usageError("screenshot needs a file");
-    return saveScreenshot(m_window, inFolder(file));
-}
+Result<void> ScriptVerbs::takeScreenshot(const QString& file) { return saveScreenshot(m_window, inFolder(file)); }
 
 Result<void> saveScreenshot(MainWindow& window, const QString& file) {
     SONDE_TRY(session::checkOutput(window.context().session(), std::filesystem::path(file.toStdU16String())));

@@ -58,6 +58,8 @@ class ScriptVerbs : public QObject {
     Done wait(const QString& seconds);
     Done takeScreenshot(const QString& file);
 
+    /// An error if the menu item cannot be chosen now.
+    Done checkEnabled(const QString& action) const;
     /// Does what the menu item does, if it is enabled.
     void trigger(const QString& action);
     /// The same of one that can be checked, unless it is.
@@ -86,6 +88,7 @@ class ScriptVerbs : public QObject {
     bool m_opensFirst = false;
     std::optional<base::Error> m_loadError;  ///< of what the last command began: opening, comparing, exporting
     bool m_awaitsRun = false;                ///< whether it was refused is seen when all is idle
+    QString m_awaitedInput;                  ///< that was given a value, which is read by then; empty: none
 };
 
 /// Saves what the window shows.

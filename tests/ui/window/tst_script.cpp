@@ -157,7 +157,8 @@ void TestScript::unknownWordsEndTheScript() {
     QCOMPARE(play("dance"), QStringLiteral("unknown command (line 1: dance)"));
     QCOMPARE(play("fold on\ndirection up"), QStringLiteral("no such direction (line 2: up)"));
     QCOMPARE(play("view table\nview nothing"), QStringLiteral("no such view (line 2: nothing)"));
-    QCOMPARE(play("zoom 0"), QStringLiteral("zoom needs fit, in, out or a factor (line 1: 0)"));
+    QCOMPARE(play("zoom 0"), QStringLiteral("the zoom factor is out of range (line 1: 0)"));
+    QCOMPARE(play("zoom far"), QStringLiteral("zoom needs fit, in, out or a factor (line 1: far)"));
     QCOMPARE(play("action run.cancel"), QStringLiteral("the action is not possible now (line 1: run.cancel)"));
     QCOMPARE(play("action run.test_cases"), QStringLiteral("the model has no test cases (line 1: resnet18_slim.onnx)"));
     QCOMPARE(play("fold on\nkey Foo+Bar"), QStringLiteral("no such key (line 2: Foo+Bar)"));
@@ -166,8 +167,8 @@ void TestScript::unknownWordsEndTheScript() {
     QCOMPARE(play("wait abc"), QStringLiteral("wait needs a count of seconds (line 1: abc)"));
     QCOMPARE(play("wait -1"), QStringLiteral("wait needs a count of seconds (line 1: -1)"));
     QCOMPARE(play("wait 20\nwait"), QString());
-    QCOMPARE(play("click"), QStringLiteral("click needs a node (line 1)"));
-    QCOMPARE(play("doubleclick"), QStringLiteral("doubleclick needs a node (line 1)"));
+    QCOMPARE(play("click"), QStringLiteral("click needs NODE (line 1)"));
+    QCOMPARE(play("doubleclick"), QStringLiteral("doubleclick needs NODE (line 1)"));
     QCOMPARE(play("quit\ndance"), QString());
 }
 

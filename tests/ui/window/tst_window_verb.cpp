@@ -105,7 +105,7 @@ void TestWindowVerb::whatIsWrongIsOneLineAndAStatus_data() {
     QTest::newRow("a window of 10 gigapixels")
         << model("mlp_functional.onnx") << QByteArray("size 99999x99999\n") << 2 << "too large";
     QTest::newRow("an input that does not fit")
-        << model("mlp_functional.onnx") << QByteArray("input x [1,2,3]\nrun\n") << 2 << "not run: ";
+        << model("mlp_functional.onnx") << QByteArray("input x [1,2,3]\nrun\n") << 2 << "expects float32";
     QTest::newRow("no such word") << model("mlp_functional.onnx") << QByteArray("dance\n") << 2 << "line 1";
 }
 

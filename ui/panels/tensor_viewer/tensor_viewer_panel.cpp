@@ -261,12 +261,23 @@ base::Result<void> showView(QWidget& panel, const PanelHost& host, const QString
         return base::usageError("no such view", view.toStdString(),
                                 "heatmap, histogram, table, image, channels or line");
     host.show();
-    static_cast<TensorViewerPanel&>(panel).viewer()->setCurrentView(ids[view]);
+    TensorViewer& viewer = *static_cast<TensorViewerPanel&>(panel).viewer();
+    viewer.setCurrentView(ids[view]);
+    if (viewer.isVisibleTo(&panel) && viewer.currentView() != ids[view])
+        return base::usageError("the selected value cannot be shown like that", view.toStdString(),
+                                "another view, or another value");
     return {};
 }
 
 base::Result<void> showIteration(QWidget& panel, const PanelHost&, const QString& number) {
-    static_cast<TensorViewerPanel&>(panel).iterationBox()->setValue(number.toInt());
+    QSpinBox& box = *static_cast<TensorViewerPanel&>(panel).iterationBox();
+    if (!box.parentWidget()->isVisibleTo(&panel))
+        return base::usageError("the selected value is not of a loop that ran twice or more", number.toStdString());
+    bool ok = false;
+    const int iteration = number.toInt(&ok);
+    if (!ok || iteration < 0 || iteration > box.maximum())
+        return base::usageError("no such iteration", number.toStdString(), "0 to " + std::to_string(box.maximum()));
+    box.setValue(iteration);
     return {};
 }
 

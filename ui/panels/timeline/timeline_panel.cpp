@@ -154,6 +154,18 @@ void TimelinePanel::goTo(ItemId item) {
     else m_debugger.goTo(item);
 }
 
+/// How many steps a run has is known when it has come to its end.
+void TimelinePanel::goToStep(ItemId step) {
+    goTo(step);
+    if (m_debugger.isStopped()) return;
+    auto* waiting = new QObject(this);
+    connect(&m_debugger, &context::Debugger::changed, waiting, [this, waiting, step] {
+        if (m_debugger.isRunning()) return;
+        waiting->deleteLater();
+        if (m_debugger.isStopped() && m_session.debugger().isComplete() && step >= timeline().size()) goTo(step);
+    });
+}
+
 // --- the selected value ---------------------------------------------------------------------------------------------
 
 void TimelinePanel::selectIn(TimelineScene& scene) {
@@ -226,7 +238,7 @@ base::Result<void> command(QWidget& panel, const PanelHost& host, const QString&
     auto& timeline = static_cast<TimelinePanel&>(panel);
     bool isStep = false;
     const uint step = words.toUInt(&isStep);
-    if (isStep) timeline.goTo(step);
+    if (isStep) timeline.goToStep(step);
     else if (words == QLatin1String("time") || words == QLatin1String("uniform"))
         host.actions.action(kByTime)->setChecked(words == QLatin1String("time"));
     else return base::usageError("no such step or width", words.toStdString(), "a number, time or uniform");

@@ -31,6 +31,8 @@ class TimelinePanel : public Panel {
     QString keptText() const;
     /// To a step, once the run stops.
     void goTo(ItemId item);
+    /// The same to a step that there may not be, which is refused once that is known: Debugger::refused().
+    void goToStep(ItemId step);
 
   private:
     const session::debug::Timeline& timeline() const { return m_session.debugger().timeline(); }
