@@ -13,6 +13,7 @@
 #include "core/session/debug/timeline_json.h"
 #include "core/session/debug/value_json.h"
 #include "core/session/debug_state_json.h"
+#include "core/session/debugged_problems.h"
 #include "core/session/edit_commands.h"
 #include "core/session/problem_json.h"
 #include "core/session/session_state.h"
@@ -319,7 +320,10 @@ struct DebugCommands::Call {
     }
     void problems() {
         if (!isComplete()) return;
-        answer["problems"] = problemsJson(*session.document()->graph, debugger().problems().all);
+        const std::vector<analysis::Problem> all =
+            debugger().hasBegun() ? problemsSoFar(*debugger().run(), session.problems().accepted()).all
+                                  : std::vector<analysis::Problem>();
+        answer["problems"] = problemsJson(*session.document()->graph, all);
     }
     void compare() {
         const std::size_t column = words.column();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/session/problem_count.h"
+
 namespace sonde::session {
 
 using analysis::Problem;
@@ -72,15 +74,6 @@ void Problems::join() {
     if (m_graph) analysis::sortProblems(*m_graph, m_withDivergence);
 }
 
-std::string Problems::countText() const {
-    const auto origins =
-        static_cast<std::size_t>(std::ranges::count(m_withDivergence, analysis::ProblemRole::Origin, &Problem::role));
-    const std::size_t carriers = m_withDivergence.size() - origins;
-    const auto count = [](std::size_t number, const char* what) {
-        return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-    };
-    if (m_withDivergence.empty()) return {};
-    return count(origins, "origin") + (carriers > 0 ? ", " + count(carriers, "carrier") : "");
-}
+std::string Problems::countText() const { return problemCountText(m_withDivergence); }
 
 }  // namespace sonde::session

@@ -8,8 +8,10 @@ namespace sonde::models {
 
 using analysis::Problem;
 
-ProblemTableModel::ProblemTableModel(context::OpenModel& opened, context::Problems& problems, QObject* parent)
-    : QAbstractTableModel(parent), m_opened(opened), m_problems(problems) {
+ProblemTableModel::ProblemTableModel(context::OpenModel& opened, context::Problems& problems,
+                                     const context::DebuggedProblems& debugged, QObject* parent)
+    : QAbstractTableModel(parent), m_opened(opened), m_problems(problems), m_debugged(debugged) {
+    connect(&debugged, &context::DebuggedProblems::changed, this, &ProblemTableModel::reset);
     connect(&problems, &context::Problems::changed, this, &ProblemTableModel::reset);
     connect(&opened, &context::OpenModel::documentOpened, this, &ProblemTableModel::reset);
     connect(&opened, &context::OpenModel::documentClosed, this, &ProblemTableModel::reset);
@@ -17,10 +19,11 @@ ProblemTableModel::ProblemTableModel(context::OpenModel& opened, context::Proble
 }
 
 void ProblemTableModel::reset() {
-    const bool isEmpty = !m_opened.isOpen() || m_problems.rows().empty();
+    const std::vector<Problem>& rows = m_debugged.areShown() ? m_debugged.rows() : m_problems.rows();
+    const bool isEmpty = !m_opened.isOpen() || rows.empty();
     if (isEmpty && m_rows.empty()) return;
     beginResetModel();
-    m_rows = isEmpty ? std::vector<Problem>() : m_problems.rows();
+    m_rows = isEmpty ? std::vector<Problem>() : rows;
     endResetModel();
 }
 

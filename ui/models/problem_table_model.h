@@ -2,20 +2,23 @@
 
 #include <QAbstractTableModel>
 
+#include "ui/context/debugged_problems.h"
 #include "ui/context/open_model.h"
 #include "ui/context/problems.h"
 #include "ui/models/roles.h"
 
 namespace sonde::models {
 
-/// Everything wrong in the last run and against the reference of the last comparison: a row for each, origins first in
-/// order of execution.
+/// Everything wrong in the last run and against the reference of the last comparison, or in a debugged run so far: a
+/// row for each, origins first in order of execution.
 class ProblemTableModel : public QAbstractTableModel {
     Q_OBJECT
   public:
     enum Column { Kind, Role, Node, Module, Message, ColumnCount };
 
-    ProblemTableModel(context::OpenModel& opened, context::Problems& problems, QObject* parent = nullptr);
+    /// `debugged`: listed while a run is debugged.
+    ProblemTableModel(context::OpenModel& opened, context::Problems& problems,
+                      const context::DebuggedProblems& debugged, QObject* parent = nullptr);
 
     /// Null if there is no such row.
     const analysis::Problem* problem(int row) const;
@@ -33,6 +36,7 @@ class ProblemTableModel : public QAbstractTableModel {
     context::OpenModel& m_opened;
     std::vector<analysis::Problem> m_rows;
     context::Problems& m_problems;
+    const context::DebuggedProblems& m_debugged;
 };
 
 }  // namespace sonde::models

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/session/debugged_problems.h"
 #include "ui/models/module_result.h"
 
 namespace sonde::window {
@@ -81,10 +82,25 @@ QString GraphSteps::noProblemText() const {
     return tr("No node has a problem");
 }
 
+namespace {
+
+/// Of the run that is shown: of a debugged one what it has come to.
+std::vector<graph::NodeId> problemNodes(context::InspectorContext& context) {
+    if (!context.debugger().isStopped()) return context.problems().nodes();
+    std::vector<graph::NodeId> nodes;
+    const session::RunProblems found =
+        session::problemsSoFar(*context.session().debugger().run(), context.problems().accepted());
+    for (const analysis::Problem& problem : found.all)
+        if (problem.node.valid()) nodes.push_back(problem.node);
+    return nodes;
+}
+
+}  // namespace
+
 void GraphSteps::goToProblem(int step) {
-    // Of the last run first, with origins before carriers; then what was said of the model. Differences have keys of
+    // Of the run first, with origins before carriers; then what was said of the model. Differences have keys of
     // their own.
-    std::vector<graph::NodeId> problems = m_context.problems().nodes();
+    std::vector<graph::NodeId> problems = problemNodes(m_context);
     for (const context::Message& message : m_context.messages().all())
         if (const graph::NodeId node = m_context.messages().nodeOf(message);
             node.valid() && !message.isOfRun && !message.isDifference && message.severity != base::Severity::Info)

@@ -274,7 +274,7 @@ void TestNotesAndMarks::bothCanvasesMarkTheCurrentNode() {
     }
 }
 
-/// The value at the place is in the details, the expression and its pin; problems are those of a plain run, and say so.
+/// The value at the place is in the details, the expression and its pin; problems are those of the debugged run so far.
 void TestNotesAndMarks::panelsSayWhichRunTheyShow() {
     run();
     go("norm2_var");
@@ -287,10 +287,12 @@ void TestNotesAndMarks::panelsSayWhichRunTheyShow() {
             all += label->text() + u'\n';
         return all;
     };
-    QVERIFY(!texts().contains(QStringLiteral("last plain run")));
+    QVERIFY(texts().contains(QStringLiteral("origin")));
+    QVERIFY(!texts().contains(QStringLiteral("so far")));
     key(Qt::Key_F10);
     QVERIFY(context().debugger().isShown());
-    QVERIFY2(texts().contains(QStringLiteral("last plain run")), qPrintable(texts()));
+    QVERIFY2(texts().contains(QStringLiteral("so far")), qPrintable(texts()));
+    QVERIFY2(!texts().contains(QStringLiteral("origin")), qPrintable(texts()));
     QVERIFY(!context().watches().result(*id));
     QVERIFY(canvas()->marks().pins.ofExpr.empty());
     key(Qt::Key_F10, Qt::ControlModifier);
@@ -301,7 +303,8 @@ void TestNotesAndMarks::panelsSayWhichRunTheyShow() {
     QVERIFY2(pinned.startsWith(QStringLiteral("min(norm2_var) = -")), qPrintable(pinned));
     key(Qt::Key_Escape, Qt::ShiftModifier);
     QVERIFY(!context().debugger().isShown());
-    QVERIFY(!texts().contains(QStringLiteral("last plain run")));
+    QVERIFY(texts().contains(QStringLiteral("origin")));
+    QVERIFY(!texts().contains(QStringLiteral("so far")));
 }
 
 void TestNotesAndMarks::aLongMoveIsCounted() {

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QSpinBox>
 #include <QStatusBar>
+#include <QTableView>
 #include <QToolButton>
 
 #include "tests/support/onnx_file.h"
@@ -12,7 +13,9 @@
 #include "ui/context/problems.h"
 #include "ui/context/value_measures.h"
 #include "ui/models/node_columns.h"
+#include "ui/models/problem_table_model.h"
 #include "ui/panels/node_details/node_details_panel.h"
+#include "ui/panels/problems/problems_panel.h"
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/labels.h"
 
@@ -86,6 +89,7 @@ class TestRunProblems : public WindowFixture {
     void whereNothingWasRunNothingIsRight();
     void aRefusedRunLeavesNoShapes();
     void whatWasNotReachedIsNotMeasured();
+    void aDebuggedRunListsWhatItHasComeTo();
 
   private:
     QString write(const char* name, const std::string& bytes) {
@@ -107,6 +111,15 @@ class TestRunProblems : public WindowFixture {
     graph::NodeId named(const char* name) { return context().model().graph().findNode(name); }
     QToolButton* button() { return m_window->findChild<QToolButton*>(QStringLiteral("problems")); }
     QString details() { return m_window->findChild<panels::NodeDetailsPanel*>()->text(); }
+    /// Rows of the Problems panel: "root origin, sum carrier".
+    QString problemRows() {
+        const auto* table = m_window->findChild<QTableView*>(QStringLiteral("problemTable"));
+        QStringList rows;
+        for (int row = 0; row < table->model()->rowCount(); ++row)
+            rows << table->model()->index(row, models::ProblemTableModel::Node).data().toString() + u' ' +
+                        table->model()->index(row, models::ProblemTableModel::Role).data().toString();
+        return rows.join(QStringLiteral(", "));
+    }
     QString tensorText() {
         QString text;
         auto* panel = m_window->findChild<QWidget*>(QStringLiteral("tensor_viewer"));
@@ -272,6 +285,39 @@ void TestRunProblems::whatWasNotReachedIsNotMeasured() {
         QVERIFY2(context().runs().wasReached(node) || !measures.number(models::ZerosColumn, node), name);
     }
     QVERIFY(!context().runs().wasReached(named("t")));
+}
+
+/// On [−1, 0, 1]: root is NaN at the first element, scores NaN and −inf; the operation at the place is done, too.
+void TestRunProblems::aDebuggedRunListsWhatItHasComeTo() {
+    open(write("debugged.onnx", chain()));
+    setInput(QStringLiteral("x"), QStringLiteral("[-1,0,1]"));
+    key(Qt::Key_F10);
+    QCOMPARE(context().debugger().current(), named("early"));
+    QCOMPARE(problemRows(), QString());
+    key(Qt::Key_F10);
+    QTRY_COMPARE(problemRows(), QStringLiteral("root origin"));
+    key(Qt::Key_F10);
+    QTRY_COMPARE(problemRows(), QStringLiteral("root origin, scores origin"));
+    key(Qt::Key_F10);
+    QTRY_COMPARE(problemRows(), QStringLiteral("root origin, scores origin, sum carrier"));
+    // F8 goes there.
+    context().navigation().clearSelection();
+    key(Qt::Key_F8);
+    QCOMPARE(context().navigation().selection().node, named("root"));
+    // Going back undoes nothing; what is accepted goes.
+    key(Qt::Key_F10, Qt::ShiftModifier);
+    QCOMPARE(problemRows(), QStringLiteral("root origin, scores origin, sum carrier"));
+    context().problems().setAccepted(named("scores"), true);
+    QTRY_COMPARE(problemRows(), QStringLiteral("root origin, sum carrier"));
+    const QString file = m_files.filePath(QStringLiteral("problems.txt"));
+    QVERIFY(m_window->findChild<panels::ProblemsPanel*>()->saveTo(file));
+    QFile saved(file);
+    QVERIFY(saved.open(QIODevice::ReadOnly));
+    const QByteArray text = saved.readAll();
+    QVERIFY2(text.contains("root") && !text.contains("scores"), text.constData());
+    // None is of the run that has ended.
+    key(Qt::Key_Escape, Qt::ShiftModifier);
+    QCOMPARE(problemRows(), QString());
 }
 
 QTEST_MAIN(TestRunProblems)

@@ -34,14 +34,15 @@ using context::Message;
 using context::Problems;
 using models::ProblemTableModel;
 
-ProblemsPanel::ProblemsPanel(context::OpenModel& opened, context::Navigation& navigation, Problems& problems,
-                             context::Messages& messages, context::Debugger& debugger, context::Runs& runs,
-                             context::Comparison& comparison, QWidget* parent)
+ProblemsPanel::ProblemsPanel(session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
+                             Problems& problems, context::Messages& messages, context::Debugger& debugger,
+                             context::Runs& runs, context::Comparison& comparison, QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_problems(problems), m_messages(messages),
       m_debugger(debugger), m_runs(runs), m_comparison(comparison),
-      m_empty(new widgets::EmptyState(QStringLiteral("warning"), tr("No problems"))), m_model(opened, problems),
-      m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Problems"), m_stack)), m_splitter(new QSplitter),
-      m_details(new QLabel), m_count(new widgets::ElidedLabel),
+      m_empty(new widgets::EmptyState(QStringLiteral("warning"), tr("No problems"))),
+      m_debugged(session, debugger, problems), m_model(opened, problems, m_debugged), m_stack(new QStackedWidget(this)),
+      m_view(makeTableView(tr("Problems"), m_stack)), m_splitter(new QSplitter), m_details(new QLabel),
+      m_count(new widgets::ElidedLabel),
       m_save(widgets::makeToolButton(QStringLiteral("save"), tr("Save the list as JSON, JUnit XML or text"), m_stack)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
@@ -89,9 +90,7 @@ ProblemsPanel::ProblemsPanel(context::OpenModel& opened, context::Navigation& na
     });
     connect(m_save, &QToolButton::clicked, this, &ProblemsPanel::save);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &ProblemsPanel::refresh);
-    connect(&debugger, &context::Debugger::changed, this, [this] {
-        if (m_debugger.isShown() != std::exchange(m_isOfOther, m_debugger.isShown())) refresh();
-    });
+    connect(&m_debugged, &context::DebuggedProblems::changed, this, &ProblemsPanel::refresh);
     connect(&runs, &context::Runs::runFinished, this, &ProblemsPanel::explainEmpty);
     connect(&comparison, &context::Comparison::changed, this, &ProblemsPanel::explainEmpty);
     connect(&navigation, &context::Navigation::selectionChanged, this, &ProblemsPanel::follow);
@@ -127,9 +126,9 @@ void ProblemsPanel::refresh() {
 void ProblemsPanel::explainEmpty() {
     const QString icon = QStringLiteral("warning");
     if (m_debugger.isShown())
-        return m_empty->setContent(icon, tr("A run is being debugged"),
-                                   tr("NaN, infinity and failures so far have marks on the canvas and the timeline. "
-                                      "The list is made by a plain run: Shift+Esc ends the debugged one, F5 runs."));
+        return m_empty->setContent(icon, tr("No problems so far"),
+                                   tr("A run is being debugged: NaN, infinity and failures are listed here, origins "
+                                      "first, as it comes to them."));
     const bool isDone = m_opened.isOpen() && m_runs.state() == session::RunState::Finished && m_runs.recording();
     QString text = isDone ? tr("The last run made no NaN and no infinity, and nothing failed.")
                           : tr("Run the model (F5): failures, NaN and infinity are listed here, origins first.");
@@ -142,10 +141,8 @@ void ProblemsPanel::explainEmpty() {
 
 void ProblemsPanel::count() {
     const int hidden = m_model.rowCount() - m_proxy.rowCount();
-    // All other panels are about the debugged run.
-    const QString which = m_debugger.isShown() ? tr("last plain run") + QStringLiteral("  \u00b7  ") : QString();
-    m_count->setText(which + m_problems.countText() +
-                     (hidden > 0 ? QStringLiteral("  \u00b7  ") + tr("%1 hidden").arg(hidden) : QString()));
+    const QString which = m_debugged.areShown() ? tr("so far: ") + m_debugged.countText() : m_problems.countText();
+    m_count->setText(which + (hidden > 0 ? QStringLiteral("  \u00b7  ") + tr("%1 hidden").arg(hidden) : QString()));
 }
 
 /// The row of the selected node is selected: where F8 and the canvas go, the list goes too.
@@ -192,6 +189,7 @@ bool ProblemsPanel::isUrgent() const {
 void ProblemsPanel::join(const PanelHost& host) {
     host.actions.bind(QStringLiteral("go.save_problems"), this, [this] { save(); });
     const auto rise = [this, raise = host.raise] {
+        if (m_debugged.areShown()) return;  // who steps looks at the timeline
         const bool isUrgentNow = m_opened.isOpen() && m_model.rowCount() > 0 && isUrgent();
         if (isUrgentNow && !std::exchange(m_wasUrgent, isUrgentNow)) raise();
         m_wasUrgent = isUrgentNow;
@@ -216,7 +214,7 @@ void ProblemsPanel::save() {
 }
 
 bool ProblemsPanel::saveTo(const QString& path) {
-    const base::Result<void> written = m_problems.save(path);
+    const base::Result<void> written = m_debugged.areShown() ? m_debugged.save(path) : m_problems.save(path);
     if (written) m_messages.report(Message{base::Severity::Info, tr("Problems saved"), path, {}, {}});
     else m_messages.report(Message{base::Severity::Error, context::windowText(written.error()), {}, {}, {}});
     return static_cast<bool>(written);
@@ -229,9 +227,9 @@ PanelInfo problemsPanel() {
                    PanelArea::Bottom,
                    QStringLiteral("Alt+0"),
                    [](InspectorContext& context) -> Panel* {
-                       return new ProblemsPanel(context.model(), context.navigation(), context.problems(),
-                                                context.messages(), context.debugger(), context.runs(),
-                                                context.comparison());
+                       return new ProblemsPanel(context.session(), context.model(), context.navigation(),
+                                                context.problems(), context.messages(), context.debugger(),
+                                                context.runs(), context.comparison());
                    }};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ProblemsPanel&>(panel).join(host); };
     return info;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ui/context/comparison.h"
+#include "ui/context/debugged_problems.h"
 #include "ui/context/debugger.h"
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
@@ -27,14 +28,14 @@ class SearchField;
 
 namespace sonde::panels {
 
-/// What is wrong with the last run, and where it departs from a reference. A row leads to its node; beside the list is
-/// why it happens and what to try. Comes with the first row.
+/// What is wrong with the last run, or a debugged one so far, and where it departs from a reference. A row leads to its
+/// node; beside the list is why it happens and what to try. Comes with the first row.
 class ProblemsPanel : public Panel {
     Q_OBJECT
   public:
-    ProblemsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Problems& problems,
-                  context::Messages& messages, context::Debugger& debugger, context::Runs& runs,
-                  context::Comparison& comparison, QWidget* parent = nullptr);
+    ProblemsPanel(session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
+                  context::Problems& problems, context::Messages& messages, context::Debugger& debugger,
+                  context::Runs& runs, context::Comparison& comparison, QWidget* parent = nullptr);
     /// Binds what the window does for the panel.
     void join(const PanelHost& host);
     QTableView* view() const { return m_view; }
@@ -66,7 +67,7 @@ class ProblemsPanel : public Panel {
     context::Runs& m_runs;
     context::Comparison& m_comparison;
     widgets::EmptyState* m_empty;
-    bool m_isOfOther = false;  ///< a debugged run was shown when this was filled
+    context::DebuggedProblems m_debugged;
     models::ProblemTableModel m_model;
     models::TableFilter m_proxy;
     QStackedWidget* m_stack;
