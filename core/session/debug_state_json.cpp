@@ -1,5 +1,7 @@
 #include "core/session/debug_state_json.h"
 
+#include <algorithm>
+
 #include "core/session/debug/value_json.h"
 
 namespace sonde::session {
@@ -70,6 +72,15 @@ void addExpressions(ordered_json& head, Session& session, const base::WorkContex
     }
 }
 
+/// A breakpoint on a module stops at the first operation in it. Empty: no such one has stopped the run.
+std::string moduleOfBreakpoint(const Debugger& debugger) {
+    const std::vector<int>& stopping = debugger.place().breakpoints;
+    for (const debug::Breakpoint& point : debugger.breakpoints().all())
+        if (point.kind == debug::Breakpoint::Kind::Module && std::ranges::find(stopping, point.id) != stopping.end())
+            return point.name;
+    return {};
+}
+
 void addPlace(ordered_json& head, const Session& session) {
     const debug::RecordedRun& run = *session.debugger().run();
     const debug::ItemId item = session.debugger().place().item;
@@ -77,7 +88,10 @@ void addPlace(ordered_json& head, const Session& session) {
     head["position"] = item;
     head["depth"] = place.depth;
     if (place.kind == Item::Kind::Module) head["module"] = run.graph().scope(place.scope).qualname;
-    else if (const auto& qualname = run.graph().expr(place.expr).qualname) head["qualname"] = *qualname;
+    else if (const std::string module = moduleOfBreakpoint(session.debugger()); !module.empty())
+        head["module"] = module;
+    if (place.kind != Item::Kind::Module)
+        if (const auto& qualname = run.graph().expr(place.expr).qualname) head["qualname"] = *qualname;
     if (auto pass = run.trace().passOf(item); !pass.empty()) head["iteration"] = std::move(pass);
 }
 

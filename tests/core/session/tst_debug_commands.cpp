@@ -183,6 +183,30 @@ class TestDebugCommands : public QObject {
         QCOMPARE(problems.at(0).toObject().value("node").toString(), QStringLiteral("z/1"));
         QCOMPARE(problems.at(0).toObject().value("role").toString(), QStringLiteral("origin"));
         QCOMPARE(problems.at(1).toObject().value("role").toString(), QStringLiteral("carrier"));
+        // The user, or the session file, said that the logarithm may be NaN: what carries that is no problem either.
+        prompt.session.setAccepted(prompt.session.document()->graph->findNode("z/1"), true);
+        QVERIFY(prompt.answer("problems").value("problems").toArray().isEmpty());
+    }
+
+    /// A run that stops at a module stops before its first node, and says which module it is.
+    void aModuleIsStoppedAt() {
+        Session session;
+        QVERIFY(session.open("zoo:resnet18_slim"));
+        DebugCommands commands(session);
+        const auto answer = [&](std::string_view line) {
+            return QJsonDocument::fromJson(QByteArray::fromStdString(commands.answer(line))).object();
+        };
+        QCOMPARE(answer("break layer2").value("breakpoint").toObject().value("at").toString(),
+                 QStringLiteral("layer2"));
+        const QJsonObject stopped = answer("run");
+        QCOMPARE(stopped.value("state").toString(), QStringLiteral("stopped"));
+        QCOMPARE(stopped.value("module").toString(), QStringLiteral("layer2"));
+        QCOMPARE(stopped.value("reason").toString(), QStringLiteral("breakpoint"));
+        QCOMPARE(stopped.value("qualname").toString(), QStringLiteral("layer2.0.conv1"));
+        const QJsonObject next = answer("step");
+        QCOMPARE(next.value("qualname").toString(), QStringLiteral("layer2.0.bn1"));
+        QVERIFY(!next.contains("module"));
+        QCOMPARE(answer("continue").value("state").toString(), QStringLiteral("finished"));
     }
 
     void watchesAreShown() {
