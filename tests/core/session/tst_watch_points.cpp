@@ -58,7 +58,9 @@ class TestWatchPoints : public QObject {
 
   private slots:
     void groupsFindTheirNodes();
+    void aModuleIsNotOneWhoseNameBeginsAlike();
     void groupsFollowTheModel();
+    void sharedMemoryIsCountedOnce();
     void aBudgetIsKept_data();
     void aBudgetIsKept();
     void samplesAreTheElementsAtEqualDistances();
@@ -97,6 +99,44 @@ void TestWatchPoints::groupsFindTheirNodes() {
     QCOMPARE(session.points().kept().size(), std::size_t(7));
     session.clearWatched();
     QVERIFY(session.points().kept().empty());
+}
+
+/// layer1 has a and b, layer10 has c.
+void TestWatchPoints::aModuleIsNotOneWhoseNameBeginsAlike() {
+    Session session;
+    QVERIFY(session.open(write("alike.onnx", {{{"Relu", {"x"}, {"a"}, "/layer1/Relu"},
+                                               {"Neg", {"a"}, {"b"}, "/layer1/inner/Neg"},
+                                               {"Exp", {"b"}, {"c"}, "/layer10/Exp"}},
+                                              {onnx::valueInfo("x", 1, {-1})},
+                                              {onnx::valueInfo("c", 1, {-1})},
+                                              {}})));
+    QVERIFY(session.addWatchGroup({WatchGroup::Kind::Inside, "layer1"}));
+    QVERIFY(session.addWatchGroup({WatchGroup::Kind::Inside, "layer10"}));
+    const auto& entries = session.points().groups.entries();
+    QCOMPARE(names(session, entries[0].nodes), (QStringList{"a", "b"}));
+    QCOMPARE(names(session, entries[1].nodes), QStringList{QStringLiteral("c")});
+}
+
+/// Values of 4,000 bytes and room for one: what shares the memory of a kept one fits, what does not, does not, until
+/// the last user of that memory is gone.
+void TestWatchPoints::sharedMemoryIsCountedOnce() {
+    const auto fresh = [] { return tensor::Value(Tensor::of<float>({1000}, std::vector<float>(1000, 1.0F))); };
+    session::WatchKeeper keeper({WatchKeep::Full, 4'000, 0}, {}, {});
+    const tensor::Value first = fresh(), view(first.tensor().transposed(0, 0));
+    QCOMPARE(view.tensor().storage().get(), first.tensor().storage().get());
+    QVERIFY(keeper.keep(NodeId(0), first));
+    QVERIFY(keeper.keep(NodeId(1), view));
+    QVERIFY(!keeper.keep(NodeId(2), fresh()));
+    // The next iterations of 0 and 1 have no room, so theirs before go, one after the other.
+    QVERIFY(!keeper.keep(NodeId(1), fresh()));
+    QVERIFY(!keeper.keep(NodeId(3), fresh()));
+    QVERIFY(!keeper.keep(NodeId(0), fresh()));
+    QVERIFY(keeper.keep(NodeId(4), fresh()));
+    const session::WatchedValues kept = keeper.take();
+    QCOMPARE(kept.watchedCount, std::size_t(5));
+    QCOMPARE(kept.overBudget, std::size_t(4));
+    QCOMPARE(kept.summaries.at(NodeId(1)).iterations, std::size_t(2));
+    QCOMPARE(kept.summaries.at(NodeId(2)).iterations, std::size_t(1));
 }
 
 void TestWatchPoints::groupsFollowTheModel() {

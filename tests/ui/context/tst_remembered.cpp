@@ -65,6 +65,7 @@ class TestRemembered : public QObject {
     void recallsWhatIsStillBeingWritten();
     void recallsWhatWasFetched();
     void recallsFromTheFile();
+    void readsWhatEarlierVersionsWrote();
     void forgetsWhatIsTakenAway();
     void anotherContentAtTheSameLocation();
 
@@ -142,6 +143,30 @@ void TestRemembered::recallsFromTheFile() {
     settings.clear();
     settings.sync();
     QVERIFY(!recall(*m_document).view);
+}
+
+/// Nodes were names, then names with modules, before more of their structure was kept; modules were always text.
+void TestRemembered::readsWhatEarlierVersionsWrote() {
+    const graph::InternalGraph& graph = *m_document->graph;
+    const graph::NodeId fc = m_document->outputs.front().node, first = *m_document->findNode("conv1:");
+    const std::string module = graph.expr(graph.node(first).producer).qualname.value_or("");
+    QVERIFY(!module.empty());
+    {
+        QSettings settings;
+        settings.beginGroup(QStringLiteral("models/%1").arg(m_document->fingerprint, 16, 16, QLatin1Char('0')));
+        settings.setValue(QStringLiteral("watched"), QStringList());
+        settings.setValue(QStringLiteral("bookmarks"),
+                          QStringList{QString::fromStdString(graph.node(fc).name), QStringLiteral("nobody"),
+                                      QStringLiteral("another name\t") + QString::fromStdString(module)});
+        settings.setValue(QStringLiteral("bookmarkedModules"), QStringList{"layer1\t0", "layer9\t0"});
+    }
+    const Remembered known = recall(*m_document);
+    QStringList names;
+    for (const graph::NodeId node : known.bookmarkedNodes) names << QString::fromStdString(graph.node(node).name);
+    QCOMPARE(names, (QStringList{QString::fromStdString(graph.node(fc).name),
+                                 QString::fromStdString(graph.node(first).name)}));
+    QCOMPARE(known.bookmarkedScopes.size(), std::size_t{1});
+    QCOMPARE(graph.scope(known.bookmarkedScopes.front()).qualname, std::string("layer1"));
 }
 
 void TestRemembered::forgetsWhatIsTakenAway() {

@@ -37,6 +37,25 @@ std::string doublings(const std::string& prefix = "y", int count = 8) {
     return onnx::model(graph);
 }
 
+/// Over the items of x [N]: sum = before + item, from 0.
+std::string sums() {
+    onnx::Graph body;
+    body.nodes = {{"Add", {"before", "item"}, {"sum"}}, {"Identity", {"sum"}, {"listed"}}};
+    body.inputs = {onnx::valueInfo("before", 1, {}), onnx::valueInfo("item", 1, {})};
+    body.outputs = {onnx::valueInfo("sum", 1, {}), onnx::valueInfo("listed", 1, {})};
+    onnx::Graph graph;
+    graph.nodes = {{"Scan",
+                    {"start", "x"},
+                    {"last", "all"},
+                    "",
+                    "",
+                    {onnx::graphAttribute("body", body.bytes()), onnx::intAttribute("num_scan_inputs", 1)}}};
+    graph.inputs = {onnx::valueInfo("x", 1, {-1})};
+    graph.outputs = {onnx::valueInfo("last", 1, {}), onnx::valueInfo("all", 1, {-1})};
+    graph.initializers = {onnx::rawTensor("start", 1, {}, std::string(4, '\0'))};
+    return onnx::model(graph);
+}
+
 }  // namespace
 
 class TestBreakpoints : public QObject {
@@ -101,6 +120,51 @@ class TestBreakpoints : public QObject {
         QVERIFY(debugger.setBreakpointExpression(1, ""));
         debugger.restart();
         QCOMPARE(at(session), QStringLiteral("y1"));
+    }
+
+    /// The sums are 1, 3, 4, 2, 5: above 2 from the second on, not the fourth, and the fifth again.
+    void aConditionThatStaysTrueStopsOnce() {
+        Session session;
+        open(session, sums());
+        session.runs().giveValues({Value(Tensor::of<float>({5}, std::vector<float>{1, 2, 1, -2, 3}))});
+        Debugger& debugger = session.debugger();
+        QVERIFY(debugger.addBreakpoint({}, "sum > 2"));
+        debugger.restart();
+        QCOMPARE(at(session), QStringLiteral("sum"));
+        QCOMPARE(debugger.evaluate(*expression::parse("sum"))->text(), std::string("3"));
+        debugger.resume();
+        QCOMPARE(debugger.evaluate(*expression::parse("sum"))->text(), std::string("5"));
+        debugger.resume();
+        QCOMPARE(debugger.state(), DebugState::Finished);
+        QCOMPARE(only(session).hits.size(), std::size_t{2});
+        // At a place it counts as often as it holds, and not where it does not.
+        debugger.clearBreakpoints();
+        QVERIFY(debugger.addBreakpoint("sum", "sum > 2"));
+        debugger.restart();
+        for (int i = 0; i < 5 && debugger.state() != DebugState::Finished; ++i) debugger.resume();
+        QCOMPARE(only(session).hits.size(), std::size_t{3});
+    }
+
+    void theLastErrorOfAConditionIsKept() {
+        Session session;
+        open(session, doublings());
+        Debugger& debugger = session.debugger();
+        // At the first of all operations the condition has no value yet.
+        QVERIFY(debugger.addBreakpoint("op:Add", "max(y1) > 1000"));
+        debugger.step(session::debug::Target::Kind::Over);
+        debugger.step(session::debug::Target::Kind::Over);
+        debugger.resume();
+        QCOMPARE(debugger.state(), DebugState::Finished);
+        QVERIFY(!only(session).error);
+        QVERIFY(debugger.setBreakpointExpression(1, "y1[3] > 0"));
+        debugger.restart();
+        QVERIFY(only(session).error);
+        QVERIFY2(only(session).error->text().find("y1[3]") != std::string::npos, only(session).error->text().c_str());
+        // Long enough a value has an element 3: there is nothing wrong with the same condition any more.
+        session.runs().giveValues({Value(Tensor::of<float>({4}, std::vector<float>{1, 1, 1, -1}))});
+        debugger.restart();
+        QCOMPARE(debugger.state(), DebugState::Finished);
+        QVERIFY(!only(session).error);
     }
 
     void hitsAreLetPass() {
