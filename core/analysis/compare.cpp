@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/analysis/compare_sequence.h"
+#include "core/analysis/counted_names.h"
 #include "core/analysis/reference_keys.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/base/number_text.h"
@@ -24,12 +25,6 @@ using tensor::ValueKind;
 namespace {
 
 constexpr const char* kNotComputed = "not computed";
-
-/// "add_1".
-bool isCountedUp(std::string_view name) {
-    const std::size_t end = name.find_last_not_of("0123456789");
-    return end != std::string_view::npos && end + 1 < name.size() && name[end] == '_';
-}
 
 /// A reference value in any of its forms.
 struct Expected {
@@ -258,34 +253,12 @@ class CaseComparison {
 
   private:
     void dropUnmatchedNodes() {
-        std::vector<ComparedValue>& values = m_result.values;
-        bool hasOutput = false;
-        for (const ComparedValue& value : values) {
-            if (value.isOutput && !value.ok) return;
-            hasOutput = hasOutput || value.isOutput;
+        std::vector<ComparedValue> all = std::exchange(m_result.values, {});
+        const std::vector<bool> areOthers = namesOfOthers(*m_model.graph, all);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (areOthers[i]) m_result.unmatched.push_back("node." + all[i].name);
+            else m_result.values.push_back(std::move(all[i]));
         }
-        if (!hasOutput) return;
-        // A module's call is named after the module, by every tool: only names that are counted up may be another
-        // node's. (Results that nobody reads are left out of a recorded call, though.)
-        const auto isAnother = [this](const ComparedValue& value) {
-            if (value.ok || value.isOutput) return false;
-            return !value.hasValue || !isNamedForSure(value.node);
-        };
-        for (const ComparedValue& value : values) {
-            if (isAnother(value)) m_result.unmatched.push_back("node." + value.name);
-        }
-        std::erase_if(values, isAnother);
-    }
-
-    /// An input, a call of a module, or what has the name of its module as such a call has: "layer1_0_conv1". And the
-    /// only operation of its kind inside of a called module: "layer1_0_bn1/batch_norm", a name that Sonde alone gives.
-    bool isNamedForSure(NodeId node) const {
-        const graph::Expr& expr = m_model.graph->expr(m_model.graph->node(node).producer);
-        if (expr.kind == graph::ExprKind::CallModule || expr.kind == graph::ExprKind::Input) return true;
-        std::string module = expr.qualname.value_or("");
-        std::ranges::replace(module, '.', '_');
-        const std::string& name = m_model.graph->node(node).name;
-        return (!module.empty() && module == name) || (name.find('/') != std::string::npos && !isCountedUp(name));
     }
 
     struct Wanted {
