@@ -6,6 +6,7 @@
 
 #include "core/analysis/match.h"
 #include "core/analysis/node_measures.h"
+#include "core/analysis/stored_layouts.h"
 
 namespace sonde::analysis {
 
@@ -60,14 +61,28 @@ base::Result<Recording> runWatching(const MeasuredRun& run, const std::vector<No
     return recording;
 }
 
-NodeDifference differenceOf(const Tensor& actual, const Tensor& expected, const Tolerances& tolerances) {
+/// "[1,2,16,16,8] (NCHW -> N C/8 H W C%8)".
+std::string storedText(const Tensor& tensor, const std::string& packing) {
+    return tensor.shape().text() + (packing.empty() ? "" : " (" + packing + ")");
+}
+
+/// How the values of a pair of nodes are stored: see StoredLayouts::of().
+struct Packings {
+    std::string actual, expected;
+};
+
+NodeDifference differenceOf(const Tensor& actual, const Tensor& expected, const Packings& packings,
+                            const Tolerances& tolerances) {
+    if (const auto plain = inOneLayout(actual, packings.actual, expected, packings.expected))
+        return differenceOf(plain->first, plain->second, {}, tolerances);
     NodeDifference result;
     result.typeText = differentTypes(actual.dtype(), expected.dtype());
     if (actual.shape() != expected.shape()) {
         result.ok = false;
         result.maxAbsolute = result.maxRelative = INFINITY;
         result.isMeasured = false;
-        result.note = "shape " + actual.shape().text() + " instead of " + expected.shape().text();
+        result.note =
+            "shape " + storedText(actual, packings.actual) + " instead of " + storedText(expected, packings.expected);
         return result;
     }
     const Difference found = difference(actual, expected, tolerances.of(actual.dtype(), expected.dtype()));
@@ -134,7 +149,7 @@ class Reach {
 
 /// All iterations of a loop together.
 std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node, const Recording& expected,
-                                           NodeId other, const Tolerances& tolerances) {
+                                           NodeId other, const Packings& packings, const Tolerances& tolerances) {
     std::optional<NodeDifference> worst;
     const std::size_t ours = actual.iterations(node), theirs = expected.iterations(other);
     const std::size_t both = std::min(ours, theirs);
@@ -142,7 +157,7 @@ std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node,
     for (std::size_t pass = 0; pass < both; ++pass) {
         const auto a = asTensor(*actual.value(node, pass)), r = asTensor(*expected.value(other, pass));
         if (!a || !r) continue;
-        NodeDifference one = differenceOf(*a, *r, tolerances);
+        NodeDifference one = differenceOf(*a, *r, packings, tolerances);
         if (!one.ok && ours > 1) one.iteration = pass;
         addWorse(worst, std::move(one));
     }
@@ -315,6 +330,7 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
     std::erase_if(nodes, [&](NodeId node) {
         return !match[node.index()].valid() || !isComputed(*reference.graph, match[node.index()]);
     });
+    const StoredLayouts ourLayouts(*actual.graph), theirLayouts(*reference.graph);
     // Both runs hold values at the same time.
     for (const std::vector<NodeId>& part : parts(*actual.graph, nodes, heldBytes / 2)) {
         std::vector<NodeId> others;
@@ -325,7 +341,8 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
         for (std::size_t i = 0; i < part.size(); ++i) {
             if (work.cancelled()) return base::cancelled();
             if (reach.has(part[i]) && otherReach.has(others[i]))
-                result.ofNode[part[i].index()] = differenceOf(ours, part[i], theirs, others[i], tolerances);
+                result.ofNode[part[i].index()] = differenceOf(
+                    ours, part[i], theirs, others[i], {ourLayouts.of(part[i]), theirLayouts.of(others[i])}, tolerances);
         }
         if (!result.error || (result.isReferenceError && ours.error)) {
             result.error = ours.error ? ours.error : theirs.error;
