@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <vector>
 
 #include "ui/canvas/canvas_marks.h"
 #include "ui/canvas/canvas_text.h"
@@ -58,6 +60,40 @@ void restyle(QLabel* label) {
     label->setFont(theme::Theme::instance().smallFont());
 }
 
+/// What the map has to leave free.
+struct MapNeighbours {
+    const QWidget *path, *close, *legend, *hidden;
+};
+
+/// Where the map goes in a canvas of that size. It goes to another corner, or gets smaller, rather than cover nodes,
+/// and stays where it is as long as it covers none. Empty: it would cover some wherever it were; in a small canvas all.
+QRect mapPlace(const OverviewMap& map, QSize canvas, const MapNeighbours& beside,
+               const std::function<bool(const QRectF&)>& isOverItems) {
+    if (map.isVisible() && map.underMouse() && QRect(QPoint(), canvas).contains(map.geometry()))
+        return map.geometry();  // it is used
+    std::vector<QRect> places;
+    for (const double part : {1.0, 0.6}) {
+        const QSize own = map.sizeHint() * part;
+        if (canvas.width() <= 4 * own.width() || canvas.height() <= 2 * own.height()) continue;
+        const int right = canvas.width() - own.width() - kGap, bottom = canvas.height() - own.height() - kGap;
+        const int belowPath = beside.path->isHidden() ? kGap : beside.path->geometry().bottom() + kGap,
+                  belowClose = beside.close->isHidden() ? kGap : beside.close->geometry().bottom() + kGap;
+        const int aboveLegend = !beside.legend->isHidden()   ? beside.legend->y() - own.height() - kGap
+                                : !beside.hidden->isHidden() ? beside.hidden->y() - own.height() - kGap
+                                                             : bottom;
+        places.emplace_back(QPoint(right, bottom), own);
+        if (aboveLegend > belowPath) places.emplace_back(QPoint(kGap, aboveLegend), own);
+        places.emplace_back(QPoint(kGap, belowPath), own);
+        places.emplace_back(QPoint(right, belowClose), own);
+    }
+    if (!map.isHidden() && std::ranges::find(places, map.geometry()) != places.end())
+        places.insert(places.begin(), map.geometry());
+    const auto found = std::ranges::find_if(places, [&](const QRect& place) {
+        return !isOverItems(QRectF(place).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
+    });
+    return found == places.end() ? QRect() : *found;
+}
+
 }  // namespace
 
 CanvasOverlays::CanvasOverlays(QWidget& canvas, CanvasView& view, const CanvasMarks& marks, const CanvasText& text,
@@ -69,7 +105,11 @@ CanvasOverlays::CanvasOverlays(QWidget& canvas, CanvasView& view, const CanvasMa
     // What is looked at changes the path, unless the selection says it.
     connect(&view, &CanvasView::cameraChanged, this, [this] {
         if (shownScope() != m_shownScope) refreshPath();
-        else if (needsMap() == m_map->isHidden() || hiddenText() != m_hidden->text()) arrange();
+        else if (needsMap() == m_map->isHidden() || isOverItems(m_map->geometry(), m_view.camera()) ||
+                 hiddenText() != m_hidden->text() ||
+                 (!m_text.hidden().isEmpty() &&
+                  m_hidden->isHidden() != isOverItems(m_hidden->geometry(), m_view.camera())))
+            arrange();
     });
     connect(m_map, &OverviewMap::itemChosen, this, &CanvasOverlays::itemChosen);
     m_path->setAccessibleName(tr("Path of modules"));
@@ -159,21 +199,25 @@ void CanvasOverlays::refreshPath() {
 
 void CanvasOverlays::arrange() {
     const QSize size = m_canvas.size();
-    m_map->resize(m_map->sizeHint());
-    m_map->move(size.width() - m_map->width() - kGap, size.height() - m_map->height() - kGap);
-    m_map->setVisible(needsMap());
+    const QRect map = needsMap() ? mapPlace(*m_map, size, {m_path, m_close, m_legend, m_hidden},
+                                            [this](const QRectF& area) { return isOverItems(area, m_view.camera()); })
+                                 : QRect();
+    if (!map.isEmpty()) m_map->setGeometry(map);
+    m_map->setVisible(!map.isEmpty());
+    const bool hidesAny = !m_text.hidden().isEmpty();
     m_hidden->setText(hiddenText());
     m_hidden->setToolTip(m_text.hidden());
     m_hidden->adjustSize();
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
+    // Where even the count alone would cover nodes it is gone.
+    m_hidden->setVisible(hidesAny && !(m_view.painter() && isOverItems(m_hidden->geometry(), m_view.camera())));
     constexpr int kRoomy = 480;
     constexpr QSize kMin(480, 340);  // in a smaller canvas it would cover the nodes that it is about
     m_legend->setVisible(m_legendWanted && m_view.scene() && size.width() >= kMin.width() &&
                          size.height() >= kMin.height());
     m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
-    m_legend->move(kGap,
-                   size.height() - m_legend->height() - kGap - (m_hidden->isVisible() ? m_hidden->height() + kGap : 0));
+    m_legend->move(kGap, size.height() - m_legend->height() - kGap - (hidesAny ? m_hidden->height() + kGap : 0));
     m_path->adjustSize();
     m_path->move(kGap, kGap);
     m_close->adjustSize();
@@ -187,9 +231,11 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     // Without a selection the path says what the middle shows, which the camera is about to change. The map is hidden
     // when all is in view.
     const QWidget* path = m_context.navigation().selection().isNone() || m_path->isHidden() ? nullptr : m_path;
+    // What gives way to nodes now has room again beside them.
+    const bool hidesAny = !m_text.hidden().isEmpty();
     std::vector<QRectF> overlays;
     for (const QWidget* widget : std::initializer_list<const QWidget*>{m_legend, m_hidden, m_close, path})
-        if (widget && !widget->isHidden())
+        if (widget && (widget == m_hidden ? hidesAny : !widget->isHidden()))
             overlays.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
     const auto isFree = [&](const Camera& camera) {
         return std::ranges::none_of(overlays, [&](const QRectF& overlay) { return isOverItems(overlay, camera); });
@@ -198,8 +244,8 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     if (isFree(whole)) return whole;
     // Above what is at the bottom, right of what is at the left, below what is at the top, or some of these. Beside all
     // of them nothing is covered, however small it gets.
-    const double left = m_hidden->isHidden() ? 0 : m_hidden->geometry().right(),
-                 bottom = m_hidden->isHidden() ? 0 : all.height() - m_hidden->y();
+    const double left = hidesAny ? m_hidden->geometry().right() : 0,
+                 bottom = hidesAny ? all.height() - m_hidden->y() : 0;
     const double top =
         std::max(path ? path->geometry().bottom() : 0, m_close->isHidden() ? 0 : m_close->geometry().bottom());
     const double leftOfLegend = m_legend->isHidden() ? left : m_legend->geometry().right() + kGap / 2.0,
@@ -241,12 +287,10 @@ QString CanvasOverlays::hiddenText() const {
     return metrics.elidedText(isShort ? m_text.hiddenCount() : text, Qt::ElideRight, std::max(most, 0)).toHtmlEscaped();
 }
 
-/// Where all is in view there is nothing to find on a map; in a small window it would hide what it is a map of.
+/// Where all is in view there is nothing to find on a map.
 bool CanvasOverlays::needsMap() const {
     const auto scene = m_view.scene();
-    const QSize size = m_canvas.size();
-    return m_overviewWanted && scene && !m_view.visible().contains(toQt(scene->bounds)) &&
-           size.width() > 4 * m_map->width() && size.height() > 2 * m_map->height();
+    return m_overviewWanted && scene && m_view.painter() && !m_view.visible().contains(toQt(scene->bounds));
 }
 
 void CanvasOverlays::setOverviewVisible(bool visible) {

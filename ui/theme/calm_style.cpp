@@ -5,6 +5,7 @@
 #include <QStyleOption>
 
 #include "ui/theme/elided_text.h"
+#include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::theme {
@@ -164,6 +165,17 @@ QRect CalmStyle::subElementRect(SubElement element, const QStyleOption* option, 
     if (element != SE_HeaderArrow) return QProxyStyle::subElementRect(element, option, widget);
     constexpr int kSize = 9;
     return {option->rect.center().x() - kSize / 2, option->rect.top() - 1, kSize, kSize};
+}
+
+/// Fusion's button for what a tool bar has no room for is a dot of three pixels.
+int CalmStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const {
+    return metric == PM_ToolBarExtensionExtent ? kIconSize + kTight : QProxyStyle::pixelMetric(metric, option, widget);
+}
+
+QIcon CalmStyle::standardIcon(StandardPixmap which, const QStyleOption* option, const QWidget* widget) const {
+    if (which == SP_ToolBarHorizontalExtensionButton) return icon(QStringLiteral("more"));
+    if (which == SP_ToolBarVerticalExtensionButton) return icon(QStringLiteral("next"));
+    return QProxyStyle::standardIcon(which, option, widget);
 }
 
 int CalmStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,

@@ -70,6 +70,10 @@ void WindowMenus::fillToolBar() {
         if (auto* button = qobject_cast<QToolButton*>(bar->widgetForAction(m_parts.actions.action(id))))
             button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     addGraphs(*bar);
+    if (auto* more = bar->findChild<QToolButton*>(QStringLiteral("qt_toolbar_ext_button"))) {
+        more->setToolTip(tr("More tools"));
+        more->setAccessibleName(tr("More tools"));
+    }
 }
 
 void WindowMenus::addGraphs(QToolBar& bar) {

@@ -9,6 +9,7 @@
 #include <QToolButton>
 
 #include "tests/support/window_fixture.h"
+#include "ui/canvas/overview_map.h"
 #include "ui/window/focus_bar.h"
 
 namespace tst_two_canvases {
@@ -40,6 +41,8 @@ class TestTwoCanvases : public test::WindowFixture {
     void selectionIsShared();
     void eachHasItsOwnPath();
     void conesAreOfOneCanvas();
+    void noMapCoversNodes_data();
+    void noMapCoversNodes();
     void theFirstCanBeClosed();
     void theSplitIsRemembered();
     void anotherModelStandsBeside();
@@ -199,6 +202,42 @@ void TestTwoCanvases::conesAreOfOneCanvas() {
     QVERIFY(m_window->canvases().focusBar()->isVisible());
     key(Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
     QCOMPARE(second()->view().scene()->items.size(), all);
+}
+
+void TestTwoCanvases::noMapCoversNodes_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::newRow("1280x720") << QSize(1280, 720);
+    QTest::newRow("1600x1000") << QSize(1600, 1000);
+}
+
+/// Wherever one looks, the maps give way: to another corner if there is one that is free.
+void TestTwoCanvases::noMapCoversNodes() {
+    QFETCH(QSize, size);
+    m_window->resize(size);
+    open(QStringLiteral("zoo:resnet18"));
+    split();
+    int seen = 0, elsewhere = 0;
+    for (GraphCanvas* shown : {first(), second()}) {
+        context().canvases().at(shown == first() ? 0 : 1).expandToDepth(2);
+        settle();
+        shown->view().zoomReset();
+        const auto* map = shown->findChild<canvas::OverviewMap*>();
+        const auto scene = shown->view().scene();
+        for (std::size_t i = 0; i < scene->items.size(); ++i) {
+            if (scene->items[i].what.open) continue;
+            shown->view().centreOn(canvas::toQt(scene->items[i].rect).topLeft() + QPointF(30 * (i % 7), 0));
+            settle();
+            if (!map->isVisible()) continue;
+            ++seen;
+            elsewhere += map->geometry().center().x() < shown->width() / 2 ? 1 : 0;
+            QVERIFY(shown->rect().contains(map->geometry()));
+            for (const layout::ItemId item : shown->view().visibleItems())
+                if (!scene->item(item).what.open)
+                    QVERIFY2(!shown->view().itemRect(item).intersects(map->geometry()),
+                             qPrintable(shown->text().spoken(item)));
+        }
+    }
+    QVERIFY2(seen > 10 && elsewhere > 0, qPrintable(QStringLiteral("%1, %2").arg(seen).arg(elsewhere)));
 }
 
 void TestTwoCanvases::theFirstCanBeClosed() {

@@ -124,12 +124,14 @@ void ModuleTreePanel::choose(const QModelIndex& index) {
     m_navigation.navigateTo(selection);
 }
 
-/// In a narrow panel the names need the room; the class is in the tool tip and in the details.
+/// In a narrow panel the names need the room; the rest is in the tool tip and in the details.
 void ModuleTreePanel::resizeEvent(QResizeEvent* event) {
     Panel::resizeEvent(event);
-    constexpr int kCharacters = 18;
-    const int left = width() - kClassWidth - m_view->header()->sectionSize(ModuleTreeModel::ParametersColumn);
-    m_view->setColumnHidden(ModuleTreeModel::ClassColumn, left < kCharacters * fontMetrics().averageCharWidth());
+    constexpr int kCharacters = 18, kFewCharacters = 14;
+    const int character = fontMetrics().averageCharWidth();
+    const int numbers = fontMetrics().horizontalAdvance(QStringLiteral("000.0 k")) + 2 * theme::kSmall;
+    m_view->setColumnHidden(ModuleTreeModel::ClassColumn, width() - kClassWidth - numbers < kCharacters * character);
+    m_view->setColumnHidden(ModuleTreeModel::ParametersColumn, width() - numbers < kFewCharacters * character);
 }
 
 void ModuleTreePanel::toggleInCanvas(const QModelIndex& index) {
