@@ -1,10 +1,13 @@
 // References of another tool, whose counted-up names may be of other nodes: what differs there is no divergence.
 
+#include <QRegularExpression>
 #include <QtTest>
 
 #include <map>
 
 #include "core/analysis/compare.h"
+#include "core/document/document.h"
+#include "core/io/npz/npz.h"
 
 namespace tst_counted_names {
 
@@ -65,6 +68,8 @@ class TestCountedNames : public QObject {
   private Q_SLOTS:
     void whatDiffersIsMatchedOrLeftOut_data();
     void whatDiffersIsMatchedOrLeftOut();
+    void aModelWithShiftedNamesDivergesWhereItDoes_data();
+    void aModelWithShiftedNamesDivergesWhereItDoes();
 };
 
 void TestCountedNames::whatDiffersIsMatchedOrLeftOut_data() {
@@ -109,6 +114,57 @@ void TestCountedNames::whatDiffersIsMatchedOrLeftOut_data() {
 void TestCountedNames::whatDiffersIsMatchedOrLeftOut() {
     QFETCH(Values, values);
     QTEST(found(values), "expected");
+}
+
+void TestCountedNames::aModelWithShiftedNamesDivergesWhereItDoes_data() {
+    QTest::addColumn<QString>("archive");
+    QTest::newRow("traced") << QStringLiteral("gpt_mini.trace.pt");
+    QTest::newRow("scripted") << QStringLiteral("gpt_mini.script.pt");
+}
+
+/// torch's own values of a transformer under names that are counted up from 1 more ("add_1" is called "add_2"), and its
+/// output with another last number: nothing before the last layer, whose name is sure, may be told to differ.
+void TestCountedNames::aModelWithShiftedNamesDivergesWhereItDoes() {
+    QFETCH(QString, archive);
+    const std::string folder = SONDE_TEST_DATA "/models/";
+    const auto document = document::open(folder + archive.toStdString());
+    const auto file = io::NpzFile::open(folder + "gpt_mini.npz");
+    QVERIFY(document && file);
+    static const QRegularExpression counted(
+        QStringLiteral("^node\\.(add|mul|view|matmul|transpose)(_(\\d+))?(\\.\\w+)?$"));
+    std::map<std::string, std::string> keys;  // the shifted one → that of the file
+    for (const std::string& key : file->keys()) {
+        const auto match = counted.match(QString::fromStdString(key));
+        const QString shifted = QStringLiteral("node.%1_%2%3")
+                                    .arg(match.captured(1))
+                                    .arg(match.captured(3).toInt() + 1)
+                                    .arg(match.captured(4));
+        if (!key.starts_with("case1.")) keys.emplace(match.hasMatch() ? shifted.toStdString() : key, key);
+    }
+    analysis::ReferenceValues reference;
+    for (const auto& [key, original] : keys) reference.keys.push_back(key);
+    reference.read = [&](const std::string& key) -> base::Result<Tensor> {
+        SONDE_ASSIGN(Tensor value, file->read(keys.at(key)));
+        if (key != "out.logits") return value;
+        std::vector<float> numbers;
+        for (std::int64_t i = 0; i < value.numel(); ++i) numbers.push_back(static_cast<float>(value.toDouble(i)));
+        numbers.back() += 1;
+        return Tensor::of<float>(value.shape(), numbers);
+    };
+    analysis::ComparedModel model{(*document)->graph, {}, {}};
+    for (const auto& input : (*document)->inputs) model.inputs.emplace_back(input.name, input.node);
+    for (const auto& output : (*document)->outputs) model.outputs.emplace_back(output.name, output.node);
+    model.looseNames = true;
+    model.areOutputsNamed = false;
+    exec::Runner runner(1);
+    const auto cases = analysis::compareWithin({}, model, reference, runner);
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    QStringList differ;
+    for (const analysis::ComparedValue& value : cases->front().values)
+        if (!value.ok) differ << QString::fromStdString(value.name);
+    QCOMPARE(differ, QStringList{QStringLiteral("logits")});
+    QVERIFY(cases->front().unmatched.size() > 20);
+    QVERIFY(cases->front().values.size() > 20);
 }
 
 QTEST_GUILESS_MAIN(TestCountedNames)
