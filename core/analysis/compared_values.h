@@ -28,9 +28,8 @@ struct ComparedModel {
     std::shared_ptr<const graph::InternalGraph> graph;
     std::vector<std::pair<std::string, graph::NodeId>> inputs;
     std::vector<std::pair<std::string, graph::NodeId>> outputs;
-    /// The graph was recorded by another tool than the reference: equal node names need not mean equal nodes. If all
-    /// outputs of a case are right, a node whose name was counted up ("add_1") and that differs counts as not matched
-    /// instead of wrong. What is named after its module is compared strictly.
+    /// The graph was recorded by another tool than the reference: equal node names need not mean equal nodes. What
+    /// namesOfOthers() finds counts as not matched instead of wrong.
     bool looseNames = false;
     /// The names of outputs are the model's own. If not ("out_0"), a reference may have others: they go by position
     /// without a note.
