@@ -39,6 +39,7 @@ constexpr Allowed kAllowed[] = {
     {"core/trace/traced_module/traced_module_operations.cpp", "reader: the methods that Python calls for operators"},
     {"core/trace/traced_module/query.cpp", "names of classes of layers"},
     {"core/passes/norm_elem_wise.cpp", "names of nodes, which begin with the operator's"},
+    {"core/session/diff/graph_side.cpp", "operators that exports of one model name differently"},
     {"core/session/watch/node_identity.cpp", "operators that exports of one model name differently"},
     {"core/passes/vocabulary.cpp", "creates nodes: the names of one operation in each vocabulary"},
     {"core/io/dump/", "reader"},

@@ -56,6 +56,8 @@ class PairMaker {
         bySequences();
         spread();
         replaced();
+        // What is left over in both is the same elsewhere.
+        if (m_isOneVocabulary) byKeys(of(m_a.detail), of(m_b.detail));
         GraphPairs result{m_a.match, m_b.match, {}, m_isReplaced, m_isOneVocabulary};
         if (!m_isOneVocabulary) {
             inModules(m_a, m_b, result.isInPairedModule[0]);
@@ -85,7 +87,7 @@ class PairMaker {
         if (m_isOneVocabulary || ours.outputs.empty() || theirs.outputs.empty()) return true;
         const tensor::TypeInfo &x = m_a.graph.node(ours.outputs.front()).type,
                                &y = m_b.graph.node(theirs.outputs.front()).type;
-        if (x.kind && y.kind && x.kind != y.kind) return false;
+        if (!x.isTensor() || !y.isTensor()) return true;
         const bool areTyped = x.dtype != tensor::DType::Undefined && y.dtype != tensor::DType::Undefined;
         if (areTyped && tensor::isInteger(x.dtype) != tensor::isInteger(y.dtype)) return false;
         if (!x.shape || !y.shape) return true;
@@ -98,7 +100,7 @@ class PairMaker {
     /// Moves elements only: between two vocabularies nothing says which one it is but what it is between.
     bool isWeak(const GraphSide& side, ExprId id) const {
         const operators::Traits& traits = graph::traitsOf(side.graph.expr(id));
-        return !m_isOneVocabulary && (traits.is(Trait::MovesData) || traits.mayBeView());
+        return !m_isOneVocabulary && !moduleOf(side, id).empty() && (traits.is(Trait::MovesData) || traits.mayBeView());
     }
 
     bool isSameOperator(ExprId a, ExprId b) const { return m_a.label[a.index()] == m_b.label[b.index()]; }

@@ -1,7 +1,9 @@
 #include "core/session/diff/graph_side.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "core/graph/traits.h"
 #include "core/session/watch/plain_operator.h"
@@ -38,15 +40,75 @@ Hash hashOfArgument(const Argument& argument) {
     return hash;
 }
 
+/// Operators that ONNX and ATen name differently and that have no class of their own.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOtherNames{{{"greater", "gt"},
+                                                                                    {"greaterorequal", "ge"},
+                                                                                    {"less", "lt"},
+                                                                                    {"lessorequal", "le"},
+                                                                                    {"reducemax", "max"},
+                                                                                    {"amax", "max"},
+                                                                                    {"reducemin", "min"},
+                                                                                    {"amin", "min"},
+                                                                                    {"mod", "remainder"}}};
+
 /// What an operator does, in any vocabulary: its class, all products being one; its plain name if the class says
 /// nothing.
 Hash hashOfClass(const Expr& expr) {
     const operators::Traits& traits = graph::traitsOf(expr);
+    if (traits.opClass == operators::OpClass::Stack) return 16 + static_cast<Hash>(operators::OpClass::Concat);
+    if (traits.opClass == operators::OpClass::Slice || traits.opClass == operators::OpClass::Select)
+        return 16 + static_cast<Hash>(operators::OpClass::Index);
+    const std::string plain = plainOperator(expr);
+    if (plain == "constantofshape") return 16 + static_cast<Hash>(operators::OpClass::Create);
+    if (const auto other = std::ranges::find(kOtherNames, plain, &std::pair<std::string_view, std::string_view>::first);
+        other != kOtherNames.end())
+        return hashOf(other->second);
     if (traits.is(operators::Trait::Convolves)) return 1;
     if (traits.is(operators::Trait::Multiplies)) return 2;
     if (traits.opClass == operators::OpClass::ReverseSub) return 16 + static_cast<Hash>(operators::OpClass::Sub);
     const bool says = traits.opClass != operators::OpClass::Other && traits.opClass != operators::OpClass::Arithmetic;
-    return says && !expr.op.name.empty() ? 16 + static_cast<Hash>(traits.opClass) : hashOf(plainOperator(expr));
+    return says && !expr.op.name.empty() ? 16 + static_cast<Hash>(traits.opClass) : hashOf(plain);
+}
+
+bool hasSlice(const Argument& argument) {
+    return argument.kind == Argument::Kind::Slice || std::ranges::any_of(argument.items, hasSlice);
+}
+
+/// A part of a tensor, which Python takes with the operator that it takes members of lists with.
+bool takesPartOfTensor(const InternalGraph& graph, const Expr& expr) {
+    return graph::traitsOf(expr).opClass == operators::OpClass::Index && !expr.inputs.empty() &&
+           (graph.node(expr.inputs.front()).type.isTensor() || std::ranges::any_of(expr.arguments, hasSlice));
+}
+
+/// One integer or bool: a number of Python in the other vocabulary.
+bool isNumber(const graph::Node& node) {
+    using tensor::ValueKind;
+    if (node.type.kind == ValueKind::Int || node.type.kind == ValueKind::Bool) return true;
+    const auto shape = node.type.staticShape();
+    const bool isWhole = tensor::isInteger(node.type.dtype) || node.type.dtype == tensor::DType::Bool;
+    return isWhole && shape && shape->numel() == 1;
+}
+
+/// Counts and conditions of loops and branches, which scripts compute with numbers and ONNX with tensors of one
+/// element.
+bool isCounting(const InternalGraph& graph, const Expr& expr) {
+    const auto isOne = [&](NodeId node) { return isNumber(graph.node(node)); };
+    return expr.bodies.empty() && !expr.outputs.empty() && !expr.op.name.empty() &&
+           std::ranges::all_of(expr.inputs, isOne) && std::ranges::all_of(expr.outputs, isOne);
+}
+
+/// The same value for the operation behind it: of a number, or a new dimension that only a concatenation reads (ONNX
+/// has no operator that stacks).
+bool isGlue(const InternalGraph& graph, const Expr& expr) {
+    const operators::OpClass opClass = graph::traitsOf(expr).opClass;
+    if (expr.outputs.size() != 1) return false;
+    const graph::Node& node = graph.node(expr.outputs.front());
+    if (opClass == operators::OpClass::Cast)
+        return !expr.inputs.empty() && isNumber(graph.node(expr.inputs.front())) && node.type.staticShape();
+    return opClass == operators::OpClass::ExpandDims && !node.users.empty() &&
+           std::ranges::all_of(node.users, [&](ExprId user) {
+               return graph::traitsOf(graph.expr(user)).opClass == operators::OpClass::Concat;
+           });
 }
 
 }  // namespace
@@ -87,9 +149,13 @@ FlatGraph::FlatGraph(const InternalGraph& of, bool isPlain) : graph(of), origin(
         if (body.outputs.size() != expr.outputs.size()) continue;
         for (std::size_t i = 0; i < expr.outputs.size(); ++i) origin[expr.outputs[i].index()] = body.outputs[i];
     }
-    const auto passesOn = [isPlain](const Expr& expr) {
-        return isPlain && graph::traitsOf(expr).isIdentityAtInference() && expr.outputs.size() == 1 &&
-               !expr.inputs.empty();
+    // A member of what an operation gives as one, or the same value again.
+    const auto passesOn = [isPlain, this](const Expr& expr) {
+        const operators::Traits& traits = graph::traitsOf(expr);
+        const bool isMember =
+            expr.op.domain == "prim" && traits.opClass == operators::OpClass::Index && !takesPartOfTensor(graph, expr);
+        return isPlain && (traits.isIdentityAtInference() || isMember || isGlue(graph, expr)) &&
+               expr.outputs.size() == 1 && !expr.inputs.empty();
     };
     for (const ExprId id : all)
         if (const Expr& expr = graph.expr(id); passesOn(expr))
@@ -108,7 +174,8 @@ FlatGraph::FlatGraph(const InternalGraph& of, bool isPlain) : graph(of), origin(
     for (const ExprId id : all) {
         const Expr& expr = graph.expr(id);
         const bool isLeftOut = isCallWithBody(expr) && !expr.outputs.empty() && producer(expr.outputs.front()) != id;
-        const bool isAside = passesOn(expr) || (isPlain && expr.op.domain == "prim" && expr.bodies.empty());
+        const bool isOfPython = expr.op.domain == "prim" && expr.bodies.empty() && !takesPartOfTensor(graph, expr);
+        const bool isAside = passesOn(expr) || (isPlain && (isOfPython || isCounting(graph, expr)));
         if (isValueExpr(expr) || isLeftOut || isAside) continue;
         order.push_back(id);
         for (const NodeId input : inputsOf(id)) users[input.index()].push_back(id);
