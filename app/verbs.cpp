@@ -22,6 +22,7 @@ Verb debugVerb();
 Verb loadAndRunVerb();
 Verb referenceVerb();
 Verb diffVerb();
+Verb findingsVerb();
 Verb sweepVerb();
 Verb bisectVerb();
 #ifdef SONDE_WITH_UI
@@ -33,7 +34,7 @@ const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
         infoVerb(),       traceVerb(),     runVerb(),         checkVerb(), benchVerb(), dumpVerb(),     opsVerb(),
         modelsVerb(),     passesVerb(),    conformanceVerb(), saveVerb(),  cutVerb(),   problemsVerb(), debugVerb(),
-        loadAndRunVerb(), referenceVerb(), bisectVerb(),      diffVerb(),  sweepVerb(),
+        loadAndRunVerb(), referenceVerb(), bisectVerb(),      diffVerb(),  sweepVerb(), findingsVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(),     windowVerb(),
 #endif

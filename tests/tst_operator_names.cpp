@@ -34,6 +34,8 @@ constexpr Allowed kAllowed[] = {
     {"core/export/inference/unfuse.cpp", "rules: the operators that each fused one of ours stands for"},
     {"core/passes/gradient.cpp", "rules: the derivative of each operator"},
     {"core/passes/gradient_rules.cpp", "rules: the derivative of each operator"},
+    {"core/analysis/findings/activations.cpp", "rules: the bounds of activations"},
+    {"core/analysis/findings/deprecated_operator.cpp", "rules: the operators that an opset of ONNX took away"},
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},
     {"core/trace/guard_description.cpp", "rules: each operator as Python writes it"},
     {"core/trace/traced_module/traced_module_operations.cpp", "reader: the methods that Python calls for operators"},

@@ -263,8 +263,9 @@ void TestModelDiff::exportsOfOneNetworkMatch_data() {
         for (const char* other : {".trace.pt", ".script.pt"})
             if (isThere(".onnx") && isThere(other))
                 QTest::addRow("%s%s", name, other) << QLatin1String(name) + ".onnx" << QLatin1String(name) + other;
-        // The script of the transformer has branches that a trace has not.
-        if (std::string_view(name) == "vit_small" || !isThere(".trace.pt") || !isThere(".script.pt")) continue;
+        // The scripts of the transformer and of the recurrent layer have branches that a trace has not.
+        const bool hasBranches = std::string_view(name) == "vit_small" || std::string_view(name) == "lstm_classifier";
+        if (hasBranches || !isThere(".trace.pt") || !isThere(".script.pt")) continue;
         QTest::addRow("%s, trace and script", name)
             << QLatin1String(name) + ".trace.pt" << QLatin1String(name) + ".script.pt";
     }

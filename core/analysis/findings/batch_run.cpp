@@ -1,0 +1,180 @@
+#include "core/analysis/findings/batch_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/exec/plan.h"
+#include "core/graph/traits.h"
+
+namespace sonde::analysis {
+
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+/// The dimension of a value that is a batch, by NodeId of an input or output; nothing: it has none.
+std::optional<std::size_t> batchAxis(const graph::Node& node, const std::string& symbol) {
+    if (!node.type.shape) return std::nullopt;
+    for (std::size_t axis = 0; axis < node.type.shape->size(); ++axis)
+        if ((*node.type.shape)[axis].symbol == symbol) return axis;
+    return std::nullopt;
+}
+
+struct BatchSymbol {
+    std::string name;
+    NodeId input;
+    bool isMadeUp = false;  ///< the file has no name for the dimension: which ones are the same is not known
+};
+
+std::optional<BatchSymbol> batchSymbol(const InternalGraph& graph) {
+    for (const NodeId input : graph.inputs()) {
+        const graph::Node& node = graph.node(input);
+        const auto& shape = node.type.shape;
+        if (!shape || shape->empty() || shape->front().symbol.empty()) continue;
+        return BatchSymbol{shape->front().symbol, input, shape->front().symbol == node.name + ".0"};
+    }
+    return std::nullopt;
+}
+
+/// Of dimensions without names the first open one with as many samples.
+std::optional<std::size_t> guessedAxis(const graph::Node& node, const Value& value, std::int64_t samples) {
+    if (!node.type.shape || !value.isTensor()) return std::nullopt;
+    for (std::size_t axis = 0; axis < node.type.shape->size() && axis < value.tensor().rank(); ++axis)
+        if (!(*node.type.shape)[axis].known() && value.tensor().shape()[axis] == samples) return axis;
+    return std::nullopt;
+}
+
+bool isRandom(const InternalGraph& graph) {
+    return std::ranges::any_of(graph.recursiveOrder(graph.mainId()), [&](graph::ExprId id) {
+        const operators::Traits& traits = graph::traitsOf(graph.expr(id));
+        return traits.is(operators::Trait::Random) && traits.opClass != operators::OpClass::Dropout;
+    });
+}
+
+/// Bytes of a contiguous tensor [outer, n, inner] in a batch twice as large: `first`, then `second`.
+base::Result<Tensor> stacked(const Tensor& first, const Tensor& second, std::size_t axis) {
+    std::vector<std::int64_t> dims(first.shape().begin(), first.shape().end());
+    std::int64_t inner = 1;
+    for (std::size_t i = axis; i < dims.size(); ++i) inner *= dims[i];
+    dims[axis] *= 2;
+    SONDE_ASSIGN(Tensor both, Tensor::allocate(first.dtype(), Shape(dims)));
+    const std::size_t part = static_cast<std::size_t>(inner) * tensor::itemSize(first.dtype());
+    for (std::size_t at = 0; part > 0 && at < first.sizeBytes(); at += part) {
+        std::copy_n(first.bytes() + at, part, both.mutableBytes() + 2 * at);
+        std::copy_n(second.bytes() + at, part, both.mutableBytes() + 2 * at + part);
+    }
+    return both;
+}
+
+/// The elements of each sample from the last to the first: other ones of the same kind, so that they are as valid.
+base::Result<Tensor> reversed(const Tensor& tensor, std::size_t axis) {
+    SONDE_ASSIGN(Tensor result, tensor.clone());
+    std::int64_t inner = 1;
+    for (std::size_t i = axis + 1; i < tensor.rank(); ++i) inner *= tensor.shape()[i];
+    const std::size_t item = tensor::itemSize(tensor.dtype());
+    const auto block = static_cast<std::size_t>(inner);
+    for (std::size_t begin = 0; block > 0 && begin < static_cast<std::size_t>(tensor.numel()); begin += block)
+        for (std::size_t i = 0; i < block; ++i)
+            std::copy_n(tensor.bytes() + (begin + i) * item, item,
+                        result.mutableBytes() + (begin + block - 1 - i) * item);
+    return result;
+}
+
+struct BatchInputs {
+    std::vector<Value> single, both;
+    bool areDifferent = false;  ///< the samples
+    bool isGuessed = false;     ///< which dimensions are the batch
+};
+
+base::Result<std::optional<BatchInputs>> batchInputs(const InternalGraph& graph, const std::vector<Value>& inputs,
+                                                     const BatchSymbol& symbol) {
+    BatchInputs made{inputs, inputs};
+    std::int64_t samples = -1;
+    for (std::size_t i = 0; i < inputs.size() && i < graph.inputs().size(); ++i)
+        if (graph.inputs()[i] == symbol.input && inputs[i].isTensor() && inputs[i].tensor().rank() > 0)
+            samples = inputs[i].tensor().shape()[0];
+    for (std::size_t i = 0; i < inputs.size() && i < graph.inputs().size(); ++i) {
+        const graph::Node& node = graph.node(graph.inputs()[i]);
+        auto axis = batchAxis(node, symbol.name);
+        if (!axis && symbol.isMadeUp) {
+            axis = guessedAxis(node, inputs[i], samples);
+            made.isGuessed = true;
+        }
+        if (!axis) continue;
+        if (!inputs[i].isTensor() || *axis >= inputs[i].tensor().rank() || inputs[i].tensor().dtype() == DType::String)
+            return std::optional<BatchInputs>();
+        SONDE_ASSIGN(const Tensor first, inputs[i].tensor().contiguous());
+        SONDE_ASSIGN(const Tensor second, reversed(first, *axis));
+        made.areDifferent = made.areDifferent || !tensor::identical(first, second);
+        SONDE_ASSIGN(Tensor both, stacked(first, second, *axis));
+        made.single[i] = Value(first);
+        made.both[i] = Value(std::move(both));
+    }
+    return std::optional(std::move(made));
+}
+
+/// Compares [outer, n, inner] with the first n of [outer, 2n, inner], and those with the others.
+BatchOutput compared(NodeId node, const Tensor& one, const Tensor& two, std::size_t axis) {
+    BatchOutput output{node};
+    output.isComparable = true;
+    std::int64_t inner = 1;
+    for (std::size_t i = axis; i < one.rank(); ++i) inner *= one.shape()[i];
+    for (std::int64_t i = 0; i < one.numel(); ++i) {
+        const std::int64_t at = (i / inner * 2) * inner + i % inner;
+        const double a = one.toDouble(i), b = two.toDouble(at), c = two.toDouble(at + inner);
+        output.isSameForBoth = output.isSameForBoth && (b == c || (std::isnan(b) && std::isnan(c)));
+        if (std::isnan(a) && std::isnan(b)) continue;
+        if (std::isfinite(a)) output.magnitude = std::max(output.magnitude, std::abs(a));
+        const double difference = a == b ? 0 : std::abs(a - b);
+        output.maxAbsolute = std::max(output.maxAbsolute, std::isnan(difference) ? INFINITY : difference);
+    }
+    return output;
+}
+
+BatchOutput compareOutput(const InternalGraph& graph, NodeId node, const Value& one, const Value& two,
+                          const std::string& symbol) {
+    BatchOutput output{node};
+    if (!one.isTensor() || !two.isTensor() || one.tensor().rank() != two.tensor().rank()) return output;
+    const Tensor &a = one.tensor(), &b = two.tensor();
+    if (a.dtype() != b.dtype() || a.dtype() == DType::String) return output;
+    std::optional<std::size_t> axis = batchAxis(graph.node(node), symbol);
+    for (std::size_t i = 0; i < a.rank() && !axis; ++i)
+        if (a.shape()[i] != b.shape()[i]) axis = i;
+    if (!axis || a.shape()[*axis] * 2 != b.shape()[*axis]) return output;
+    for (std::size_t i = 0; i < a.rank(); ++i)
+        if (i != *axis && a.shape()[i] != b.shape()[i]) return output;
+    return compared(node, a, b, *axis);
+}
+
+}  // namespace
+
+std::optional<BatchRun> runOnBatches(const std::shared_ptr<const InternalGraph>& graph,
+                                     const std::vector<Value>& inputs, exec::Runner& runner, std::uint64_t seed,
+                                     const base::WorkContext& work) {
+    const auto symbol = batchSymbol(*graph);
+    if (!symbol || isRandom(*graph)) return std::nullopt;
+    const auto made = batchInputs(*graph, inputs, *symbol);
+    if (!made || !*made || !(*made)->areDifferent) return std::nullopt;
+    const auto plan = exec::Plan::make(graph, {});
+    if (!plan) return std::nullopt;
+    exec::RunOptions options;
+    options.seed = seed;
+    const exec::Recording one = runner.run(**plan, (*made)->single, work, options);
+    if (one.error || work.cancelled()) return std::nullopt;
+    const exec::Recording two = runner.run(**plan, (*made)->both, work, options);
+    if (work.cancelled() || (two.error && (*made)->isGuessed)) return std::nullopt;
+    BatchRun run;
+    run.error = two.error;
+    for (std::size_t i = 0; !two.error && i < graph->outputs().size(); ++i)
+        if (i < one.outputs.size() && i < two.outputs.size())
+            run.outputs.push_back(
+                compareOutput(*graph, graph->outputs()[i], one.outputs[i], two.outputs[i], symbol->name));
+    return run;
+}
+
+}  // namespace sonde::analysis

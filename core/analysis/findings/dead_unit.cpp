@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "core/analysis/findings/checker.h"
+#include "core/analysis/problem.h"
+
+namespace sonde::analysis {
+
+namespace {
+
+/// Elements of a channel that must be zero before the channel counts as dead.
+constexpr std::int64_t kMinUnitSamples = 32;
+constexpr std::int64_t kManySamples = 4096;
+
+void findDeadUnits(const CheckedModel& model, std::vector<Finding>& findings) {
+    for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId()))
+        for (const graph::NodeId node : model.graph.expr(id).outputs) {
+            const UnitActivity* const activity = model.run->values.activity(node);
+            if (!activity || activity->samples < kMinUnitSamples) continue;
+            const auto units = static_cast<std::int64_t>(activity->isActive.size());
+            const std::int64_t dead = std::ranges::count(activity->isActive, false);
+            if (dead == 0) continue;
+            const bool isMost = 2 * dead > units;
+            const bool isSure = activity->samples >= kManySamples && model.run->inputs > 1;
+            findings.push_back(findingAt(
+                node, isMost ? base::Severity::Warning : base::Severity::Info,
+                isSure ? Confidence::Medium : Confidence::Low,
+                fmt::format(
+                    "{} of {} channels of {} are zero in all {} positions of {}: they take time and tell nothing", dead,
+                    units, placeText(model.graph, node), activity->samples,
+                    countedText(static_cast<std::int64_t>(model.run->inputs), "input")),
+                "run it on more inputs (--input-data, sonde sweep); channels that stay zero can be pruned, or the layer "
+                "before has lost them to a large learning rate or bias"));
+        }
+}
+
+}  // namespace
+
+FindingChecker deadUnitChecker() {
+    return {"dead-unit", FindingNeed::Run, "Channels of a rectifier (ReLU, ReLU6) that are zero on every input",
+            findDeadUnits};
+}
+
+}  // namespace sonde::analysis

@@ -1,0 +1,109 @@
+#include <array>
+#include <cctype>
+#include <fmt/format.h>
+#include <set>
+
+#include "core/analysis/findings/checker.h"
+
+namespace sonde::analysis {
+
+namespace {
+
+constexpr std::size_t kMaxScanned = 1 << 16, kMaxQuoted = 80;
+
+bool isWordByte(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-' || c == '+';
+}
+
+std::string_view wordFrom(std::string_view text, std::size_t begin) {
+    std::size_t end = begin;
+    while (end < text.size() && static_cast<unsigned char>(text[end]) > ' ' && text[end] != '"' && text[end] != '\'' &&
+           text[end] != ',' && text[end] != ';' && text[end] != ')')
+        ++end;
+    return text.substr(begin, std::min(end - begin, kMaxQuoted));
+}
+
+/// What shows a path of somebody's machine: folders of users, and drives.
+std::string_view absolutePath(std::string_view text) {
+    constexpr std::array<std::string_view, 11> kFolders{"/home/",    "/Users/", "/root/",     "/mnt/",
+                                                        "/tmp/",     "/opt/",   "/var/",      "/data/",
+                                                        "/private/", "file://", "/workspace/"};
+    for (const std::string_view folder : kFolders)
+        for (std::size_t at = text.find(folder); at != std::string_view::npos; at = text.find(folder, at + 1)) {
+            // "https://host/home/…" and "model/home/…" are no paths of a machine.
+            const bool isInside = at > 0 && (isWordByte(text[at - 1]) || text[at - 1] == '/');
+            if (!isInside && wordFrom(text, at).size() > folder.size()) return wordFrom(text, at);
+        }
+    for (std::size_t i = 0; i + 3 < text.size(); ++i) {
+        const bool isDrive = std::isalpha(static_cast<unsigned char>(text[i])) != 0 && text[i + 1] == ':' &&
+                             (text[i + 2] == '\\' || text[i + 2] == '/') && isWordByte(text[i + 3]);
+        if (isDrive && (i == 0 || !isWordByte(text[i - 1]))) return wordFrom(text, i);
+    }
+    return {};
+}
+
+std::string_view mailAddress(std::string_view text) {
+    for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@', at + 1)) {
+        std::size_t begin = at, end = at + 1;
+        while (begin > 0 && isWordByte(text[begin - 1])) --begin;
+        while (end < text.size() && isWordByte(text[end])) ++end;
+        const std::string_view host = text.substr(at + 1, end - at - 1);
+        const std::size_t dot = host.rfind('.');
+        const bool hasDomain = dot != std::string_view::npos && dot > 0 && host.size() - dot > 2 &&
+                               std::isalpha(static_cast<unsigned char>(host[dot + 1])) != 0;
+        if (begin < at && hasDomain) return text.substr(begin, std::min(end - begin, kMaxQuoted));
+    }
+    return {};
+}
+
+Finding privateFinding(const std::string& where, std::string_view what, std::string_view quoted) {
+    return {{},
+            base::Severity::Warning,
+            Confidence::Medium,
+            {},
+            {where},
+            fmt::format("{} has {}, '{}': the file reveals the machine or the person that it comes from", where, what,
+                        quoted),
+            "remove it from the file before it is given away"};
+}
+
+void findPrivate(const CheckedModel& model, std::vector<Finding>& findings) {
+    const auto scan = [&](const std::string& where, std::string_view text) {
+        text = text.substr(0, kMaxScanned);
+        if (const auto path = absolutePath(text); !path.empty())
+            findings.push_back(privateFinding(where, "an absolute path", path));
+        if (const auto mail = mailAddress(text); !mail.empty())
+            findings.push_back(privateFinding(where, "a mail address", mail));
+    };
+    for (const FileText& text : model.texts) scan(text.where, text.text);
+    // Names and places in sources, each folder once: a trace repeats them for every operation.
+    std::set<std::string, std::less<>> known;
+    for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId())) {
+        const graph::Expr& expr = model.graph.expr(id);
+        if (expr.outputs.empty()) continue;
+        const auto scanOnce = [&](std::string_view what, std::string_view text) {
+            const std::string_view path = absolutePath(text.substr(0, kMaxScanned));
+            if (path.empty() || !known.emplace(path).second) return;
+            Finding finding = privateFinding(std::string(what) + " " + model.graph.node(expr.outputs.front()).name,
+                                             "an absolute path", path);
+            finding.others.clear();
+            finding.nodes = {expr.outputs.front()};
+            findings.push_back(std::move(finding));
+        };
+        scanOnce("the name of", expr.name);
+        scanOnce("the name of", model.graph.node(expr.outputs.front()).name);
+        if (known.size() >= kMaxScanned || expr.source.empty() || model.work.cancelled()) continue;
+        const graph::SourcePlace place = expr.source.place();
+        scanOnce("the source recorded for", place.file);
+        scanOnce("the stack recorded for", place.stack);
+    }
+}
+
+}  // namespace
+
+FindingChecker privateMetadataChecker() {
+    return {"private-metadata", FindingNeed::File,
+            "Absolute paths and mail addresses in metadata, names and recorded sources", findPrivate};
+}
+
+}  // namespace sonde::analysis

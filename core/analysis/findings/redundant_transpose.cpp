@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+#include <optional>
+
+#include "core/analysis/findings/checker.h"
+#include "core/analysis/problem.h"
+#include "core/analysis/problems/advice.h"
+#include "core/graph/traits.h"
+
+namespace sonde::analysis {
+
+using graph::Expr;
+using graph::InternalGraph;
+using graph::NodeId;
+using operators::OpClass;
+using operators::ViewForm;
+
+namespace {
+
+using Order = std::vector<std::int64_t>;
+
+constexpr std::size_t kMaxBetween = 8;
+
+std::optional<std::int64_t> knownInt(const InternalGraph& graph, const Expr& expr, std::size_t index,
+                                     std::string_view keyword) {
+    const tensor::Value* const value = knownArgument(graph, expr, index, keyword);
+    if (!value || value->kind() != tensor::ValueKind::Int) return std::nullopt;
+    return value->toInt();
+}
+
+/// Where each dimension of the result is in the input; nothing if that is not known before a run.
+std::optional<Order> orderOf(const InternalGraph& graph, const Expr& expr) {
+    if (graph::traitsOf(expr).opClass != OpClass::Transpose || expr.inputs.empty() || expr.outputs.size() != 1)
+        return std::nullopt;
+    const auto& shape = graph.node(expr.inputs.front()).type.shape;
+    if (!shape) return std::nullopt;
+    const auto rank = static_cast<std::int64_t>(shape->size());
+    Order order(shape->size());
+    std::iota(order.begin(), order.end(), 0);
+    const ViewForm form = graph::traitsOf(expr).form;
+    if (form == ViewForm::None) {  // of ONNX
+        std::ranges::reverse(order);
+        order = expr.attributes.getInts("perm", order);
+    } else if (form == ViewForm::Transpose && expr.arguments.size() >= 3) {
+        const auto a = knownInt(graph, expr, 1, "dim0"), b = knownInt(graph, expr, 2, "dim1");
+        if (!a || !b || *a < -rank || *a >= rank || *b < -rank || *b >= rank) return std::nullopt;
+        std::swap(order[static_cast<std::size_t>((*a + rank) % rank)],
+                  order[static_cast<std::size_t>((*b + rank) % rank)]);
+    } else if (form == ViewForm::Permute && expr.arguments.size() == 2) {
+        const tensor::Value* const dims = knownArgument(graph, expr, 1, "dims");
+        if (!dims || !dims->isListLike() || dims->items().size() != order.size()) return std::nullopt;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if (dims->items()[i].kind() != tensor::ValueKind::Int) return std::nullopt;
+            order[i] = dims->items()[i].toInt() < 0 ? dims->items()[i].toInt() + rank : dims->items()[i].toInt();
+        }
+    } else {
+        return std::nullopt;
+    }
+    Order sorted = order;
+    std::ranges::sort(sorted);
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+        if (sorted[i] != static_cast<std::int64_t>(i)) return std::nullopt;
+    return order.size() == shape->size() ? std::optional(order) : std::nullopt;
+}
+
+bool isSameOrder(const Order& order) {
+    for (std::size_t i = 0; i < order.size(); ++i)
+        if (order[i] != static_cast<std::int64_t>(i)) return false;
+    return true;
+}
+
+/// The transposition whose result `expr` transposes again, through operations on single elements that nothing else
+/// reads.
+const Expr* transposedBefore(const InternalGraph& graph, const Expr& expr) {
+    NodeId node = expr.inputs.front();
+    for (std::size_t step = 0; step < kMaxBetween; ++step) {
+        const Expr& before = graph.expr(graph.node(node).producer);
+        if (before.body != expr.body || before.outputs.size() != 1 || graph.node(node).users.size() != 1)
+            return nullptr;
+        const operators::Traits& traits = graph::traitsOf(before);
+        if (traits.opClass == OpClass::Transpose) return &before;
+        const bool isBetween = traits.is(operators::Trait::ElementWise) && before.inputs.size() == 1 &&
+                               !traits.is(operators::Trait::InPlace);
+        if (!isBetween) return nullptr;
+        node = before.inputs.front();
+    }
+    return nullptr;
+}
+
+void findTransposes(const CheckedModel& model, std::vector<Finding>& findings) {
+    const InternalGraph& graph = model.graph;
+    for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        const auto order = orderOf(graph, expr);
+        if (!order) continue;
+        const NodeId node = expr.outputs.front();
+        if (isSameOrder(*order) && order->size() > 1) {
+            findings.push_back(findingAt(
+                node, base::Severity::Info, Confidence::High,
+                placeText(graph, node) + " transposes nothing: every dimension stays where it is", "remove it"));
+            continue;
+        }
+        const Expr* const before = transposedBefore(graph, expr);
+        const auto first = before ? orderOf(graph, *before) : std::nullopt;
+        if (!first || first->size() != order->size()) continue;
+        Order both;
+        for (const std::int64_t at : *order) both.push_back((*first)[static_cast<std::size_t>(at)]);
+        const bool isUndone = isSameOrder(both);
+        // Of views two are no more work than one.
+        if (!isUndone && graph::traitsOf(expr).mayBeView()) continue;
+        findings.push_back(
+            {{},
+             base::Severity::Info,
+             Confidence::High,
+             {before->outputs.front(), node},
+             {},
+             fmt::format("{} {} what {} did: both copy the whole tensor for nothing", placeText(graph, node),
+                         isUndone ? "undoes" : "transposes again", placeText(graph, before->outputs.front())),
+             isUndone ? "remove both" : "replace both by one"});
+    }
+}
+
+}  // namespace
+
+FindingChecker redundantTransposeChecker() {
+    return {"redundant-transpose", FindingNeed::File,
+            "Transpositions that undo one another, could be one, or move nothing", findTransposes};
+}
+
+}  // namespace sonde::analysis

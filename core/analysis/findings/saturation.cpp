@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include "core/analysis/findings/checker.h"
+#include "core/analysis/problem.h"
+
+namespace sonde::analysis {
+
+namespace {
+
+constexpr std::int64_t kMinSaturationElements = 32;
+constexpr std::int64_t kSaturatedPercent = 90;
+
+bool isModelOutput(const graph::InternalGraph& graph, graph::NodeId node) {
+    for (const graph::NodeId output : graph.outputs())
+        if (output == node) return true;
+    return false;
+}
+
+void findSaturation(const CheckedModel& model, std::vector<Finding>& findings) {
+    for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId())) {
+        const graph::Expr& expr = model.graph.expr(id);
+        const auto limits = limitsOf(model.graph, expr);
+        if (!limits || limits->isQuantized) continue;
+        for (const graph::NodeId node : expr.outputs) {
+            const ObservedValue* const value = model.run->values.of(node);
+            // A clear decision is what a model's output is for.
+            if (!value || value->count < kMinSaturationElements || isModelOutput(model.graph, node)) continue;
+            const std::int64_t saturated = value->low + value->high;
+            if (saturated * 100 < value->count * kSaturatedPercent) continue;
+            findings.push_back(findingAt(
+                node, base::Severity::Warning, model.run->inputs > 1 ? Confidence::Medium : Confidence::Low,
+                fmt::format(
+                    "{} of the elements are at the bounds of {}: differences between its inputs are lost, and it "
+                    "passes no gradient",
+                    percentText(saturated, value->count), placeText(model.graph, node)),
+                "check the scale of its input (normalisation, weights, the range that the model was trained on)"));
+        }
+    }
+}
+
+}  // namespace
+
+FindingChecker saturationChecker() {
+    return {"saturation", FindingNeed::Run, "Nearly all elements of a bounded activation are at its bounds",
+            findSaturation};
+}
+
+}  // namespace sonde::analysis

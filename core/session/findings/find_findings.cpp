@@ -1,0 +1,159 @@
+#include "core/session/findings/find_findings.h"
+
+#include <algorithm>
+
+#include "core/analysis/findings/findings.h"
+#include "core/exec/plan.h"
+#include "core/exec/runner.h"
+#include "core/graph/source_files.h"
+
+namespace sonde::session {
+
+using analysis::ObservedRun;
+using graph::NodeId;
+using tensor::Value;
+
+namespace {
+
+/// Of so many runs bad values are told: a fault shows in the first ones.
+constexpr std::size_t kMaxRecordings = 16;
+
+/// In the order of the graph's inputs.
+std::vector<Value> graphInputs(const document::Document& document, const std::vector<Value>& values) {
+    const std::vector<NodeId>& inputs = document.graph->inputs();
+    std::vector<Value> ordered(inputs.size());
+    for (std::size_t i = 0; i < document.inputs.size() && i < values.size(); ++i) {
+        const auto at = std::ranges::find(inputs, document.inputs[i].node);
+        if (at != inputs.end()) ordered[static_cast<std::size_t>(at - inputs.begin())] = values[i];
+    }
+    return ordered;
+}
+
+bool areSame(const std::vector<Value>& a, const std::vector<Value>& b) {
+    return std::ranges::equal(a, b, [](const Value& x, const Value& y) { return tensor::identical(x, y); });
+}
+
+/// Runs of the cases, one after the other.
+class CaseRuns {
+  public:
+    CaseRuns(const document::Document& document, const FindingRequest& request, std::vector<std::string>& notes)
+        : m_document(document), m_request(request), m_notes(notes),
+          m_runner(request.threads), m_run{
+                                         analysis::ObservedValues(document.graph), {}, 0, {}, request.acceptedValues} {}
+
+    base::Result<void> run(const base::WorkContext& work) {
+        SONDE_ASSIGN(m_plan, exec::Plan::make(m_document.graph, {}));
+        for (std::size_t i = 0; i < m_request.cases.size(); ++i) {
+            work.report("running the model", i, m_request.cases.size());
+            SONDE_TRY(runOne(i, work));
+        }
+        if (!m_first.empty() || m_document.graph->inputs().empty())
+            m_batch = analysis::runOnBatches(m_document.graph, m_first, m_runner, m_request.seed,
+                                             base::WorkContext{work.stop, {}});
+        if (work.cancelled()) return base::cancelled("running the model");
+        return {};
+    }
+
+    const ObservedRun* observed() const { return m_run.inputs > 0 ? &m_run : nullptr; }
+    const analysis::BatchRun* batch() const { return m_batch ? &*m_batch : nullptr; }
+
+  private:
+    base::Result<void> runOne(std::size_t index, const base::WorkContext& work) {
+        const std::vector<Value> inputs = graphInputs(m_document, m_request.cases[index]);
+        for (std::size_t i = 0; i < inputs.size(); ++i) m_run.values.add(m_document.graph->inputs()[i], inputs[i]);
+        exec::RunOptions options;
+        options.seed = m_request.seed;
+        options.observer = &m_run.values;
+        options.keepsWatched = false;
+        exec::Recording recording = m_runner.run(*m_plan, inputs, base::WorkContext{work.stop, {}}, options);
+        if (work.cancelled()) return base::cancelled("running the model");
+        if (recording.error) {
+            if (recording.failures.empty()) return *recording.error;  // the inputs do not fit: nothing was run
+            m_notes.push_back("the run failed, and values after that were not checked: " + recording.error->text());
+        }
+        noteOutputs(inputs, recording);
+        // Only bad values are looked up in it later.
+        recording.outputs.clear();
+        const bool isKept = !recording.bad.empty() && m_run.recordings.size() < kMaxRecordings;
+        if (isKept) m_run.recordings.push_back(std::move(recording));
+        return {};
+    }
+
+    void noteOutputs(const std::vector<Value>& inputs, const exec::Recording& recording) {
+        if (m_run.inputs == 0) {
+            m_run.inputs = 1;
+            m_first = inputs;
+            m_outputs = recording.outputs;
+            m_run.outputValues.assign(recording.outputs.size(), 1);
+            return;
+        }
+        if (areSame(inputs, m_first)) return;
+        ++m_run.inputs;
+        for (std::size_t i = 0; i < m_outputs.size() && i < recording.outputs.size(); ++i)
+            if (!tensor::identical(m_outputs[i], recording.outputs[i])) m_run.outputValues[i] = 2;
+    }
+
+    const document::Document& m_document;
+    const FindingRequest& m_request;
+    std::vector<std::string>& m_notes;
+    exec::Runner m_runner;
+    std::shared_ptr<const exec::Plan> m_plan;
+    ObservedRun m_run;
+    std::vector<Value> m_first, m_outputs;  ///< of the first case
+    std::optional<analysis::BatchRun> m_batch;
+};
+
+std::vector<analysis::FileText> textsOf(const document::Document& document, const FileFacts& facts) {
+    std::vector<analysis::FileText> texts;
+    if (!document.graph->name.empty()) texts.push_back({"the graph's name", document.graph->name});
+    if (!facts.producer.empty()) texts.push_back({"the producer", facts.producer});
+    for (const auto& [key, text] : facts.metadata) texts.push_back({"metadata '" + key + "'", text});
+    for (const auto& [key, text] : facts.properties) texts.push_back({"property '" + key + "'", text});
+    return texts;
+}
+
+void acceptIn(FindingReport& report, const std::vector<Acceptance>& acceptances) {
+    std::vector<bool> isUsed(acceptances.size(), false);
+    for (ReportedFinding& each : report.findings)
+        for (std::size_t i = 0; i < acceptances.size(); ++i) {
+            if (!acceptances[i].covers(*report.graph, each.finding)) continue;
+            isUsed[i] = true;
+            if (!each.accepted) each.accepted = acceptances[i].reason;
+        }
+    for (std::size_t i = 0; i < acceptances.size(); ++i) {
+        const Acceptance& acceptance = acceptances[i];
+        const bool isChecked = std::ranges::find(report.notChecked, acceptance.id) == report.notChecked.end();
+        if (isUsed[i] || !isChecked) continue;
+        const std::string where =
+            acceptance.nodes && !acceptance.nodes->empty() ? " of " + acceptance.nodes->front() : "";
+        report.notes.push_back("accepted " + acceptance.id + where + " is not found any more");
+    }
+}
+
+}  // namespace
+
+base::Result<FindingReport> findFindings(const document::Document& document, const ModelInfo& info,
+                                         const FindingRequest& request, const base::WorkContext& work) {
+    FindingReport report{document.graph, {}, {}, {}, {}};
+    CaseRuns runs(document, request, report.notes);
+    if (!request.cases.empty()) SONDE_TRY(runs.run(work));
+    work.report("reading the weights");
+    const std::vector<analysis::StoredWeight> weights = analysis::storedWeights(*document.graph, work);
+    const std::vector<analysis::FileText> texts = textsOf(document, info.file);
+    SONDE_TRY(graph::checkFiles(document.graph));
+    work.report("looking for findings");
+    analysis::FoundFindings found =
+        analysis::findFindings({*document.graph, info.counts, weights, texts, info.file.opsets, runs.observed(),
+                                runs.batch(), base::WorkContext{work.stop, {}}});
+    if (work.cancelled()) return base::cancelled("looking for findings");
+    for (analysis::Finding& finding : found.all) report.findings.push_back({std::move(finding), {}});
+    report.leftOut = std::move(found.leftOut);
+    for (const std::string_view id : found.notChecked) report.notChecked.emplace_back(id);
+    if (!runs.observed())
+        report.notes.push_back("the model was not run, so that its values were not checked" +
+                               (request.withoutCases.empty() ? std::string() : ": " + request.withoutCases));
+    acceptIn(report, request.acceptances);
+    return report;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,107 @@
+#include "core/session/findings/finding_report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/analysis/findings/checker.h"
+#include "core/analysis/problem.h"
+#include "core/base/visible_text.h"
+
+namespace sonde::session {
+
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxNamed = 3;
+
+std::string printedJson(const OrderedJson& json) {
+    return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+/// "conv1, conv2 and 7 more".
+std::string namedText(const graph::InternalGraph& graph, const analysis::Finding& finding) {
+    const std::vector<std::string> names = analysis::namesOf(graph, finding);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), kMaxNamed); ++i) text += (i > 0 ? ", " : "") + names[i];
+    if (names.size() > kMaxNamed) text += fmt::format(" and {} more", names.size() - kMaxNamed);
+    return text.empty() ? "(model)" : text;
+}
+
+std::string_view needText(analysis::FindingNeed need) {
+    switch (need) {
+        case analysis::FindingNeed::Run: return "run";
+        case analysis::FindingNeed::Batch: return "batch";
+        case analysis::FindingNeed::File: break;
+    }
+    return "file";
+}
+
+}  // namespace
+
+std::size_t FindingReport::count(base::Severity severity) const {
+    return static_cast<std::size_t>(std::ranges::count_if(findings, [severity](const ReportedFinding& each) {
+        return each.finding.severity == severity && !each.accepted;
+    }));
+}
+
+std::size_t FindingReport::acceptedCount() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(findings, [](const ReportedFinding& each) { return each.accepted.has_value(); }));
+}
+
+std::string FindingReport::text() const {
+    std::string all;
+    for (const auto& [finding, accepted] : findings) {
+        const std::string line = fmt::format("{:8}  {:25}  {:6}  {}: {}; {}",
+                                             accepted ? "accepted" : analysis::severityName(finding.severity),
+                                             finding.id, analysis::name(finding.confidence), namedText(*graph, finding),
+                                             finding.message, accepted ? "accepted: " + *accepted : finding.advice);
+        all += base::visibleText(line) + "\n";
+    }
+    for (const auto& [id, more] : leftOut) all += fmt::format("{}: {} more\n", id, more);
+    if (!notChecked.empty()) all += fmt::format("not checked: {}\n", fmt::join(notChecked, ", "));
+    return all + fmt::format("{} {}, errors: {}, warnings: {}, accepted: {}\n", findings.size(),
+                             findings.size() == 1 ? "finding" : "findings", count(base::Severity::Error),
+                             count(base::Severity::Warning), acceptedCount());
+}
+
+std::string FindingReport::json() const {
+    OrderedJson list = OrderedJson::array();
+    for (const auto& [finding, accepted] : findings) {
+        OrderedJson one{{"id", finding.id},
+                        {"severity", analysis::severityName(finding.severity)},
+                        {"confidence", analysis::name(finding.confidence)},
+                        {"nodes", analysis::namesOf(*graph, finding)},
+                        {"message", finding.message},
+                        {"advice", finding.advice},
+                        {"accepted", nullptr}};
+        if (accepted) one["accepted"] = *accepted;
+        list.push_back(std::move(one));
+    }
+    OrderedJson more = OrderedJson::object();
+    for (const auto& [id, count] : leftOut) more[id] = count;
+    return printedJson({{"format", "sonde-findings"},
+                        {"version", 1},
+                        {"findings", std::move(list)},
+                        {"left_out", std::move(more)},
+                        {"not_checked", notChecked},
+                        {"notes", notes}});
+}
+
+std::string findingListText() {
+    std::string all;
+    for (const analysis::FindingChecker& checker : analysis::findingCheckers())
+        all += fmt::format("{:25}  {:5}  {}\n", checker.id, needText(checker.need), checker.description);
+    return all;
+}
+
+std::string findingListJson() {
+    OrderedJson list = OrderedJson::array();
+    for (const analysis::FindingChecker& checker : analysis::findingCheckers())
+        list.push_back({{"id", checker.id}, {"needs", needText(checker.need)}, {"description", checker.description}});
+    return printedJson({{"format", "sonde-finding-list"}, {"version", 1}, {"checkers", std::move(list)}});
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,254 @@
+// Each finding is found where it was planted in a generated network, and not in the same network without it.
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <set>
+
+#include "core/analysis/findings/checker.h"
+#include "core/document/document.h"
+#include "core/session/findings/find_findings.h"
+#include "core/session/read_inputs.h"
+#include "tests/support/finding_networks.h"
+
+namespace tst_findings {
+
+using namespace sonde;
+using session::Acceptance;
+using session::FindingReport;
+using test::FindingNetwork;
+
+class TestFindings : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void plantedOnesAreFound_data();
+    void plantedOnesAreFound();
+    void everyIdIsPlanted();
+    void idsAreSorted();
+    void withoutARunValuesAreNotChecked();
+    void whatIsAcceptedHasAReason();
+    void acceptedNodesMustBeAll();
+    void jsonHasThePublishedKeys();
+    void writesMakeReadsDiffer();
+    void manyAreCounted();
+    void largeGraphsTakeBoundedTime();
+
+  private:
+    std::shared_ptr<const document::Document> open(const std::string& bytes) {
+        const QString path = m_folder.filePath(QStringLiteral("m%1.onnx").arg(m_count++));
+        if (!test::onnxfile::write(path, bytes)) qFatal("cannot write");
+        const auto document = document::open(path.toStdString(), {});
+        if (!document) qFatal("%s", document.error().text().c_str());
+        return *document;
+    }
+    static FindingReport reportOf(const document::Document& document, bool isRun = true,
+                                  std::vector<Acceptance> accepted = {}) {
+        session::FindingRequest request;
+        request.acceptances = std::move(accepted);
+        if (isRun) {
+            const auto cases = session::readCases(document, {});
+            if (!cases) qFatal("%s", cases.error().text().c_str());
+            for (const io::InputCase& one : *cases) request.cases.push_back(one.values);
+        }
+        session::ModelInfoRequest about;
+        about.hashes = false;
+        const auto info = session::modelInfo(document, about);
+        if (!info) qFatal("%s", info.error().text().c_str());
+        auto report = session::findFindings(document, *info, request);
+        if (!report) qFatal("%s", report.error().text().c_str());
+        return *report;
+    }
+    /// "NODE, NODE" of each finding of the id.
+    static QStringList placesOf(const FindingReport& report, std::string_view id) {
+        QStringList places;
+        for (const auto& each : report.findings) {
+            if (each.finding.id != id) continue;
+            QStringList names;
+            for (const std::string& name : analysis::namesOf(*report.graph, each.finding))
+                names << QString::fromStdString(name);
+            places << names.join(QStringLiteral(", "));
+        }
+        return places;
+    }
+    static FindingNetwork network(std::string_view id) {
+        for (const FindingNetwork& each : test::findingNetworks())
+            if (id == each.id) return each;
+        qFatal("no network for the id");
+    }
+
+    QTemporaryDir m_folder;
+    int m_count = 0;
+};
+
+void TestFindings::plantedOnesAreFound_data() {
+    QTest::addColumn<int>("index");
+    const auto networks = test::findingNetworks();
+    for (std::size_t i = 0; i < networks.size(); ++i)
+        QTest::addRow("%s: %s", networks[i].id, networks[i].what) << static_cast<int>(i);
+}
+
+void TestFindings::plantedOnesAreFound() {
+    QFETCH(int, index);
+    const FindingNetwork planted = test::findingNetworks()[static_cast<std::size_t>(index)];
+    const FindingReport faulty = reportOf(*open(planted.model(true))), clean = reportOf(*open(planted.model(false)));
+    const QStringList places = placesOf(faulty, planted.id);
+    QVERIFY2(!places.isEmpty(), faulty.text().c_str());
+    if (*planted.node != '\0') {
+        const QString names = QStringLiteral(", ") + places.join(QStringLiteral(", ")) + u',';
+        QVERIFY2(names.contains(QStringLiteral(", %1,").arg(QLatin1String(planted.node))), faulty.text().c_str());
+    }
+    QVERIFY2(placesOf(clean, planted.id).isEmpty(), clean.text().c_str());
+    QVERIFY2(clean.count(base::Severity::Error) == 0, clean.text().c_str());
+    // Each says why it matters and what to do.
+    for (const auto& each : faulty.findings) {
+        QVERIFY(!each.finding.message.empty());
+        QVERIFY(!each.finding.advice.empty());
+    }
+}
+
+void TestFindings::everyIdIsPlanted() {
+    std::set<std::string_view> ids, planted;
+    for (const analysis::FindingChecker& checker : analysis::findingCheckers()) ids.insert(checker.id);
+    for (const FindingNetwork& each : test::findingNetworks()) planted.insert(each.id);
+    QVERIFY(ids == planted);
+    QCOMPARE(ids.size(), analysis::findingCheckers().size());
+}
+
+void TestFindings::idsAreSorted() {
+    QVERIFY(std::ranges::is_sorted(analysis::findingCheckers(), {}, &analysis::FindingChecker::id));
+    for (const analysis::FindingChecker& checker : analysis::findingCheckers()) {
+        QVERIFY(checker.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos);
+        QVERIFY(!checker.description.empty());
+    }
+}
+
+void TestFindings::withoutARunValuesAreNotChecked() {
+    const auto document = open(network("nan").model(true));
+    const FindingReport report = reportOf(*document, false);
+    QVERIFY(placesOf(report, "nan").isEmpty());
+    for (const char* id : {"nan", "inf", "dead-unit", "saturation", "batch-dependent"})
+        QVERIFY(std::ranges::find(report.notChecked, id) != report.notChecked.end());
+    QCOMPARE(report.notes.size(), std::size_t{1});
+    QVERIFY(QString::fromStdString(report.notes.front()).contains(u"was not run"));
+    // What needs no run is found all the same.
+    QCOMPARE(placesOf(reportOf(*open(network("training-mode").model(true)), false), "training-mode"), QStringList{"y"});
+}
+
+void TestFindings::whatIsAcceptedHasAReason() {
+    const auto document = open(network("bad-weight").model(true));
+    QVERIFY(reportOf(*document).count(base::Severity::Error) > 0);
+    const FindingReport report = reportOf(
+        *document, false, {{"bad-weight", std::vector<std::string>{"w"}, "a test"}, {"unused-input", {}, "not there"}});
+    QCOMPARE(report.count(base::Severity::Error), std::size_t{0});
+    QCOMPARE(report.acceptedCount(), std::size_t{1});
+    QCOMPARE(report.findings.front().accepted, std::optional<std::string>("a test"));
+    QVERIFY(QString::fromStdString(report.notes.back()).contains(u"accepted unused-input is not found any more"));
+    QVERIFY(QString::fromStdString(report.text()).contains(u"accepted: a test"));
+}
+
+void TestFindings::acceptedNodesMustBeAll() {
+    const auto document = open(network("duplicate-subgraph").model(true));
+    const auto accepted = [&](std::optional<std::vector<std::string>> nodes) {
+        return reportOf(*document, false, {{"duplicate-subgraph", std::move(nodes), "meant"}}).acceptedCount();
+    };
+    QCOMPARE(accepted(std::nullopt), std::size_t{1});
+    QCOMPARE(accepted(std::vector<std::string>{"ra", "rb", "other"}), std::size_t{1});
+    QCOMPARE(accepted(std::vector<std::string>{"ra"}), std::size_t{0});
+    QCOMPARE(accepted(std::vector<std::string>{}), std::size_t{0});
+}
+
+void TestFindings::jsonHasThePublishedKeys() {
+    const FindingReport report =
+        reportOf(*open(network("training-mode").model(true)), true, {{"training-mode", std::nullopt, "on purpose"}});
+    const QJsonObject root = QJsonDocument::fromJson(QByteArray::fromStdString(report.json())).object();
+    QCOMPARE(root["format"].toString(), QStringLiteral("sonde-findings"));
+    QCOMPARE(root["version"].toInt(), 1);
+    const QJsonArray findings = root["findings"].toArray();
+    QCOMPARE(findings.size(), static_cast<qsizetype>(report.findings.size()));
+    QVERIFY(!findings.isEmpty());
+    const QJsonObject first = findings.first().toObject();
+    QCOMPARE(first.keys(), (QStringList{"accepted", "advice", "confidence", "id", "message", "nodes", "severity"}));
+    QCOMPARE(first["id"].toString(), QStringLiteral("training-mode"));
+    QCOMPARE(first["severity"].toString(), QStringLiteral("error"));
+    QCOMPARE(first["confidence"].toString(), QStringLiteral("high"));
+    QCOMPARE(first["nodes"].toArray(), (QJsonArray{"y"}));
+    QCOMPARE(first["accepted"].toString(), QStringLiteral("on purpose"));
+    const FindingReport open_ = reportOf(*open(network("training-mode").model(true)));
+    QVERIFY(QJsonDocument::fromJson(QByteArray::fromStdString(open_.json()))["findings"][0]["accepted"].isNull());
+}
+
+/// The same reads before and after a write are no duplicates.
+void TestFindings::writesMakeReadsDiffer() {
+    graph::InternalGraph graph;
+    const auto floats = tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{4});
+    const graph::NodeId x = graph.addInput(graph.mainId(), "x", floats);
+    const auto apply = [&](const char* op, const std::string& name, std::vector<graph::Argument> arguments) {
+        graph::Expr expr;
+        expr.op = {"aten", op, 0};
+        expr.body = graph.mainId();
+        expr.scope = graph.rootScope();
+        expr.arguments = std::move(arguments);
+        const std::vector<std::string> names{name};
+        const graph::ExprId id = graph.addExpr(std::move(expr), names);
+        graph.setType(graph.expr(id).outputs.front(), floats);
+        return graph.expr(id).outputs.front();
+    };
+    const auto node = [](graph::NodeId id) { return graph::Argument::of(id); };
+    const graph::NodeId before = apply("exp", "before", {node(x)});
+    const graph::NodeId copy = apply("clone", "copy", {node(x)});
+    const graph::NodeId first = apply("exp", "first", {node(copy)});
+    apply("zero_", "zeros", {node(copy)});
+    const graph::NodeId second = apply("exp", "second", {node(copy)});
+    const graph::NodeId after = apply("exp", "after", {node(x)});
+    graph.setResult(graph.mainId(), graph::Argument::container(graph::Argument::Kind::Tuple,
+                                                               {node(before), node(first), node(second), node(after)}));
+    const analysis::ModelCounts counts;
+    std::vector<analysis::Finding> found;
+    analysis::duplicateSubgraphChecker().find({graph, counts, {}, {}, {}}, found);
+    QCOMPARE(found.size(), std::size_t{1});
+    QCOMPARE(analysis::namesOf(graph, found.front()), (std::vector<std::string>{"before", "after"}));
+}
+
+namespace {
+
+/// relu(relu(… x)), and beside each an operation that nothing reads.
+std::string longChain(int count) {
+    std::vector<test::onnxfile::Node> nodes;
+    std::string last = "x";
+    for (int i = 0; i < count; ++i) {
+        const std::string next = i + 1 == count ? "y" : "r" + std::to_string(i);
+        nodes.push_back({"Relu", {last}, {next}});
+        nodes.push_back({"Exp", {last}, {"e" + std::to_string(i)}});
+        last = next;
+    }
+    return test::findingnetworks::chain(nodes, {1, 4}, {1, 4});
+}
+
+}  // namespace
+
+void TestFindings::manyAreCounted() {
+    const FindingReport report = reportOf(*open(longChain(300)), false);
+    QCOMPARE(placesOf(report, "unused-output").size(), 200);
+    QCOMPARE(report.leftOut.at("unused-output"), std::size_t{100});
+    QVERIFY(QString::fromStdString(report.text()).contains(u"unused-output: 100 more"));
+}
+
+/// Measures time: quadratic work on 100,000 operations would take minutes.
+void TestFindings::largeGraphsTakeBoundedTime() {
+    const auto document = open(longChain(50'000));
+    QElapsedTimer timer;
+    timer.start();
+    const FindingReport report = reportOf(*document);
+    QVERIFY2(timer.elapsed() < 60'000, qPrintable(QString::number(timer.elapsed())));
+    QCOMPARE(report.leftOut.at("unused-output"), std::size_t{50'000 - 200});
+}
+
+QTEST_APPLESS_MAIN(TestFindings)
+
+}  // namespace tst_findings
+
+#include "tst_findings.moc"
