@@ -23,6 +23,7 @@ Verb loadAndRunVerb();
 Verb referenceVerb();
 Verb diffVerb();
 Verb findingsVerb();
+Verb reportVerb();
 Verb sweepVerb();
 Verb bisectVerb();
 #ifdef SONDE_WITH_UI
@@ -34,7 +35,7 @@ const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
         infoVerb(),       traceVerb(),     runVerb(),         checkVerb(), benchVerb(), dumpVerb(),     opsVerb(),
         modelsVerb(),     passesVerb(),    conformanceVerb(), saveVerb(),  cutVerb(),   problemsVerb(), debugVerb(),
-        loadAndRunVerb(), referenceVerb(), bisectVerb(),      diffVerb(),  sweepVerb(), findingsVerb(),
+        loadAndRunVerb(), referenceVerb(), bisectVerb(),      diffVerb(),  sweepVerb(), findingsVerb(), reportVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(),     windowVerb(),
 #endif

@@ -1,0 +1,102 @@
+#include "app/verbs/render_picture.h"
+
+#include <QGuiApplication>
+
+#include <fmt/format.h>
+
+#include "ui/canvas/card_labels.h"
+#include "ui/canvas/export.h"
+#include "ui/canvas/layout_service.h"
+
+namespace sonde::app {
+
+namespace {
+
+/// From this many equal blocks in a row on they are drawn as one, as in the window.
+constexpr std::size_t kFoldPictureFrom = 3;
+/// Bytes: a reader's browser takes long for more, and nobody sees anything in it.
+constexpr qsizetype kMaxPicture = qsizetype{8} << 20;
+/// Boxes that an open module may bring: layout of more takes longer than all the rest of a report.
+constexpr std::size_t kMaxBoxes = 3000;
+
+void dropQtMessage(QtMsgType type, const QMessageLogContext&, const QString& message) {
+    if (type == QtFatalMsg || type == QtCriticalMsg) std::fprintf(stderr, "%s\n", qPrintable(message));
+}
+
+/// The program's arguments, as Qt wants them: kept as long as the application.
+struct OffscreenApplication {
+    OffscreenApplication() {
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+        qInstallMessageHandler(dropQtMessage);
+        application = std::make_unique<QGuiApplication>(count, arguments);
+    }
+    int count = 1;
+    char name[6] = "sonde";
+    char* arguments[2] = {name, nullptr};
+    std::unique_ptr<QGuiApplication> application;
+};
+
+/// Operations that are drawn one by one: those of open groups.
+std::size_t boxCount(const layout::Outline& outline, const layout::ViewState& view) {
+    std::size_t count = 0;
+    const graph::InternalGraph& graph = outline.graph();
+    for (const graph::ExprId id : graph.main().order) {
+        const graph::ScopeId scope = graph.expr(id).scope;
+        const bool isInside = scope.valid() && scope != graph.rootScope() && outline.groupOf(scope) &&
+                              !layout::isOpen(outline, view, outline.groupOf(scope));
+        count += isInside ? 0 : 1;
+    }
+    return count;
+}
+
+}  // namespace
+
+struct GraphPictures::Drawing {
+    explicit Drawing(std::shared_ptr<const document::Document> of)
+        : document(std::move(of)), outline(document->graph) {}
+
+    OffscreenApplication application;
+    std::shared_ptr<const document::Document> document;
+    layout::Outline outline;
+};
+
+GraphPictures::GraphPictures(std::shared_ptr<const document::Document> document)
+    : m_drawing(std::make_unique<Drawing>(std::move(document))) {}
+
+GraphPictures::~GraphPictures() = default;
+
+base::Result<std::string> GraphPictures::svg(const std::string& qualname, const base::WorkContext& work) {
+    const layout::Outline& outline = m_drawing->outline;
+    layout::ViewState view;
+    view.foldFrom = kFoldPictureFrom;
+    layout::openToDepth(outline, view, qualname.empty() ? 1 : 0);
+    bool isFound = qualname.empty();
+    for (const graph::Scope& scope : outline.graph().scopes()) {
+        if (qualname.empty() || scope.qualname != qualname || !outline.groupOf(scope.id)) continue;
+        layout::reveal(outline, view, scope.id);
+        layout::setOpen(outline, view, outline.groupOf(scope.id), true);
+        isFound = true;
+    }
+    if (!isFound)
+        return base::usageError("no module '" + qualname + "' was called in this model", "--expand",
+                                "sonde trace MODEL lists the modules of all nodes");
+    // At depth 0 modules alone are left where depth 1 would be too much.
+    if (qualname.empty() && boxCount(outline, view) > kMaxBoxes) layout::openToDepth(outline, view, 0);
+    if (const std::size_t boxes = boxCount(outline, view); boxes > kMaxBoxes)
+        return base::usageError(fmt::format("the graph has {} operations outside of modules: too many to draw", boxes));
+    canvas::CanvasStyle style;
+    style.scheme = theme::Scheme::Light;
+    style.labels = canvas::makeCardLabels({}, nullptr);
+    const auto measure = std::make_shared<const canvas::TextMeasure>(style.textScale);
+    layout::SceneOptions sceneOptions;
+    sceneOptions.metrics = canvas::itemMetrics(m_drawing->document->graph, style, measure, {}, {});
+    SONDE_ASSIGN(auto scene, canvas::layOut(outline, view, sceneOptions, work));
+    const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)),
+                                       m_drawing->document->graph, measure, style);
+    SONDE_ASSIGN(const QByteArray bytes, canvas::sceneBytes(painter, {}, QStringLiteral("svg"), 1, work));
+    if (bytes.size() > kMaxPicture)
+        return base::usageError(fmt::format("the picture has {} MiB: too many to read", bytes.size() >> 20));
+    return bytes.toStdString();
+}
+
+}  // namespace sonde::app

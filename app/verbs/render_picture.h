@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/progress.h"
+#include "core/document/document_types.h"
+
+namespace sonde::app {
+
+/// Draws graphs for reports, as `sonde render` does. One at a time in a program: it is the application object that
+/// fonts need.
+class GraphPictures {
+  public:
+    explicit GraphPictures(std::shared_ptr<const document::Document> document);
+    ~GraphPictures();
+
+    /// The graph as an <svg>, with what is open at depth 1, or with one module open inside of what it is in. Errors: a
+    /// module that was not called (Usage); Cancelled; what layout says; a picture too large to be read (Usage).
+    base::Result<std::string> svg(const std::string& qualname, const base::WorkContext& work);
+
+  private:
+    struct Drawing;
+    std::unique_ptr<Drawing> m_drawing;
+};
+
+}  // namespace sonde::app

@@ -1,0 +1,307 @@
+#include "core/session/report/make_report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+#include "core/analysis/problem.h"
+#include "core/base/count_text.h"
+#include "core/base/number_text.h"
+#include "core/base/version.h"
+
+namespace sonde::session {
+
+using tensor::SymbolicSum;
+
+namespace {
+
+using Column = ReportTable::Column;
+
+constexpr std::size_t kMaxRows = 500, kMaxBars = 20, kMaxFindingRows = 1000;
+constexpr int kMaxReportDepth = 2;
+
+/// "4.089 G", "3,072", "1024*N".
+std::string reportSum(const SymbolicSum& sum) {
+    const auto number = sum.constant();
+    if (!number) return sum.text();
+    constexpr std::pair<double, const char*> kUnits[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+    for (const auto& [unit, letter] : kUnits)
+        if (static_cast<double>(*number) >= unit)
+            return fmt::format("{:.4g} {}", static_cast<double>(*number) / unit, letter);
+    return base::countText(*number);
+}
+
+std::string reportBytes(const SymbolicSum& sum) {
+    const auto number = sum.constant();
+    return number ? analysis::bytesText(*number) : sum.text();
+}
+
+std::string joinedText(const std::vector<std::string>& texts, std::size_t most) {
+    std::string joined;
+    for (std::size_t i = 0; i < std::min(texts.size(), most); ++i) joined += (i > 0 ? ", " : "") + texts[i];
+    return texts.size() > most ? joined + fmt::format(" and {} more", texts.size() - most) : joined;
+}
+
+ReportTable factTable(std::vector<std::vector<std::string>> rows) {
+    std::erase_if(rows, [](const std::vector<std::string>& row) { return row.back().empty(); });
+    return {{}, {{"fact"}, {"value"}}, std::move(rows), {}};
+}
+
+void cut(ReportTable& table) {
+    if (table.rows.size() <= kMaxRows) return;
+    table.note = fmt::format("and {} more", table.rows.size() - kMaxRows);
+    table.rows.resize(kMaxRows);
+}
+
+ReportSection summarySection(const document::Document& document, const ReportContent& content) {
+    const ModelInfo& info = content.info;
+    const FileFacts& file = info.file;
+    std::vector<std::vector<std::string>> rows{
+        {"model", document.title},
+        {"format", document.format},
+        {"producer", file.producer},
+        {"bytes", file.file ? base::countText(static_cast<std::int64_t>(file.file->bytes)) : std::string()},
+        {"SHA-256", file.file ? file.file->sha256 : std::string()}};
+    for (const auto& [domain, version] : file.opsets) rows.push_back({"opset", fmt::format("{} {}", domain, version)});
+    const analysis::ModelCounts& counts = info.counts;
+    rows.push_back(
+        {"parameters", fmt::format("{} in {} tensors, {}", base::countText(counts.parameters.elements),
+                                   counts.parameters.tensors, analysis::bytesText(counts.parameters.bytes))});
+    rows.push_back({"buffers", counts.buffers.elements > 0 ? base::countText(counts.buffers.elements) : std::string()});
+    rows.push_back({"multiply-adds", reportSum(info.cost.total.multiplyAdds)});
+    rows.push_back({"FLOPs", reportSum(info.cost.total.flops)});
+    rows.push_back({"cost is of", info.costBasis});
+    rows.push_back({"operations", base::countText(static_cast<std::int64_t>(info.summary.nodes))});
+    rows.push_back({"modules", base::countText(static_cast<std::int64_t>(document.modules->modules().size()) - 1)});
+    rows.push_back({"longest path", fmt::format("{} operations", info.structure.depth)});
+    std::vector<std::string> unsupported(info.summary.unsupported.begin(), info.summary.unsupported.end());
+    rows.push_back({"cannot be run", joinedText(unsupported, 10)});
+    rows.push_back({"findings", fmt::format("{} errors, {} warnings, {} accepted, {} in all",
+                                            content.findings.count(base::Severity::Error),
+                                            content.findings.count(base::Severity::Warning),
+                                            content.findings.acceptedCount(), content.findings.findings.size())});
+    ReportSection section{"summary", "Summary", {factTable(std::move(rows))}};
+    ReportTable values{"Inputs and outputs", {{""}, {"name"}, {"type"}}, {}, {}};
+    for (const document::NamedNode& each : document.inputs)
+        values.rows.push_back({"input", each.name, document.graph->node(each.node).type.text()});
+    for (const document::NamedNode& each : document.outputs)
+        values.rows.push_back({"output", each.name, document.graph->node(each.node).type.text()});
+    cut(values);
+    section.blocks.emplace_back(std::move(values));
+    if (!info.dimensions.empty()) {
+        ReportTable open{"Open dimensions", {{"name"}, {"of"}, {"outputs that depend on it"}}, {}, {}};
+        for (const analysis::DynamicDimension& each : info.dimensions)
+            open.rows.push_back({each.name, joinedText(each.inputs, 8), joinedText(each.outputs, 8)});
+        cut(open);
+        section.blocks.emplace_back(std::move(open));
+    }
+    return section;
+}
+
+ReportSection findingsSection(const ReportContent& content) {
+    ReportSection section{"findings", "Findings", {}};
+    ReportFindings all;
+    for (const auto& [finding, accepted] : content.findings.findings) {
+        if (all.findings.size() == kMaxFindingRows) break;
+        all.findings.push_back({std::string(analysis::severityName(finding.severity)), finding.id,
+                                std::string(analysis::name(finding.confidence)),
+                                joinedText(analysis::namesOf(*content.findings.graph, finding), 5), finding.message,
+                                finding.advice, accepted.value_or(std::string())});
+    }
+    std::size_t more = content.findings.findings.size() - all.findings.size();
+    for (const auto& [id, count] : content.findings.leftOut) more += count;
+    if (more > 0) all.note = fmt::format("and {} more, which `sonde findings --json` lists or counts", more);
+    if (all.findings.empty()) section.blocks.emplace_back(ReportText{"Nothing was found."});
+    else section.blocks.emplace_back(std::move(all));
+    if (!content.findings.notChecked.empty())
+        section.blocks.emplace_back(ReportText{"Not checked: " + joinedText(content.findings.notChecked, 100) + "."});
+    for (const std::string& note : content.findings.notes) section.blocks.emplace_back(ReportText{note});
+    return section;
+}
+
+ReportSection graphSection(const ReportContent& content) {
+    ReportSection section{"graph", "Graph", {}};
+    if (!content.picturesNote.empty()) section.blocks.emplace_back(ReportText{content.picturesNote});
+    for (const ReportPicture& picture : content.pictures) section.blocks.emplace_back(picture);
+    return section;
+}
+
+/// Bars of what are numbers, the longest ones.
+ReportChart chart(std::string title, std::vector<ReportChart::Bar> bars) {
+    std::erase_if(bars, [](const ReportChart::Bar& bar) { return !(bar.value > 0); });
+    std::ranges::stable_sort(bars, std::greater(), &ReportChart::Bar::value);
+    ReportChart result{std::move(title), std::move(bars), {}};
+    if (result.bars.size() > kMaxBars) {
+        result.note = fmt::format("and {} smaller ones", result.bars.size() - kMaxBars);
+        result.bars.resize(kMaxBars);
+    }
+    return result;
+}
+
+int depthOf(const std::string& qualname) {
+    return qualname.empty() ? 0 : 1 + static_cast<int>(std::ranges::count(qualname, '.'));
+}
+
+ReportSection costSection(const document::Document& document, const ModelInfo& info) {
+    ReportSection section{"cost", "Cost", {}};
+    section.blocks.emplace_back(ReportText{
+        "Multiply-adds are those of convolutions, matrix products, attention and recurrent layers; FLOPs are two for each of "
+        "them and one for any other operation on a number. The figures are of: " +
+        info.costBasis + "."});
+    const analysis::CostSum& total = info.cost.total;
+    const auto peak = info.cost.peakActivationBytes;
+    section.blocks.emplace_back(
+        factTable({{"multiply-adds", reportSum(total.multiplyAdds)},
+                   {"FLOPs", reportSum(total.flops)},
+                   {"bytes read", reportBytes(total.bytesRead)},
+                   {"bytes written", reportBytes(total.bytesWritten)},
+                   {"FLOPs by byte", total.intensity() ? fmt::format("{:.3g}", *total.intensity()) : std::string()},
+                   {"activations", reportBytes(total.activationBytes)},
+                   {"activations at once", peak ? analysis::bytesText(*peak) : std::string()}}));
+    ReportTable modules{"By module",
+                        {{"module"},
+                         {"class"},
+                         {"parameters", true},
+                         {"multiply-adds", true},
+                         {"FLOPs", true},
+                         {"bytes read", true},
+                         {"bytes written", true},
+                         {"activations", true}},
+                        {},
+                        {}};
+    std::vector<ReportChart::Bar> bars;
+    for (std::size_t i = 0; i < document.modules->modules().size(); ++i) {
+        const graph::ModuleInfo& module = document.modules->module(i);
+        const analysis::CostSum& cost = info.cost.ofModule[i];
+        if (depthOf(module.qualname) > kMaxReportDepth) continue;
+        modules.rows.push_back({module.qualname.empty() ? "(model)" : module.qualname, module.moduleClass,
+                                base::countText(info.counts.ofModule[i].parameters.elements),
+                                reportSum(cost.multiplyAdds), reportSum(cost.flops), reportBytes(cost.bytesRead),
+                                reportBytes(cost.bytesWritten), reportBytes(cost.activationBytes)});
+        if (depthOf(module.qualname) == 1)
+            bars.push_back(
+                {module.qualname, static_cast<double>(cost.flops.constant().value_or(0)), reportSum(cost.flops)});
+    }
+    cut(modules);
+    if (!bars.empty()) section.blocks.emplace_back(chart("FLOPs by module", std::move(bars)));
+    section.blocks.emplace_back(std::move(modules));
+    std::map<std::string, SymbolicSum> byOperator;
+    for (std::size_t i = 0; i < info.cost.ofExpr.size(); ++i)
+        if (info.cost.ofExpr[i].part == analysis::CostPart::Counted)
+            byOperator[analysis::operatorTitle(info.graph->expr(graph::ExprId(i)))].add(info.cost.ofExpr[i].sum.flops);
+    bars.clear();
+    for (const auto& [name, sum] : byOperator)
+        bars.push_back({name, static_cast<double>(sum.constant().value_or(0)), reportSum(sum)});
+    section.blocks.emplace_back(chart("FLOPs by operator", std::move(bars)));
+    for (const std::string& assumption : info.cost.assumptions) section.blocks.emplace_back(ReportText{assumption});
+    if (!info.cost.notCounted.empty()) {
+        std::vector<std::string> names;
+        for (const auto& [name, count] : info.cost.notCounted) names.push_back(fmt::format("{} ({})", name, count));
+        section.blocks.emplace_back(ReportText{"Not counted: " + joinedText(names, 30) + "."});
+    }
+    return section;
+}
+
+ReportSection operatorsSection(const ModelInfo& info) {
+    ReportTable table{"", {{"operator"}, {"domain"}, {"version", true}, {"count", true}, {""}}, {}, {}};
+    for (const analysis::OperatorUse& use : info.structure.operators)
+        table.rows.push_back({use.name, use.domain.empty() ? "ai.onnx" : use.domain,
+                              use.version > 0 ? std::to_string(use.version) : std::string(), std::to_string(use.count),
+                              use.isUnsupported ? "cannot be run" : ""});
+    cut(table);
+    return {"operators", "Operators", {std::move(table)}};
+}
+
+ReportSection weightsSection(const ModelInfo& info) {
+    ReportSection section{"weights", "Stored tensors", {}};
+    ReportTable dtypes{
+        "By element type", {{"element type"}, {"tensors", true}, {"elements", true}, {"bytes", true}}, {}, {}};
+    for (const DTypeBytes& each : info.byDType)
+        dtypes.rows.push_back({std::string(tensor::name(each.dtype)), base::countText(each.tensors),
+                               base::countText(each.elements), analysis::bytesText(each.bytes)});
+    section.blocks.emplace_back(std::move(dtypes));
+    const auto kindText = [](analysis::StoredKind kind) {
+        return kind == analysis::StoredKind::Parameter ? "parameter"
+               : kind == analysis::StoredKind::Buffer  ? "buffer"
+                                                       : "constant";
+    };
+    ReportTable all{"Tensors", {{"name"}, {"is"}, {"elements", true}, {"bytes", true}, {""}}, {}, {}};
+    for (const analysis::StoredTensor& each : info.counts.tensors) {
+        if (each.kind == analysis::StoredKind::Constant) continue;
+        all.rows.push_back({joinedText(each.names, 3), kindText(each.kind), base::countText(each.size.elements),
+                            analysis::bytesText(each.size.bytes),
+                            isTiedParameter(each)  ? "tied"
+                            : isUnusedTensor(each) ? "unused"
+                                                   : ""});
+    }
+    cut(all);
+    section.blocks.emplace_back(std::move(all));
+    return section;
+}
+
+std::string shortNumber(double value) { return base::roundedText(value, 6); }
+
+ReportSection valuesSection(const ReportContent& content) {
+    ReportSection section{"values", "Values on the input", {}};
+    if (!content.valuesNote.empty()) section.blocks.emplace_back(ReportText{content.valuesNote});
+    if (content.values.empty()) return section;
+    section.blocks.emplace_back(ReportText{"Input data: " + content.inputData});
+    ReportTable table{"",
+                      {{""},
+                       {"name"},
+                       {"type"},
+                       {"min", true},
+                       {"max", true},
+                       {"mean", true},
+                       {"std", true},
+                       {"zero", true},
+                       {"NaN", true},
+                       {"Inf", true}},
+                      {},
+                      {}};
+    ReportTable hashes{"SHA-256 of their elements", {{""}, {"name"}, {"SHA-256"}}, {}, {}};
+    for (const ReportedValue& value : content.values) {
+        const analysis::TensorStats& stats = value.stats;
+        const bool hasFigures = !value.sha256.empty() && stats.finiteCount() > 0;
+        const auto figure = [&](double number) { return hasFigures ? shortNumber(number) : std::string(); };
+        table.rows.push_back({value.kind, value.name, value.type, figure(stats.minimum), figure(stats.maximum),
+                              figure(stats.mean), figure(stats.deviation), std::to_string(stats.zeroCount),
+                              std::to_string(stats.nanCount), std::to_string(stats.infCount)});
+        if (!value.sha256.empty()) hashes.rows.push_back({value.kind, value.name, value.sha256});
+    }
+    cut(table);
+    cut(hashes);
+    section.blocks.emplace_back(std::move(table));
+    section.blocks.emplace_back(std::move(hashes));
+    return section;
+}
+
+ReportSection versionsSection(const ReportContent& content) {
+    const FileFacts& file = content.info.file;
+    std::vector<std::vector<std::string>> rows{{"Sonde", SONDE_CORE_VERSION}};
+    if (file.file) rows.push_back({file.path, "SHA-256 " + file.file->sha256});
+    for (const ModelFile& each : file.external) rows.push_back({each.path, "SHA-256 " + each.sha256});
+    for (const std::string& name : file.functions) rows.push_back({"function", name});
+    for (const auto& [key, value] : file.properties) rows.push_back({key, value});
+    for (const auto& [key, value] : file.metadata) rows.push_back({"metadata " + key, value});
+    ReportTable table = factTable(std::move(rows));
+    cut(table);
+    return {"versions", "Versions and hashes", {std::move(table)}};
+}
+
+}  // namespace
+
+Report makeReport(const document::Document& document, const ReportContent& content) {
+    Report report{document.title, "Audit report", {}};
+    report.sections.push_back(summarySection(document, content));
+    report.sections.push_back(findingsSection(content));
+    report.sections.push_back(graphSection(content));
+    report.sections.push_back(costSection(document, content.info));
+    report.sections.push_back(operatorsSection(content.info));
+    report.sections.push_back(weightsSection(content.info));
+    report.sections.push_back(valuesSection(content));
+    report.sections.push_back(versionsSection(content));
+    return report;
+}
+
+}  // namespace sonde::session

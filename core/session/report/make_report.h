@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/document/document_types.h"
+#include "core/session/findings/finding_report.h"
+#include "core/session/model_info.h"
+#include "core/session/report/report.h"
+#include "core/session/report/report_values.h"
+
+namespace sonde::session {
+
+/// What a report is made of; the callers computed it.
+struct ReportContent {
+    const ModelInfo& info;
+    const FindingReport& findings;
+    std::vector<ReportedValue> values;
+    std::string valuesNote;               ///< why there are none, and other remarks
+    std::string inputData;                ///< what the values are of, as it was given
+    std::vector<ReportPicture> pictures;  ///< of the graph
+    std::string picturesNote;             ///< why there is none
+};
+
+/// The sections, in the order in which somebody reads who has to sign: summary, findings, graph, cost, weights, values,
+/// versions. No dates and no measured times: the same model and input give the same report.
+Report makeReport(const document::Document& document, const ReportContent& content);
+
+}  // namespace sonde::session

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace sonde::session {
+
+// What a report says, apart from how it is written: HTML and PDF are made of the same blocks.
+
+struct ReportText {
+    std::string text;
+};
+
+struct ReportTable {
+    struct Column {
+        std::string title;
+        bool isNumber = false;  ///< to the right
+    };
+    std::string title;  ///< may be empty
+    std::vector<Column> columns;
+    std::vector<std::vector<std::string>> rows;
+    std::string note;  ///< below it: "and 12 more"; may be empty
+};
+
+/// Bars, longest first.
+struct ReportChart {
+    struct Bar {
+        std::string label;
+        double value = 0;  ///< not negative
+        std::string text;  ///< the value as it is written
+    };
+    std::string title;
+    std::vector<Bar> bars;
+    std::string note;
+};
+
+struct ReportPicture {
+    std::string title;
+    std::string svg;  ///< an <svg> element, with or without what may stand before it in a file
+};
+
+struct ReportFinding {
+    std::string severity, id, confidence, places, message, advice;
+    std::string accepted;  ///< the reason; empty: it is not accepted
+};
+struct ReportFindings {
+    std::vector<ReportFinding> findings;
+    std::string note;
+};
+
+using ReportBlock = std::variant<ReportText, ReportTable, ReportChart, ReportPicture, ReportFindings>;
+
+struct ReportSection {
+    std::string id;  ///< for links: letters and '-'
+    std::string title;
+    std::vector<ReportBlock> blocks;
+};
+
+struct Report {
+    std::string title, subtitle;
+    std::vector<ReportSection> sections;
+};
+
+/// One HTML file without scripts, which loads nothing: styles and pictures are in it. It is XML too. Light or dark as
+/// the reader's system is, and light on paper. Texts are escaped; control characters are made visible. The same report
+/// gives the same bytes.
+std::string reportHtml(const Report& report);
+
+}  // namespace sonde::session

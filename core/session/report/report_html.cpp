@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "core/base/visible_text.h"
+#include "core/session/report/report.h"
+
+namespace sonde::session {
+
+namespace {
+
+constexpr const char* kStyle = R"(
+:root { color-scheme: light dark; --ink: #1c2430; --dim: #5b6675; --line: #d8dee6; --paper: #ffffff; --soft: #f4f6f9; --bar: #3b6ea8;
+  --error: #b3261e; --warning: #8a5a00; --info: #2f5f8f; --accepted: #5b6675; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e3e8ef; --dim: #9aa6b5; --line: #38424f; --paper: #161b22; --soft: #1f2630;
+  --bar: #6fa3dc; --error: #ff8a80; --warning: #ffc65c; --info: #8fc1f2; --accepted: #9aa6b5; } }
+@media print { :root { color-scheme: light; --ink: #000000; --dim: #444444; --line: #bbbbbb; --paper: #ffffff; --soft: #ffffff; --bar: #555555;
+  --error: #000000; --warning: #000000; --info: #000000; --accepted: #444444; } nav { display: none; } section { break-inside: auto; }
+  h2 { break-after: avoid; } tr, figure { break-inside: avoid; } body { max-width: none; padding: 0; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 24px; max-width: 1100px; font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+h1 { margin: 0; font-size: 28px; overflow-wrap: anywhere; } .subtitle { margin: 0 0 16px; color: var(--dim); }
+h2 { margin: 36px 0 8px; font-size: 20px; border-bottom: 1px solid var(--line); } h3 { margin: 20px 0 6px; font-size: 15px; }
+nav a { margin-right: 14px; color: var(--info); }
+.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 13px; }
+th { text-align: left; color: var(--dim); font-weight: 600; } th, td { padding: 4px 8px; border-bottom: 1px solid var(--line); vertical-align: top; }
+td { overflow-wrap: anywhere; } .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.note { color: var(--dim); font-size: 13px; } figure { margin: 12px 0; } figcaption { font-weight: 600; font-size: 15px; margin-bottom: 6px; }
+.graph { overflow: auto; max-height: 900px; border: 1px solid var(--line); background: #ffffff; } .graph svg { display: block; max-width: 100%; height: auto; }
+.finding { border-left: 4px solid var(--line); background: var(--soft); padding: 6px 12px; margin: 8px 0; break-inside: avoid; }
+.finding p { margin: 2px 0; overflow-wrap: anywhere; } .finding .head { font-weight: 600; }
+.error { border-color: var(--error); } .error .severity { color: var(--error); } .warning { border-color: var(--warning); }
+.warning .severity { color: var(--warning); } .info { border-color: var(--info); } .info .severity { color: var(--info); }
+.accepted { border-color: var(--accepted); opacity: 0.85; } .chart text { font: 12px system-ui, sans-serif; fill: var(--ink); } .chart rect { fill: var(--bar); }
+)";
+
+/// Text between tags, and in attributes.
+std::string escaped(std::string_view text) {
+    std::string result;
+    for (const char c : base::visibleText(text)) {
+        switch (c) {
+            case '&': result += "&amp;"; break;
+            case '<': result += "&lt;"; break;
+            case '>': result += "&gt;"; break;
+            case '"': result += "&quot;"; break;
+            case '\'': result += "&#39;"; break;
+            default: result += c;
+        }
+    }
+    return result;
+}
+
+void addNote(std::string& html, const std::string& note) {
+    if (!note.empty()) html += fmt::format("<p class=\"note\">{}</p>\n", escaped(note));
+}
+
+/// Writes the blocks.
+struct BlockWriter {
+    std::string& html;
+
+    void operator()(const ReportText& block) const { html += fmt::format("<p>{}</p>\n", escaped(block.text)); }
+
+    void operator()(const ReportTable& table) const {
+        if (table.rows.empty()) return;
+        if (!table.title.empty()) html += fmt::format("<h3>{}</h3>\n", escaped(table.title));
+        html += "<div class=\"wide\"><table>\n<thead><tr>";
+        for (const ReportTable::Column& column : table.columns)
+            html += fmt::format("<th{}>{}</th>", column.isNumber ? " class=\"number\"" : "", escaped(column.title));
+        html += "</tr></thead>\n<tbody>\n";
+        for (const std::vector<std::string>& row : table.rows) {
+            html += "<tr>";
+            for (std::size_t i = 0; i < row.size() && i < table.columns.size(); ++i)
+                html +=
+                    fmt::format("<td{}>{}</td>", table.columns[i].isNumber ? " class=\"number\"" : "", escaped(row[i]));
+            html += "</tr>\n";
+        }
+        html += "</tbody></table></div>\n";
+        addNote(html, table.note);
+    }
+
+    void operator()(const ReportChart& chart) const {
+        if (chart.bars.empty()) return;
+        constexpr int kRow = 20, kLabel = 240, kBar = 480, kWidth = 860;
+        double most = 0;
+        for (const ReportChart::Bar& bar : chart.bars) most = std::max(most, bar.value);
+        const auto height = static_cast<int>(chart.bars.size()) * kRow + 4;
+        html += fmt::format(
+            "<figure><figcaption>{}</figcaption>\n<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" "
+            "viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\">\n",
+            escaped(chart.title), kWidth, height, kWidth, height);
+        int top = 2;
+        for (const ReportChart::Bar& bar : chart.bars) {
+            const double width = most > 0 ? std::max(1.0, kBar * bar.value / most) : 0;
+            const std::string label = shortened(bar.label);
+            html += fmt::format(
+                "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text><rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" "
+                "height=\"{}\"><title>{}</title></rect><text x=\"{:.1f}\" y=\"{}\">{}</text>\n",
+                kLabel - 8, top + 14, escaped(label), kLabel, top + 3, width, kRow - 6, escaped(bar.label),
+                kLabel + width + 6, top + 14, escaped(bar.text));
+            top += kRow;
+        }
+        html += "</svg></figure>\n";
+        addNote(html, chart.note);
+    }
+
+    void operator()(const ReportPicture& picture) const {
+        // What stands before the element in a file of its own has no place here.
+        const std::size_t begin = picture.svg.find("<svg"), end = picture.svg.rfind("</svg>");
+        if (begin == std::string::npos || end == std::string::npos || end < begin) return;
+        html += fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"graph\">{}</svg></div></figure>\n",
+                            escaped(picture.title), picture.svg.substr(begin, end - begin));
+    }
+
+    void operator()(const ReportFindings& block) const {
+        for (const ReportFinding& finding : block.findings) {
+            const std::string places = finding.places.empty() ? std::string() : ": " + finding.places;
+            html += fmt::format(
+                "<div class=\"finding {}\"><p class=\"head\"><span class=\"severity\">{}</span> {}{}</p>\n"
+                "<p>{}</p>\n<p>What to do: {}</p>\n",
+                finding.accepted.empty() ? escaped(finding.severity) : "accepted",
+                finding.accepted.empty() ? escaped(finding.severity) : "accepted (" + escaped(finding.severity) + ")",
+                escaped(finding.id), escaped(places), escaped(finding.message), escaped(finding.advice));
+            if (!finding.accepted.empty()) html += fmt::format("<p>Accepted: {}</p>\n", escaped(finding.accepted));
+            html += fmt::format("<p class=\"note\">confidence: {}</p></div>\n", escaped(finding.confidence));
+        }
+        addNote(html, block.note);
+    }
+
+    /// Its end, which tells more than its beginning; by whole characters of UTF-8.
+    static std::string shortened(const std::string& label) {
+        constexpr std::size_t kMaxLabel = 34;
+        if (label.size() <= kMaxLabel) return label;
+        std::size_t begin = label.size() - kMaxLabel;
+        while (begin < label.size() && (static_cast<unsigned char>(label[begin]) & 0xc0U) == 0x80U) ++begin;
+        return "\u2026" + label.substr(begin);
+    }
+};
+
+}  // namespace
+
+std::string reportHtml(const Report& report) {
+    std::string html = fmt::format(
+        "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}: {}</title>\n<style>{}</style>\n"
+        "</head>\n<body>\n<header>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n<nav>",
+        escaped(report.subtitle), escaped(report.title), kStyle, escaped(report.title), escaped(report.subtitle));
+    for (const ReportSection& section : report.sections)
+        html += fmt::format("<a href=\"#{}\">{}</a>\n", section.id, escaped(section.title));
+    html += "</nav>\n</header>\n<main>\n";
+    for (const ReportSection& section : report.sections) {
+        html += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", section.id, escaped(section.title));
+        for (const ReportBlock& block : section.blocks) std::visit(BlockWriter{html}, block);
+        html += "</section>\n";
+    }
+    return html + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,78 @@
+// `sonde report`: the real program writes one file that shows the model, the same in each run.
+
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+#include <QtTest>
+
+#include "tests/support/finding_networks.h"
+#include "tests/support/run_sonde.h"
+
+namespace tst_report_verb {
+
+using namespace sonde::test;
+
+class TestReportVerb : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void twoRunsGiveTheSameBytes();
+    void modulesAreDrawn();
+    void wrongUsageIsTold();
+
+  private:
+    QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
+    QByteArray read(const char* name) const {
+        QFile file(path(name));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+    static QString errorOf(const QByteArray& html) {
+        QXmlStreamReader reader(html);
+        while (!reader.atEnd()) reader.readNext();
+        return reader.errorString();
+    }
+
+    QTemporaryDir m_folder;
+};
+
+void TestReportVerb::twoRunsGiveTheSameBytes() {
+    for (const FindingNetwork& network : findingNetworks())
+        if (std::string_view(network.id) == "zero-filter")
+            QVERIFY(onnxfile::write(path("m.onnx"), network.model(true)));
+    for (const char* name : {"a.html", "b.html"}) {
+        const Outcome outcome = runSonde({"report", path("m.onnx"), "-o", path(name)});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    }
+    const QByteArray html = read("a.html");
+    QVERIFY2(errorOf(html).isEmpty(), qPrintable(errorOf(html)));
+    QVERIFY(html == read("b.html"));
+    QVERIFY(html.contains("zero-filter"));
+    QVERIFY(!html.contains("<script"));
+    // The graph and two charts at most.
+    QVERIFY(html.count("<svg") >= 1);
+}
+
+void TestReportVerb::modulesAreDrawn() {
+    const Outcome outcome = runSonde({"report", "zoo:resnet18_slim", "--input-data", "#rand(0,1,1,3,64,64)", "--expand",
+                                      "layer1.0", "--watch", "fc", "-o", path("r.html")});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const QByteArray html = read("r.html");
+    QVERIFY2(errorOf(html).isEmpty(), qPrintable(errorOf(html)));
+    QVERIFY(html.contains("Module layer1.0"));
+    QVERIFY(html.contains("<td>watched</td><td>fc</td>"));
+    QVERIFY(html.contains("FLOPs by module"));
+}
+
+void TestReportVerb::wrongUsageIsTold() {
+    QCOMPARE(runSonde({"report", "zoo:resnet18_slim", "-o", path("r.txt")}).status, 2);
+    const Outcome module = runSonde({"report", "zoo:resnet18_slim", "--expand", "none", "-o", path("n.html")});
+    QCOMPARE(module.status, 2);
+    QVERIFY(module.err.contains(u"no module 'none'"));
+    QVERIFY(!QFile::exists(path("n.html")));
+    QCOMPARE(runSonde({"report", "zoo:resnet18_slim", "-o", path("none/r.html")}).status, 4);
+}
+
+QTEST_APPLESS_MAIN(TestReportVerb)
+
+}  // namespace tst_report_verb
+
+#include "tst_report_verb.moc"

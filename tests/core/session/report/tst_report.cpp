@@ -1,0 +1,150 @@
+// Reports as HTML: well-formed, complete, escaped, without anything to load, and the same bytes for the same content.
+
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+#include <QtTest>
+
+#include "core/document/document.h"
+#include "core/session/findings/find_findings.h"
+#include "core/session/read_inputs.h"
+#include "core/session/report/make_report.h"
+#include "tests/support/finding_networks.h"
+
+namespace tst_report {
+
+using namespace sonde;
+using namespace sonde::session;
+
+namespace {
+
+/// Elements with their attributes and texts, in order; fails the test if it is no XML.
+struct ReadHtml {
+    explicit ReadHtml(const std::string& html) {
+        QXmlStreamReader reader(QByteArray::fromStdString(html));
+        while (!reader.atEnd()) {
+            reader.readNext();
+            if (reader.isStartElement()) {
+                names << reader.name().toString();
+                for (const QXmlStreamAttribute& attribute : reader.attributes())
+                    attributes << attribute.name().toString() + u'=' + attribute.value().toString();
+            } else if (reader.isCharacters() && !reader.isWhitespace()) {
+                texts << reader.text().toString();
+            }
+        }
+        if (reader.hasError())
+            error = QStringLiteral("%1 (line %2)").arg(reader.errorString()).arg(reader.lineNumber());
+    }
+    QStringList names, attributes, texts;
+    QString error;
+};
+
+}  // namespace
+
+class TestReport : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void textsAreEscaped();
+    void tablesAndChartsAreWritten();
+    void onlyThePictureOfAFileIsTaken();
+    void aModelHasAllSections();
+
+  private:
+    QTemporaryDir m_folder;
+};
+
+void TestReport::textsAreEscaped() {
+    const std::string bad = "<script>alert('1')</script> & \"x\" \x01";
+    Report report{bad, bad, {}};
+    report.sections.push_back(
+        {"s",
+         bad,
+         {ReportText{bad}, ReportTable{bad, {{bad, true}}, {{bad}}, bad}, ReportChart{bad, {{bad, 1, bad}}, bad},
+          ReportFindings{{{"error", bad, "high", bad, bad, bad, bad}}, bad}}});
+    const std::string html = reportHtml(report);
+    const ReadHtml read(html);
+    QVERIFY2(read.error.isEmpty(), qPrintable(read.error));
+    QVERIFY(!read.names.contains(QStringLiteral("script")));
+    const QString shown = QString::fromStdString("<script>alert('1')</script> & \"x\" \\x01");
+    QVERIFY(read.texts.contains(shown));
+    QVERIFY(read.texts.contains(QStringLiteral("Accepted: ") + shown));
+    QCOMPARE(html.find('\x01'), std::string::npos);
+}
+
+void TestReport::tablesAndChartsAreWritten() {
+    Report report{"model", "report", {}};
+    report.sections.push_back({"one",
+                               "One",
+                               {ReportTable{"T", {{"name"}, {"count", true}}, {{"a", "1"}, {"b", "22"}}, "and 3 more"},
+                                ReportChart{"C", {{"long", 200, "200"}, {"short", 50, "50"}}, ""}, ReportTable{}}});
+    const ReadHtml read(reportHtml(report));
+    QVERIFY2(read.error.isEmpty(), qPrintable(read.error));
+    QCOMPARE(read.names.count(QStringLiteral("table")), 1);
+    QCOMPARE(read.names.count(QStringLiteral("td")), 4);
+    QCOMPARE(read.attributes.filter(QStringLiteral("class=number")).size(), 3);
+    // A quarter of the longest, which has 480 units.
+    QVERIFY(read.attributes.contains(QStringLiteral("width=480.0")));
+    QVERIFY(read.attributes.contains(QStringLiteral("width=120.0")));
+    QVERIFY(read.attributes.contains(QStringLiteral("href=#one")));
+    QVERIFY(read.texts.contains(QStringLiteral("and 3 more")));
+}
+
+void TestReport::onlyThePictureOfAFileIsTaken() {
+    Report report{"model", "report", {}};
+    report.sections.push_back(
+        {"g",
+         "Graph",
+         {ReportPicture{"P", "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><g/></svg>\n"},
+          ReportPicture{"broken", "<p>no picture</p>"}}});
+    const std::string html = reportHtml(report);
+    const ReadHtml read(html);
+    QVERIFY2(read.error.isEmpty(), qPrintable(read.error));
+    QCOMPARE(read.names.count(QStringLiteral("svg")), 1);
+    QCOMPARE(html.find("<?xml"), std::string::npos);
+    QCOMPARE(html.find("no picture"), std::string::npos);
+}
+
+void TestReport::aModelHasAllSections() {
+    std::string model;
+    for (const test::FindingNetwork& network : test::findingNetworks())
+        if (std::string_view(network.id) == "dead-unit") model = network.model(true);
+    const QString path = m_folder.filePath("m.onnx");
+    QVERIFY(test::onnxfile::write(path, model));
+    const auto document = document::open(path.toStdString(), {});
+    QVERIFY(document);
+    const auto cases = readCases(**document, {});
+    QVERIFY(cases);
+    const auto html = [&] {
+        FindingRequest request;
+        request.cases = {cases->front().values};
+        request.acceptances = {{"dead-unit", std::nullopt, "pruned on purpose"}};
+        const auto info = modelInfo(**document, {.inputs = cases->front().values});
+        const auto findings = findFindings(**document, *info, request);
+        const auto values = reportedValues(**document, cases->front().values, {}, 0, 0);
+        if (!values || !findings) qFatal("no values");
+        return reportHtml(makeReport(**document, {*info, *findings, *values, {}, "random", {}, "not drawn"}));
+    };
+    const std::string first = html();
+    const ReadHtml read(first);
+    QVERIFY2(read.error.isEmpty(), qPrintable(read.error));
+    for (const char* id : {"summary", "findings", "graph", "cost", "operators", "weights", "values", "versions"})
+        QVERIFY2(read.attributes.contains(QStringLiteral("id=") + QLatin1String(id)), id);
+    QVERIFY(read.texts.contains(QStringLiteral("Accepted: pruned on purpose")));
+    // 3·3·3·3 weights and 3 biases; 3·8·8 outputs of 27 multiply-adds each.
+    QVERIFY(read.texts.join(u'\n').contains(u"84 in 2 tensors"));
+    QVERIFY(read.texts.contains(QStringLiteral("5,184")));
+    QVERIFY(read.texts.contains(QStringLiteral("float32[1,3,8,8]")));
+    // Nothing is loaded, run, or dated.
+    QVERIFY(!read.names.contains(QStringLiteral("script")) && !read.names.contains(QStringLiteral("link")) &&
+            !read.names.contains(QStringLiteral("img")));
+    for (const QString& attribute : read.attributes)
+        QVERIFY2(!attribute.startsWith(u"href=") || attribute.startsWith(u"href=#"), qPrintable(attribute));
+    QVERIFY(QString::fromStdString(first).count(QStringLiteral("url(")) == 0);
+    QCOMPARE(html(), first);
+}
+
+QTEST_APPLESS_MAIN(TestReport)
+
+}  // namespace tst_report
+
+#include "tst_report.moc"
