@@ -93,20 +93,32 @@ void TestFindingsVerb::theListNeedsNoModel() {
     QCOMPARE(runSonde({"findings"}).status, 2);
 }
 
-/// Nothing can be made up for an input of strings.
+/// Nothing can be made up for a sequence.
 void TestFindingsVerb::valuesAreLeftOutWithoutInputs() {
-    constexpr int kString = 8;
-    QVERIFY(onnxfile::write(path("strings.onnx"),
-                            onnxfile::model({.nodes = {{"Identity", {"x"}, {"y"}}, {"Identity", {"x"}, {"unread"}}},
-                                             .inputs = {onnxfile::valueInfo("x", kString, {2})},
-                                             .outputs = {onnxfile::valueInfo("y", kString, {2})}})));
-    const Outcome outcome = runSonde({"findings", path("strings.onnx"), "--json"});
+    const auto sequence = [](const std::string& name) {
+        std::string tensor, element, list, type, info;
+        protozero::pbf_writer(tensor).add_enum(1, 1);
+        protozero::pbf_writer(element).add_message(1, tensor);
+        protozero::pbf_writer(list).add_message(1, element);
+        protozero::pbf_writer(type).add_message(4, list);
+        protozero::pbf_writer writer(info);
+        writer.add_string(1, name);
+        writer.add_message(2, type);
+        return info;
+    };
+    QVERIFY(onnxfile::write(
+        path("sequence.onnx"),
+        onnxfile::model({.nodes = {{"SequenceAt", {"x", "i"}, {"y"}}, {"SequenceAt", {"x", "i"}, {"unread"}}},
+                         .inputs = {sequence("x")},
+                         .outputs = {onnxfile::valueInfo("y", 1, {2})},
+                         .initializers = {findingnetworks::longs("i", {}, {0})}})));
+    const Outcome outcome = runSonde({"findings", path("sequence.onnx"), "--json"});
     QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
-    QVERIFY2(outcome.err.contains(u"the model was not run"), qPrintable(outcome.err));
+    QVERIFY2(outcome.err.contains(u"the model was not run"), qPrintable(outcome.err + outcome.out));
     QVERIFY2(!findingsOf(outcome).isEmpty(), qPrintable(outcome.out));
     QCOMPARE(findingsOf(outcome).first()["id"].toString(), QStringLiteral("unused-output"));
     // A value that is given and cannot be read is an error.
-    QVERIFY(runSonde({"findings", path("strings.onnx"), "--input-data", "x:none.npy"}).status != 0);
+    QVERIFY(runSonde({"findings", path("sequence.onnx"), "--input-data", "x:none.npy"}).status != 0);
 }
 
 void TestFindingsVerb::wrongFilesAreOneLine() {

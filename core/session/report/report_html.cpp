@@ -13,9 +13,6 @@ constexpr const char* kStyle = R"(
   --error: #b3261e; --warning: #8a5a00; --info: #2f5f8f; --accepted: #5b6675; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e3e8ef; --dim: #9aa6b5; --line: #38424f; --paper: #161b22; --soft: #1f2630;
   --bar: #6fa3dc; --error: #ff8a80; --warning: #ffc65c; --info: #8fc1f2; --accepted: #9aa6b5; } }
-@media print { :root { color-scheme: light; --ink: #000000; --dim: #444444; --line: #bbbbbb; --paper: #ffffff; --soft: #ffffff; --bar: #555555;
-  --error: #000000; --warning: #000000; --info: #000000; --accepted: #444444; } nav { display: none; } section { break-inside: auto; }
-  h2 { break-after: avoid; } tr, figure { break-inside: avoid; } body { max-width: none; padding: 0; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 24px; max-width: 1100px; font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
 h1 { margin: 0; font-size: 28px; overflow-wrap: anywhere; } .subtitle { margin: 0 0 16px; color: var(--dim); }
@@ -31,6 +28,9 @@ td { overflow-wrap: anywhere; } .number { text-align: right; font-variant-numeri
 .error { border-color: var(--error); } .error .severity { color: var(--error); } .warning { border-color: var(--warning); }
 .warning .severity { color: var(--warning); } .info { border-color: var(--info); } .info .severity { color: var(--info); }
 .accepted { border-color: var(--accepted); opacity: 0.85; } .chart text { font: 12px system-ui, sans-serif; fill: var(--ink); } .chart rect { fill: var(--bar); }
+@media print { :root { color-scheme: light; --ink: #000000; --dim: #444444; --line: #bbbbbb; --paper: #ffffff; --soft: #ffffff; --bar: #555555;
+  --error: #000000; --warning: #000000; --info: #000000; --accepted: #444444; } nav { display: none; } section { break-inside: auto; }
+  h2 { break-after: avoid; } .graph { overflow: visible; max-height: none; border: none; } .graph svg { max-height: 230mm; } tr, figure { break-inside: avoid; } body { max-width: none; padding: 0; } }
 )";
 
 /// Text between tags, and in attributes.
