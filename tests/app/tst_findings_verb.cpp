@@ -108,7 +108,7 @@ void TestFindingsVerb::valuesAreLeftOutWithoutInputs() {
     };
     QVERIFY(onnxfile::write(
         path("sequence.onnx"),
-        onnxfile::model({.nodes = {{"SequenceAt", {"x", "i"}, {"y"}}, {"SequenceAt", {"x", "i"}, {"unread"}}},
+        onnxfile::model({.nodes = {{"SequenceAt", {"x", "i"}, {"y"}}, {"SequenceLength", {"x"}, {"unread"}}},
                          .inputs = {sequence("x")},
                          .outputs = {onnxfile::valueInfo("y", 1, {2})},
                          .initializers = {findingnetworks::longs("i", {}, {0})}})));
