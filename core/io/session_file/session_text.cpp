@@ -18,7 +18,8 @@ OrderedJson jsonOf(const SessionFile::Node& node) {
 
 OrderedJson jsonOf(const SessionFile::Model& model) {
     OrderedJson json{{"path", model.path}};
-    if (!model.sha256.empty()) json["sha256"] = model.sha256, json["bytes"] = model.bytes;
+    if (!model.sha256.empty()) json["sha256"] = model.sha256;
+    if (!model.sha256.empty() || model.bytes) json["bytes"] = model.bytes;
     json["format"] = model.format;
     if (!model.tracer.empty()) json["tracer"] = model.tracer;
     if (!model.leaves.empty()) json["leaves"] = model.leaves;

@@ -83,6 +83,15 @@ class TestSessionFile : public QObject {
         QVERIFY(io::looksLikeSession(std::as_bytes(std::span(text))));
     }
 
+    void aSizeWithoutAHashComesBack() {
+        const auto read =
+            io::parseSession(R"({"format":"sonde-session","version":1,"model":{"path":"a.onnx","bytes":12}})");
+        QVERIFY(read.has_value());
+        const auto again = io::parseSession(io::sessionText(*read));
+        QVERIFY(again.has_value());
+        QCOMPARE(again->model.bytes, std::uint64_t{12});
+    }
+
     void publishedKeysAreRead() {
         const auto read = io::parseSession(
             minimal(json(",'breakpoints':[{'at':'nan'},{'at':'fc','log':'mean(fc)','enabled':false}],'seed':7,"
