@@ -80,17 +80,22 @@ PlaceProblem unexpectedRest(const WrittenElement& element) {
             element.column + element.text.restColumn - 1};
 }
 
+/// The number behind a place; without one `count` stays.
+std::optional<PlaceProblem> readCount(const WrittenElement& element, std::size_t& count) {
+    if (element.text.rest.empty()) return std::nullopt;
+    const auto given = base::parseNumber<std::uint32_t>(element.text.rest);
+    if (!given) return unexpectedRest(element);
+    count = std::min<std::size_t>(*given, kMaxTermsShown);
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<PlaceProblem> answerWhy(Session& session, const debug::Words& words, ordered_json& answer) {
     WrittenElement element;
     if (auto problem = readElement(session, words, element)) return problem;
     why::Options options;
-    if (!element.text.rest.empty()) {
-        const auto count = base::parseNumber<std::uint32_t>(element.text.rest);
-        if (!count) return unexpectedRest(element);
-        options.terms = std::min<std::size_t>(*count, kMaxTermsShown);
-    }
+    if (auto problem = readCount(element, options.terms)) return problem;
     const graph::InternalGraph& graph = *session.document()->graph;
     std::optional<why::Explanation> found;
     auto problem = lookAt(session, element, found, [&](auto& reader, const why::Place& place, const auto& work) {
@@ -110,6 +115,33 @@ std::optional<PlaceProblem> answerField(Session& session, const debug::Words& wo
         return why::receptiveField(graph, place, reader, work);
     });
     if (found) answer["field"] = why::fieldJson(*found, graph);
+    return problem;
+}
+
+std::optional<PlaceProblem> answerContributions(Session& session, const debug::Words& words, ordered_json& answer) {
+    WrittenElement element;
+    if (auto problem = readElement(session, words, element)) return problem;
+    std::size_t count = why::Options{}.terms;
+    if (auto problem = readCount(element, count)) return problem;
+    const graph::InternalGraph& graph = *session.document()->graph;
+    std::optional<why::Contributions> found;
+    auto problem = lookAt(session, element, found, [&](auto& reader, const why::Place& place, const auto& work) {
+        return why::contributions(graph, place, reader, {}, work);
+    });
+    if (found) why::addContributions(answer, *found, graph, count);
+    return problem;
+}
+
+std::optional<PlaceProblem> answerChain(Session& session, const debug::Words& words, ordered_json& answer) {
+    WrittenElement element;
+    if (auto problem = readElement(session, words, element)) return problem;
+    if (!element.text.rest.empty()) return unexpectedRest(element);
+    const graph::InternalGraph& graph = *session.document()->graph;
+    std::optional<why::Chain> found;
+    auto problem = lookAt(session, element, found, [&](auto& reader, const why::Place& place, const auto& work) {
+        return why::chain(graph, place, reader, {}, work);
+    });
+    if (found) why::addChain(answer, *found, graph);
     return problem;
 }
 

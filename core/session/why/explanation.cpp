@@ -85,17 +85,6 @@ base::Result<std::vector<const Argument*>> argumentsOf(const Expr& expr, const o
     return arguments;
 }
 
-/// The same element of a node in a body that control flow took it from: the one with the same value.
-NodeId insideOf(const InternalGraph& graph, const Expr& expr, const Value& value, Reader& reader) {
-    for (const graph::BodyId body : expr.bodies) {
-        for (const NodeId output : graph.body(body).outputs) {
-            const auto inside = reader.value(output);
-            if (inside && tensor::identical(*inside, value)) return output;
-        }
-    }
-    return {};
-}
-
 std::vector<NodeId> distinct(const std::vector<NodeId>& nodes) {
     std::vector<NodeId> once;
     for (const NodeId node : nodes)
@@ -176,6 +165,34 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
 }
 
 }  // namespace
+
+std::optional<std::vector<std::int64_t>> notableIndex(const Tensor& tensor, const std::stop_token& stop) {
+    if (!tensor.defined() || tensor.numel() == 0 || tensor.dtype() == tensor::DType::String ||
+        tensor::isComplex(tensor.dtype()))
+        return std::nullopt;
+    // NaN stands above infinity, infinity above all others.
+    const auto rank = [](double value) {
+        const double size = std::isnan(value) ? 2 : std::isinf(value) ? 1 : 0;
+        return std::pair(size, size > 0 ? 0 : std::fabs(value));
+    };
+    std::int64_t best = 0;
+    auto largest = rank(tensor.toDouble(0));
+    for (std::int64_t i = 1; i < tensor.numel() && largest.first < 2; ++i) {
+        if ((i & 0xffff) == 0 && stop.stop_requested()) break;
+        if (const auto here = rank(tensor.toDouble(i)); here > largest) largest = here, best = i;
+    }
+    return indexIn(best, tensor.shape());
+}
+
+NodeId insideOf(const InternalGraph& graph, const Expr& expr, const Value& value, Reader& reader) {
+    for (const graph::BodyId body : expr.bodies) {
+        for (const NodeId output : graph.body(body).outputs) {
+            const auto inside = reader.value(output);
+            if (inside && tensor::identical(*inside, value)) return output;
+        }
+    }
+    return {};
+}
 
 Place placeOf(const Argument& argument, std::size_t member) {
     if (argument.kind == Argument::Kind::Node) return {argument.node, member, {}};

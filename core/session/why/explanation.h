@@ -80,6 +80,10 @@ struct Options {
 base::Result<Explanation> explain(const graph::InternalGraph& graph, const Place& place, Reader& reader,
                                   const Options& options = {}, const base::WorkContext& work = {});
 
+/// The element of a tensor that is looked at first: NaN, else infinity, else the largest magnitude; of several the
+/// first one. Nothing if it has no elements, or none that are real numbers.
+std::optional<std::vector<std::int64_t>> notableIndex(const tensor::Tensor& tensor, const std::stop_token& stop = {});
+
 /// The operation that computes a node, with its values: what rules are asked about.
 struct Operation {
     graph::NodeId source;  ///< the node itself, or the one in a called module that it is
@@ -91,6 +95,9 @@ struct Operation {
     bool isUnpacked = false;  ///< the node is a tuple of the operator's outputs: a member of it is an output
 };
 base::Result<Operation> operationOf(const graph::InternalGraph& graph, graph::NodeId node, Reader& reader);
+/// The node of a body of control flow that a result comes from: the one with the same value; none is invalid.
+graph::NodeId insideOf(const graph::InternalGraph& graph, const graph::Expr& expr, const tensor::Value& value,
+                       Reader& reader);
 /// The node, and member of its value, that an argument's element comes from; without a valid node: a constant.
 Place placeOf(const graph::Argument& argument, std::size_t member);
 

@@ -1,5 +1,6 @@
 #include "core/session/why/json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -60,6 +61,37 @@ ordered_json fieldJson(const ReceptiveField& field, const graph::InternalGraph& 
                         {"exact", box.isExact}});
     }
     return list;
+}
+
+void addContributions(ordered_json& answer, const Contributions& contributions, const graph::InternalGraph& graph,
+                      std::size_t elements) {
+    answer["contributions"] = ordered_json::array();
+    for (const Share& share : contributions.inputs) {
+        ordered_json json{{"node", graph.node(share.node).name}, {"share", share.sum}};
+        if (share.member) json["member"] = *share.member;
+        json["shape"] = share.map.shape().dims();
+        json["largest"] = ordered_json::array();
+        for (const auto& [index, part] : share.largest(elements))
+            json["largest"].push_back({{"index", index}, {"share", part}});
+        answer["contributions"].push_back(std::move(json));
+    }
+    answer["constants"] = contributions.constants;
+    answer["unexplained"] = contributions.unexplained;
+    answer["cut"] = contributions.cut;
+}
+
+void addChain(ordered_json& answer, const Chain& chain, const graph::InternalGraph& graph) {
+    answer["chain"] = ordered_json::array();
+    for (const Explanation& hop : chain.hops) {
+        ordered_json json{{"node", nameOf(hop.place, graph)},
+                          {"index", hop.place.index},
+                          {"operator", hop.operatorName},
+                          {"value", finiteOrText(hop.value)}};
+        if (hop.place.member) json["member"] = *hop.place.member;
+        answer["chain"].push_back(std::move(json));
+    }
+    answer["end"] = chain.end;
+    answer["origin"] = chain.isOrigin ? nameOf(chain.hops.back().place, graph) : ordered_json();
 }
 
 }  // namespace sonde::session::why

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "core/session/why/chain.h"
+#include "core/session/why/contributions.h"
 #include "core/session/why/explanation.h"
 #include "core/session/why/receptive_field.h"
 
@@ -14,5 +16,14 @@ void addExplanation(nlohmann::ordered_json& answer, const Explanation& explanati
 
 /// [{"node","begin","end","shape","exact"}…]
 nlohmann::ordered_json fieldJson(const ReceptiveField& field, const graph::InternalGraph& graph);
+
+/// Adds "contributions", for each input {"node","share","shape","largest":[{"index","share"}…]} with so many elements,
+/// and "constants", "unexplained" and "cut".
+void addContributions(nlohmann::ordered_json& answer, const Contributions& contributions,
+                      const graph::InternalGraph& graph, std::size_t elements);
+
+/// Adds "chain", [{"node","index","operator","value"}…], "end" and "origin", the name of the last node if NaN or
+/// infinity is made there, else null.
+void addChain(nlohmann::ordered_json& answer, const Chain& chain, const graph::InternalGraph& graph);
 
 }  // namespace sonde::session::why

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/session/why/explanation.h"
+
+namespace sonde::session::why {
+
+/// The part of an element that comes from the elements of one value.
+struct Share {
+    graph::NodeId node;
+    std::optional<std::size_t> member = {};  ///< of a value that is a list
+    tensor::Tensor map;                      ///< float32 with the value's shape: the share of each element
+    double sum = 0;
+
+    /// The elements with the largest shares, those of the same share by index; none without any.
+    std::vector<std::pair<std::vector<std::int64_t>, double>> largest(std::size_t count) const;
+};
+
+/// How an element is made up of the elements of the model's inputs, through all operations between them.
+///
+/// The element has the share 1. Each element that has a share hands it to the terms of its formula (why::explain):
+///
+///     share(term) = share(element) * |weight * value| / sum(|weight * value|) over all terms
+///
+/// A term whose weight is computed from an input itself, as in a product of two activations, gives half of its share to
+/// the weight's element. Where terms are NaN, or infinite without any NaN, these alone share. An element that takes
+/// part in several ways has the sum of what it is handed. This is exact where every operator is a sum of products of
+/// one sign, and else a measure of how large the terms are: terms that cancel each other out both count.
+///
+/// inputs + constants + unexplained + cut = 1, up to rounding.
+struct Contributions {
+    std::vector<Share> inputs;           ///< of the model, the largest first
+    std::vector<graph::NodeId> through;  ///< all nodes that shares went through, the element's own first
+    double constants = 0;                ///< what ends in weights, constants and numbers of the operators
+    double unexplained = 0;  ///< what ends where an operator has no rule, or at elements whose terms are all 0
+    double cut = 0;          ///< of elements beyond ContributionOptions::elements, which were not followed
+};
+
+struct ContributionOptions {
+    std::size_t elements = 1'024;    ///< of each value that are followed, those with the largest shares
+    std::size_t terms = 40'000'000;  ///< that are looked at in all; what is left then is cut
+};
+
+/// Errors: as explain(); Cancelled.
+base::Result<Contributions> contributions(const graph::InternalGraph& graph, const Place& place, Reader& reader,
+                                          const ContributionOptions& options = {}, const base::WorkContext& work = {});
+
+}  // namespace sonde::session::why
