@@ -36,6 +36,7 @@ enum class Need {
     Dump = 1 << 22,         ///< the model is a dump
     Debugged = 1 << 23,     ///< a run is debugged
     Moving = 1 << 24,       ///< it goes on
+    Asked = 1 << 26,        ///< why an element has its value was asked
     Breakpoints = 1 << 27,  ///< at least one breakpoint or log point is set
 };
 Q_DECLARE_FLAGS(Needs, Need)

@@ -7,6 +7,7 @@
 
 #include "ui/canvas/previews.h"
 #include "ui/canvas/scene_selection.h"
+#include "ui/context/why.h"
 #include "ui/models/module_result.h"
 #include "ui/theme/theme.h"
 
@@ -97,6 +98,7 @@ void CanvasMarks::connectContext() {
     });
     connect(&m_context.points(), &context::Points::endChanged, this, &CanvasMarks::refresh);
     connect(&m_context.notes(), &context::Notes::changed, this, &CanvasMarks::refresh);
+    connect(&m_context.why(), &context::Why::changed, this, &CanvasMarks::refresh);
     connect(&m_context.breakpoints(), &context::Breakpoints::changed, this, &CanvasMarks::refresh);
     for (const auto signal : {&context::Runs::runStarted, &context::Runs::runProgressed})
         connect(&m_context.runs(), signal, this, &CanvasMarks::refresh);
@@ -186,6 +188,8 @@ void CanvasMarks::markPoints(Flags& flags) const {
     }
     for (const session::Notes::Entry& note : m_context.notes().all())
         if (note.node.valid()) mark(note.node, kNote);
+    for (const context::Why::Hop& hop : m_context.why().trail())
+        if (hop.place.node.valid()) mark(hop.place.node, kWhy);
     markBreakpoints(flags);
     for (const graph::ExprId id : m_untraced) flags.add(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) flags.add(id, flag);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "ui/context/count_text.h"
+#include "ui/context/why.h"
 #include "ui/theme/icon.h"
 
 namespace sonde::canvas {
@@ -57,6 +58,7 @@ void CanvasMenu::addPoints(QMenu& menu) {
     if (context->debugger().isShown())
         add(menu, "run-to-back", tr("Bac&k to Here"),
             [context, node] { context->debugger().runTo(node, context::Direction::Back); });
+    add(menu, "why", tr("Wh&y This Value"), [context, node] { context->why().askAbout(node); });
     if (const context::Selection& selection = context->navigation().selection(); selection.isModule())
         add(menu, "run-module", tr("Run &Module Alone"),
             [context, qualname = selection.qualname] { context->debugger().runModule(qualname); });

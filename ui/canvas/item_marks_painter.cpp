@@ -113,6 +113,22 @@ void drawNote(QPainter& painter, QPointF centre, double radius, const QColor& ba
         painter.drawLine(centre + QPointF(-0.35, y) * radius, centre + QPointF(0.35, y) * radius);
 }
 
+/// A question mark in a ring.
+void drawWhy(QPainter& painter, QPointF centre, double radius, const QColor& color, const QColor& background) {
+    painter.setPen(QPen(color, radius * 0.24));
+    painter.setBrush(background);
+    painter.drawEllipse(centre, radius * 0.9, radius * 0.9);
+    QPainterPath hook(centre + QPointF(-0.3, -0.25) * radius);
+    hook.cubicTo(centre + QPointF(-0.3, -0.75) * radius, centre + QPointF(0.42, -0.7) * radius,
+                 centre + QPointF(0.3, -0.2) * radius);
+    hook.cubicTo(centre + QPointF(0.25, 0.02) * radius, centre + QPointF(0, 0.0) * radius,
+                 centre + QPointF(0, 0.25) * radius);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(color, radius * 0.24, Qt::SolidLine, Qt::RoundCap));
+    painter.drawPath(hook);
+    painter.drawPoint(centre + QPointF(0, 0.52) * radius);
+}
+
 /// A ribbon with a notch.
 void drawBookmark(QPainter& painter, QPointF centre, double radius, const QColor& background) {
     painter.setPen(Qt::NoPen);
@@ -147,6 +163,12 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
         outline(ColorRole::CurrentMark, 2.5, 5.5);  // around that of a selection
         drawCurrent(painter, box, m_style.color(ColorRole::CurrentMark), m_style.color(ColorRole::Canvas));
     }
+    if (flags & kWhy) {
+        QPen dashes(m_style.color(ColorRole::WhyMark), detail == Detail::Block ? 5 : 1.8, Qt::DashLine);
+        painter.setPen(dashes);
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), Card::kRadius + 2, Card::kRadius + 2);
+    }
     if (flags & kFailed) outline(ColorRole::ErrorMark, 2.5, 1);
     else if (flags & kRemoved) outline(ColorRole::DiffRemoved, 2, 1);
     else if (flags & kAdded) outline(ColorRole::DiffAdded, 2, 1);
@@ -172,6 +194,10 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
     }
     if (flags & kBookmarked) {
         drawBookmark(painter, at, radius, m_style.color(ColorRole::Accent));
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & kWhy) {
+        drawWhy(painter, at, radius, m_style.color(ColorRole::WhyMark), m_style.color(ColorRole::Canvas));
         at.rx() -= 2 * radius + 3;
     }
     if (flags & (kRemoved | kAdded | kChanged)) {

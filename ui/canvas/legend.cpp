@@ -28,6 +28,7 @@ constexpr MarkRow kMarks[] = {
     {QT_TRANSLATE_NOOP("Legend", "Breakpoint; \u25c7 log point; hollow: disabled"), ColorRole::ErrorMark, kBreak, ""},
     {QT_TRANSLATE_NOOP("Legend", "Breakpoint with a condition"), ColorRole::ErrorMark, kBreakIf, "="},
     {QT_TRANSLATE_NOOP("Legend", "Note"), ColorRole::Accent, kNote, "\u2261"},
+    {QT_TRANSLATE_NOOP("Legend", "Hop of \"why this value\""), ColorRole::WhyMark, kWhy, "?"},
     {QT_TRANSLATE_NOOP("Legend", "End point"), ColorRole::EndMark, kEnd, ""},
     {QT_TRANSLATE_NOOP("Legend", "NaN or infinite"), ColorRole::WarningMark, kBadValue, "!"},
     {QT_TRANSLATE_NOOP("Legend", "Differs, above the tolerance"), ColorRole::ErrorMark, kDiffers, "\u2260"},

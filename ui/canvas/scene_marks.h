@@ -39,6 +39,7 @@ enum ItemFlag : ItemFlags {
     kBreakIf = 1 << 19,   ///< it has a condition
     kBreakLog = 1 << 20,  ///< a log point
     kNote = 1 << 21,      ///< a user has written something on it
+    kWhy = 1 << 23,       ///< a hop of "why this value"
 };
 
 /// The live value of a node, ready to be drawn.

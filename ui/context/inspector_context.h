@@ -28,6 +28,8 @@
 
 namespace sonde::context {
 
+class Why;
+
 /// The state of one window, for panels, canvases and the window to meet: it owns the parts below and wires them. Each
 /// of them is a small object with getters for what is shown, slots for what a user does, and signals for what has
 /// become of it; who shows something receives the parts that it needs. Inputs, points, runs, values and comparisons are
@@ -87,6 +89,10 @@ class InspectorContext : public QObject {
     Notes& notes() { return m_notes; }
     const Notes& notes() const { return m_notes; }
 
+    /// What an element of a value is made of, and the way there.
+    Why& why() { return *m_why; }
+    const Why& why() const { return *m_why; }
+
     /// The file that all of this is in, if it is in one.
     SessionFiles& sessionFiles() { return m_sessionFiles; }
     const SessionFiles& sessionFiles() const { return m_sessionFiles; }
@@ -122,6 +128,7 @@ class InspectorContext : public QObject {
     TestCases m_testCases;
     ValueMeasures m_valueMeasures;
     Watches m_watches;
+    std::unique_ptr<Why> m_why;
     ModelMemory m_memory;
     SessionFiles m_sessionFiles;
     Loader m_loader;

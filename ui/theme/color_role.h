@@ -30,7 +30,7 @@ enum class ColorRole {
     MinimapBackground, MinimapNode, MinimapView, MinimapVeil,
     // values
     PlotBackground, PlotBar, PlotBarHover, PlotAxis, PlotGrid, PlotLabel, NanMark, InfMark, ReadMark, WriteMark, MarkInk, CellGrid,
-    DiffAdded, DiffRemoved, DiffChanged,
+    DiffAdded, DiffRemoved, DiffChanged, WhyMark,
     Count
 };
 // clang-format on

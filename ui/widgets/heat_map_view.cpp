@@ -3,6 +3,7 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QPainterPath>
 #include <QScrollBar>
 #include <QWheelEvent>
 
@@ -96,6 +97,11 @@ void HeatMapView::setColorMap(const theme::ColorMap& map) {
 void HeatMapView::setMarkedCells(std::vector<std::pair<qint64, qint64>> cells) {
     m_marked = std::move(cells);
     std::sort(m_marked.begin(), m_marked.end());
+    viewport()->update();
+}
+
+void HeatMapView::setOverlay(std::optional<FieldOverlay> overlay) {
+    m_overlay = std::move(overlay);
     viewport()->update();
 }
 
@@ -391,6 +397,55 @@ void HeatMapView::paintMarks(QPainter& painter) const {
     painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
+/// The tint of each pixel of an area in the overlay's rectangle. Square roots, so that small parts are seen too.
+QImage HeatMapView::tinted(const QRect& area) const {
+    QImage picture(area.size(), QImage::Format_ARGB32_Premultiplied);
+    const QColor color = theme::color(theme::ColorRole::WhyMark);
+    qint64 lastRow = -1, lastColumn = -1;
+    QRgb last = 0;
+    for (int y = 0; y < picture.height(); ++y) {
+        auto* line = reinterpret_cast<QRgb*>(picture.scanLine(y));
+        for (int x = 0; x < picture.width(); ++x) {
+            const auto [row, column] = cellAt(QPointF(area.left() + x + 0.5, area.top() + y + 0.5));
+            if (row != lastRow || column != lastColumn) {
+                const double part = row < 0 ? 0 : std::clamp(m_overlay->part(row, column), 0.0, 1.0);
+                const double alpha = part > 0 ? 0.1 + 0.75 * std::sqrt(part) : 0;
+                last = qPremultiply(
+                    qRgba(color.red(), color.green(), color.blue(), static_cast<int>(std::lround(alpha * 255))));
+                lastRow = row;
+                lastColumn = column;
+            }
+            line[x] = last;
+        }
+    }
+    return picture;
+}
+
+void HeatMapView::paintOverlay(QPainter& painter, const QRect& area) const {
+    if (!m_overlay) return;
+    const FieldOverlay& shown = *m_overlay;
+    QPainterPath outside;
+    outside.addRect(area);
+    const bool isEmpty = shown.rows <= 0 || shown.columns <= 0;
+    const QRectF box = isEmpty ? QRectF()
+                               : cellRect(shown.row, shown.column)
+                                     .united(cellRect(shown.row + shown.rows - 1, shown.column + shown.columns - 1));
+    QPainterPath inside;
+    if (!isEmpty) inside.addRect(box);
+    QColor veil = theme::color(theme::ColorRole::PlotBackground);
+    veil.setAlphaF(0.66F);
+    painter.fillPath(outside.subtracted(inside), veil);
+    if (isEmpty) return;
+    const QRect visible = box.toAlignedRect().intersected(area);
+    if (shown.part && !visible.isEmpty()) painter.drawImage(visible.topLeft(), tinted(visible));
+    // Seen on any picture: a light line beside a dark one.
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme::color(theme::ColorRole::Canvas), 3.5));
+    painter.drawRect(box);
+    painter.setPen(QPen(theme::color(theme::ColorRole::SelectionOutline), 1.5, Qt::DashLine));
+    painter.drawRect(box);
+}
+
 void HeatMapView::paintEvent(QPaintEvent*) {
     QPainter painter(viewport());
     painter.fillRect(viewport()->rect(), theme::color(theme::ColorRole::PlotBackground));
@@ -401,6 +456,7 @@ void HeatMapView::paintEvent(QPaintEvent*) {
         if (!area.isEmpty()) {
             painter.setClipRect(content);
             painter.drawImage(area.topLeft(), rendered(area));
+            paintOverlay(painter, area);
             if (m_at) {
                 painter.setFont(theme::Theme::instance().smallFont());
                 paintNumbers(painter, area.intersected(content.toRect()));

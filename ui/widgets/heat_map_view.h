@@ -4,6 +4,7 @@
 #include <QImage>
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,13 @@
 #include "ui/widgets/value_scale.h"
 
 namespace sonde::widgets {
+
+/// What is drawn over a field: a rectangle with everything outside of it dimmed, and inside of it how large a part each
+/// cell has, as a tint.
+struct FieldOverlay {
+    qint64 row = 0, column = 0, rows = 0, columns = 0;           ///< of the rectangle; without rows all is dimmed
+    std::function<double(qint64 row, qint64 column)> part = {};  ///< 0 to 1; null: no tint
+};
 
 /// A field of numbers, or a picture, as a grid of cells that can be zoomed and moved. Only the cells that are seen are
 /// asked for: at most one per pixel. The wheel zooms about the pointer, dragging moves; arrows move a cursor from cell
@@ -36,6 +44,9 @@ class HeatMapView : public QAbstractScrollArea {
     /// Cells (row, column) that must not be missed, however small they are drawn: each gets a ring. N and Shift+N move
     /// the cursor from one to the next. Kept until the next call.
     void setMarkedCells(std::vector<std::pair<qint64, qint64>> cells);
+    /// Kept until the next call; none: nothing is drawn over the field.
+    void setOverlay(std::optional<FieldOverlay> overlay);
+    const std::optional<FieldOverlay>& overlay() const { return m_overlay; }
     /// Moves the cursor to the next marked cell in reading order, or the one before; round the ends. False without
     /// marks.
     bool goToMark(bool forward);
@@ -86,6 +97,8 @@ class HeatMapView : public QAbstractScrollArea {
     QImage rendered(const QRect& area) const;
     void paintNumbers(QPainter& painter, const QRect& area) const;
     void paintMarks(QPainter& painter) const;
+    void paintOverlay(QPainter& painter, const QRect& area) const;
+    QImage tinted(const QRect& area) const;
     QRgb colorAt(qint64 row, qint64 column, BadValue& bad) const;
 
     qint64 m_rows = 0, m_columns = 0;
@@ -97,6 +110,7 @@ class HeatMapView : public QAbstractScrollArea {
     double m_aspect = 1.0;  ///< height of a cell over its width; other than 1 only for very long or tall fields
     bool m_fitted = true;
     std::vector<std::pair<qint64, qint64>> m_marked;  ///< sorted
+    std::optional<FieldOverlay> m_overlay;
     qint64 m_cursorRow = -1, m_cursorColumn = -1;
     qint64 m_hoverRow = -1, m_hoverColumn = -1;
     QPointF m_pressedAt;

@@ -16,6 +16,7 @@
 #include "ui/panels/timeline/timeline_panel.h"
 #include "ui/panels/tracing/tracing_panel.h"
 #include "ui/panels/watch_list/watch_list_panel.h"
+#include "ui/panels/why/why_panel.h"
 
 namespace sonde::window {
 
@@ -25,6 +26,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::watchListPanel(),  panels::nodeTablePanel(),  panels::operatorsPanel(),   panels::instancesPanel(),
         panels::problemsPanel(),   panels::comparisonPanel(), panels::testCasesPanel(),   panels::logPanel(),
         panels::tracingPanel(),    panels::passesPanel(),     panels::timelinePanel(),    panels::breakpointsPanel(),
+        panels::whyPanel(),
     };
     return table;
 }

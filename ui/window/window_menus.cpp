@@ -8,6 +8,7 @@
 #include <QToolButton>
 
 #include "core/document/test_cases.h"
+#include "ui/context/why.h"
 #include "ui/models/node_columns.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
@@ -123,6 +124,7 @@ void WindowMenus::connectParts() {
     connect(&context.valueMeasures(), &context::ValueMeasures::changed, this, &WindowMenus::refresh);
     connect(&context.problems(), &context::Problems::changed, this, &WindowMenus::refresh);
     connect(&context.breakpoints(), &context::Breakpoints::changed, this, &WindowMenus::refresh);
+    connect(&context.why(), &context::Why::changed, this, &WindowMenus::refresh);
     connect(&m_parts.canvases, &WindowCanvases::changed, this, &WindowMenus::refresh);
     connect(&m_parts.output, &WindowOutput::busyChanged, this, &WindowMenus::refresh);
 }
@@ -160,6 +162,7 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::Dump, model.whole() && model.whole()->format == document::kDumpFormatName);
     state.setFlag(Need::Compared, context.comparison().isKnown());
     state.setFlag(Need::TwoCanvases, m_parts.canvases.isSplit());
+    state.setFlag(Need::Asked, context.why().isAsked());
     state.setFlag(Need::Breakpoints, !context.breakpoints().all().empty());
     state.setFlag(Need::Bookmarks, !navigation.bookmarks().empty());
     return state;

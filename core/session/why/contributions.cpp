@@ -137,20 +137,30 @@ class ShareWalk {
         else m_result.cut += share;
     }
 
-    /// The elements with the largest shares, in order of their indices; the others are cut.
+    /// The elements to follow, in order of their indices, with what they stand for.
     std::vector<std::pair<std::int64_t, double>> taken(const Pending& pending, bool isFree) {
         std::vector<std::pair<std::int64_t, double>> elements;
-        for (std::size_t i = 0; i < pending.share.size(); ++i)
+        double whole = 0;
+        for (std::size_t i = 0; i < pending.share.size(); ++i) {
             if (pending.share[i] > 0) elements.emplace_back(static_cast<std::int64_t>(i), pending.share[i]);
-        if (isFree || elements.size() <= m_options.elements) return elements;
-        const auto last = elements.begin() + static_cast<std::ptrdiff_t>(m_options.elements);
-        std::ranges::nth_element(elements, last, [](const auto& a, const auto& b) {
-            return a.second != b.second ? a.second > b.second : a.first < b.first;
-        });
-        for (auto at = last; at != elements.end(); ++at) m_result.cut += at->second;
-        elements.erase(last, elements.end());
-        std::ranges::sort(elements);
-        return elements;
+            whole += pending.share[i];
+        }
+        if (isFree || elements.size() <= m_options.elements || m_options.elements == 0) return elements;
+        m_result.isSampled = true;
+        const double step = whole / static_cast<double>(m_options.elements);
+        std::vector<std::pair<std::int64_t, double>> drawn;
+        double passed = 0;
+        std::size_t count = 0;  // of draws so far: the next one is in the middle of its step
+        for (const auto& [element, share] : elements) {
+            passed += share;
+            std::size_t here = 0;
+            while (count < m_options.elements && (static_cast<double>(count) + 0.5) * step < passed) ++count, ++here;
+            if (here > 0) drawn.emplace_back(element, static_cast<double>(here) * step);
+        }
+        // Rounding may leave the last one.
+        if (count < m_options.elements && !drawn.empty())
+            drawn.back().second += static_cast<double>(m_options.elements - count) * step;
+        return drawn;
     }
 
     base::Result<void> goThrough(const Key& key) {

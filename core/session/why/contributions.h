@@ -27,7 +27,11 @@ struct Share {
 /// A term whose weight is computed from an input itself, as in a product of two activations, gives half of its share to
 /// the weight's element. Where terms are NaN, or infinite without any NaN, these alone share. An element that takes
 /// part in several ways has the sum of what it is handed. This is exact where every operator is a sum of products of
-/// one sign, and else a measure of how large the terms are: terms that cancel each other out both count.
+/// one sign, and else a measure of how large the terms are: terms that cancel each other out both count, and so do
+/// factors, as the scale and the variance of a normalisation.
+///
+/// Where very many elements of a value have a share, some are drawn and stand for the others: ContributionOptions. The
+/// same ones each time. Sums stay exact then, and the shares of single elements are estimates.
 ///
 /// inputs + constants + unexplained + cut = 1, up to rounding.
 struct Contributions {
@@ -35,11 +39,14 @@ struct Contributions {
     std::vector<graph::NodeId> through;  ///< all nodes that shares went through, the element's own first
     double constants = 0;                ///< what ends in weights, constants and numbers of the operators
     double unexplained = 0;  ///< what ends where an operator has no rule, or at elements whose terms are all 0
-    double cut = 0;          ///< of elements beyond ContributionOptions::elements, which were not followed
+    double cut = 0;          ///< what was not followed, as it was too much work
+    bool isSampled = false;  ///< elements stand for others
 };
 
 struct ContributionOptions {
-    std::size_t elements = 1'024;    ///< of each value that are followed, those with the largest shares
+    /// Of each value that are followed. Of more as many are drawn, at equal steps of the summed shares (systematic
+    /// sampling), so that each is drawn as often as its share is large; each draw has the same part of the whole.
+    std::size_t elements = 1'024;
     std::size_t terms = 40'000'000;  ///< that are looked at in all; what is left then is cut
 };
 

@@ -112,7 +112,8 @@ void keepSame(Explanation& explanation, NodeId node, std::optional<std::size_t> 
 }
 
 /// Where each term is, and the largest of them first.
-void list(Explanation& explanation, const Operation& operation, ops::Dependence dependence, const Options& options) {
+void list(Explanation& explanation, const Operation& operation, ops::Dependence dependence, const Options& options,
+          const std::vector<NodeId>& sources) {
     const auto shapeOf = [&](const Value& value, std::uint32_t member) -> Shape {
         const Value* found = value.isListLike() && member < value.items().size() ? &value.items()[member] : &value;
         return found->isTensor() ? found->tensor().shape() : Shape{};
@@ -120,7 +121,10 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
     const auto operandAt = [&](std::uint32_t input, std::uint32_t member, bool isOutput) -> Place {
         if (isOutput && input < operation.expr->outputs.size()) return {operation.expr->outputs[input], {}, {}};
         if (isOutput || input >= operation.arguments.size() || !operation.arguments[input]) return {};
-        return placeOf(*operation.arguments[input], member);
+        Place place = placeOf(*operation.arguments[input], member);
+        // Not the input of a called module, but what that always has the value of.
+        if (place.node.valid()) place.node = sources[place.node.index()];
+        return place;
     };
     auto all = std::make_shared<Explanation::All>();
     for (const ops::DependenceTerm& term : dependence.terms) {
@@ -289,7 +293,7 @@ base::Result<Explanation> explain(const InternalGraph& graph, const Place& place
     if (auto number = recombined(*dependence, work)) explanation.recombined = *number;
     else explanation.note = number.error().what;
     explanation.withNumbers = withNumbers(*dependence, work);
-    list(explanation, operation, std::move(*dependence), options);
+    list(explanation, operation, std::move(*dependence), options, exec::valueSources(graph));
     for (Term& term : explanation.terms) {
         const auto isPlain = [&](const Place& at) {
             const auto known = reader.valueFor(at.node, operation.source);

@@ -78,6 +78,7 @@ void addContributions(ordered_json& answer, const Contributions& contributions, 
     answer["constants"] = contributions.constants;
     answer["unexplained"] = contributions.unexplained;
     answer["cut"] = contributions.cut;
+    answer["sampled"] = contributions.isSampled;
 }
 
 void addChain(ordered_json& answer, const Chain& chain, const graph::InternalGraph& graph) {

@@ -18,7 +18,7 @@ void addExplanation(nlohmann::ordered_json& answer, const Explanation& explanati
 nlohmann::ordered_json fieldJson(const ReceptiveField& field, const graph::InternalGraph& graph);
 
 /// Adds "contributions", for each input {"node","share","shape","largest":[{"index","share"}…]} with so many elements,
-/// and "constants", "unexplained" and "cut".
+/// and "constants", "unexplained", "cut" and "sampled".
 void addContributions(nlohmann::ordered_json& answer, const Contributions& contributions,
                       const graph::InternalGraph& graph, std::size_t elements);
 

@@ -59,6 +59,7 @@ class TestHelpPlaces : public QObject {
     void everyPlaceIsThere_data() {
         QTest::addColumn<QString>("name");
         for (const QString& name : test::checkedHelpPages()) QTest::newRow(qPrintable(name)) << name;
+        QTest::newRow("why-this-value.md") << QStringLiteral("why-this-value.md");
     }
     void everyPlaceIsThere() {
         QFETCH(QString, name);

@@ -1,5 +1,6 @@
 #include "ui/panels/problems/problems_panel.h"
 
+#include <QAction>
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
@@ -43,7 +44,8 @@ ProblemsPanel::ProblemsPanel(session::Session& session, context::OpenModel& open
       m_debugged(session, debugger, problems), m_model(opened, problems, m_debugged), m_stack(new QStackedWidget(this)),
       m_view(makeTableView(tr("Problems"), m_stack)), m_splitter(new QSplitter), m_details(new QLabel),
       m_count(new widgets::ElidedLabel),
-      m_save(widgets::makeToolButton(QStringLiteral("save"), tr("Save the list as JSON, JUnit XML or text"), m_stack)) {
+      m_save(widgets::makeToolButton(QStringLiteral("save"), tr("Save the list as JSON, JUnit XML or text"), m_stack)),
+      m_why(new QToolButton(m_stack)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("problemTable"));
@@ -68,6 +70,10 @@ ProblemsPanel::ProblemsPanel(session::Session& session, context::OpenModel& open
     scroll->setFocusPolicy(Qt::NoFocus);
     auto* list = new QWidget;
     QHBoxLayout* top = stackTable(list, filter, m_count, m_view);
+    m_why->setObjectName(QStringLiteral("whyProblem"));
+    m_why->setAutoRaise(true);
+    m_why->setIconSize(m_save->iconSize());
+    top->addWidget(m_why);
     top->addWidget(m_save);
     m_splitter->addWidget(list);
     m_splitter->addWidget(scroll);
@@ -100,6 +106,7 @@ ProblemsPanel::ProblemsPanel(session::Session& session, context::OpenModel& open
     });
     connect(m_view, &QTableView::clicked, this, &ProblemsPanel::choose);
     connect(m_view, &QTableView::activated, this, &ProblemsPanel::choose);
+    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
     setFocusProxy(m_view);
     refresh();
 }
@@ -188,6 +195,10 @@ bool ProblemsPanel::isUrgent() const {
 
 void ProblemsPanel::join(const PanelHost& host) {
     host.actions.bind(QStringLiteral("go.save_problems"), this, [this] { save(); });
+    // A row is selected before its menu comes, and so is its node.
+    QAction* const why = host.actions.action(QStringLiteral("values.why"));
+    m_view->addAction(why);
+    m_why->setDefaultAction(why);
     const auto rise = [this, raise = host.raise] {
         if (m_debugged.areShown()) return;  // who steps looks at the timeline
         const bool isUrgentNow = m_opened.isOpen() && m_model.rowCount() > 0 && isUrgent();

@@ -76,6 +76,7 @@ class ProblemsPanel : public Panel {
     QLabel* m_details;
     widgets::ElidedLabel* m_count;
     QToolButton* m_save;
+    QToolButton* m_why;  ///< asks about the selected row's value
     bool m_following = false;
     bool m_wasUrgent = false;  ///< the rows that are there had something besides differences
 };

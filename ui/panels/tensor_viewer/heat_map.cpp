@@ -20,6 +20,11 @@ class HeatMap : public TensorView {
         connect(m_map, &widgets::HeatMapView::cellHovered, this, [this](qint64 row, qint64 column, double value) {
             m_bar->setMark(row >= 0 ? std::optional(value) : std::nullopt);
             Q_EMIT pointed(elementReadOut(m_shown, row, column), value);
+            if (row >= 0 && m_map->cursor() == std::pair(row, column)) Q_EMIT cursorMoved(row, column);
+        });
+        connect(m_map, &widgets::HeatMapView::cellPicked, this, [this](qint64 row, qint64 column, double) {
+            Q_EMIT cursorMoved(row, column);
+            Q_EMIT picked(row, column);
         });
     }
 
@@ -30,6 +35,7 @@ class HeatMap : public TensorView {
         m_map->setScale(shown.scale());
         m_map->setField(shown.plane.dim(0), shown.plane.dim(1), tensor::planeReader(shown.plane));
         m_map->setMarkedCells(badCells(shown));
+        m_map->setOverlay(overlayOf(shown, shown.slice.rowAxis, shown.slice.columnAxis));
         m_bar->setColorMap(map);
         m_bar->setScale(shown.scale());
         m_bar->setBadShown(shown.stats && shown.stats->nanCount > 0, shown.stats && shown.stats->infCount > 0);
@@ -40,7 +46,10 @@ class HeatMap : public TensorView {
         return elementReadOut(m_shown, row, column);
     }
 
-    void pointAt(qint64 row, qint64 column) override { m_map->setCursorCell(row, column); }
+    void pointAt(qint64 row, qint64 column) override {
+        m_map->setCursorCell(row, column);
+        Q_EMIT cursorMoved(row, column);
+    }
 
   private:
     widgets::HeatMapView* m_map;

@@ -33,6 +33,11 @@ class Image : public TensorView {
         setFocusProxy(m_view);
         connect(m_view, &widgets::HeatMapView::cellHovered, this, [this](qint64 row, qint64 column, double) {
             Q_EMIT pointed(readOut(row, column), std::numeric_limits<double>::quiet_NaN());
+            if (row >= 0 && m_view->cursor() == std::pair(row, column)) Q_EMIT cursorMoved(row, column);
+        });
+        connect(m_view, &widgets::HeatMapView::cellPicked, this, [this](qint64 row, qint64 column, double) {
+            Q_EMIT cursorMoved(row, column);
+            Q_EMIT picked(row, column);
         });
     }
 
@@ -60,11 +65,19 @@ class Image : public TensorView {
             return qRgb(level(first), level(readers[1](row, column)), level(readers[2](row, column)));
         };
         m_view->setColors(m_planes.front().dim(0), m_planes.front().dim(1), colors);
+        const std::vector<int> merged =
+            axes.channel >= 0 && channels > 1 ? std::vector{axes.channel} : std::vector<int>{};
+        m_view->setOverlay(overlayOf(shown, axes.row, axes.column, merged));
     }
 
     QString copyText() const override {
         const auto [row, column] = m_view->cursor();
         return readOut(row, column);
+    }
+
+    void pointAt(qint64 row, qint64 column) override {
+        m_view->setCursorCell(row, column);
+        Q_EMIT cursorMoved(row, column);
     }
 
   private:

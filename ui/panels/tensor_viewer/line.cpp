@@ -38,8 +38,13 @@ class Line : public TensorView {
         connect(m_ranks, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* row) {
             if (!row) return;
             const qint64 index = row->data(0, Qt::UserRole).toLongLong();
-            m_plot->setCursorCell(index / m_shown.plane.dim(1), index % m_shown.plane.dim(1));
+            pointAt(index / m_shown.plane.dim(1), index % m_shown.plane.dim(1));
         });
+        for (const auto signal : {&QTreeWidget::itemClicked, &QTreeWidget::itemActivated})
+            connect(m_ranks, signal, this, [this](QTreeWidgetItem* row) {
+                const qint64 index = row->data(0, Qt::UserRole).toLongLong();
+                Q_EMIT picked(index / m_shown.plane.dim(1), index % m_shown.plane.dim(1));
+            });
     }
 
     void show(const ViewedTensor& shown) override {
@@ -64,7 +69,10 @@ class Line : public TensorView {
         return lines.join(QLatin1Char('\n'));
     }
 
-    void pointAt(qint64 row, qint64 column) override { m_plot->setCursorCell(row, column); }
+    void pointAt(qint64 row, qint64 column) override {
+        m_plot->setCursorCell(row, column);
+        Q_EMIT cursorMoved(row, column);
+    }
 
   private:
     void fillRanks(const std::vector<std::int64_t>& indices) {

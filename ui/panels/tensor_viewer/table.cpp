@@ -104,7 +104,10 @@ class Table : public TensorView {
                            at.isValid() && isNumeric(m_shown.plane)
                                ? m_shown.plane.toDouble(at.row() * m_shown.plane.dim(1) + at.column())
                                : std::numeric_limits<double>::quiet_NaN());
+            if (at.isValid()) Q_EMIT cursorMoved(at.row(), at.column());
         });
+        for (const auto signal : {&QTableView::clicked, &QTableView::activated})
+            connect(m_table, signal, this, [this](const QModelIndex& at) { Q_EMIT picked(at.row(), at.column()); });
         connect(&theme::Theme::instance(), &theme::Theme::changed, this, &Table::refreshFont);
     }
 

@@ -10,6 +10,7 @@
 
 #include "core/analysis/tensor_stats.h"
 #include "core/tensor/plane.h"
+#include "ui/widgets/heat_map_view.h"
 #include "ui/widgets/range_control.h"
 #include "ui/widgets/slice_bar.h"
 
@@ -17,6 +18,13 @@ namespace sonde::panels {
 
 /// Which axis of a picture holds the channels.
 enum class ChannelLayout { First, Last };
+
+/// Which elements of the tensor reach another element, and how large a part each has in it.
+struct ElementOverlay {
+    std::vector<std::int64_t> begin, end;  ///< by axis: begin <= index < end
+    tensor::Tensor shares;                 ///< float32 with the shape of the tensor, or undefined
+    QString text;                          ///< what a legend says of it
+};
 
 /// Everything that a view draws from. `plane` is the slice's two-dimensional view of `tensor`.
 struct ViewedTensor {
@@ -28,6 +36,7 @@ struct ViewedTensor {
     ChannelLayout channels = ChannelLayout::First;
     std::optional<analysis::TensorStats> stats;  ///< once they are computed
     std::vector<std::int64_t> bad;  ///< row-major places of the first NaN and infinite elements of `tensor`
+    std::shared_ptr<const ElementOverlay> overlay;  ///< null: none
 
     widgets::ValueScale scale() const { return {range.low, range.high, range.logarithmic}; }
     bool hasBad() const { return stats && stats->nanCount + stats->infCount > 0; }
@@ -42,7 +51,7 @@ class TensorView : public QWidget {
     virtual void show(const ViewedTensor& shown) = 0;
     /// What Ctrl+C takes: the selection if there is one, else what is seen. Empty: nothing to copy.
     virtual QString copyText() const { return {}; }
-    /// Puts the cursor on an element of the plane.
+    /// Puts the cursor on an element of the plane: it is told as pointed().
     virtual void pointAt(qint64 row, qint64 column) {
         Q_UNUSED(row)
         Q_UNUSED(column)
@@ -51,6 +60,10 @@ class TensorView : public QWidget {
   Q_SIGNALS:
     /// What lies under the pointer or cursor: "[0, 3, 12, 40] = 1.25"; empty for nothing. `value` NaN if there is none.
     void pointed(const QString& text, double value);
+    /// The cursor is on this element of the plane.
+    void cursorMoved(qint64 row, qint64 column);
+    /// An element of the plane was clicked, or Return was pressed on it.
+    void picked(qint64 row, qint64 column);
     /// A channel was opened: show this slice as a heat map.
     void sliceOpened(const sonde::widgets::Slice& slice);
 };
@@ -91,6 +104,11 @@ std::vector<qint64> placeOf(const tensor::Tensor& tensor, std::int64_t index);
 
 /// Those of `shown.bad` that are in the plane, as (row, column).
 std::vector<std::pair<qint64, qint64>> badCells(const ViewedTensor& shown);
+
+/// What of the overlay is in the plane; nothing without one. Of axes in `merged` all is seen at once: shares of the
+/// same row and column are added.
+std::optional<widgets::FieldOverlay> overlayOf(const ViewedTensor& shown, int rowAxis, int columnAxis,
+                                               const std::vector<int>& merged = {});
 
 /// The axes of a picture in a tensor of rank 2 to 5; -1 for none. With channels last: [.., H, W, C], first: [.., C, H,
 /// W].

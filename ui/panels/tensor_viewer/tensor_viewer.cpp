@@ -1,10 +1,12 @@
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 
+#include <QAction>
 #include <QButtonGroup>
 #include <QClipboard>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QGuiApplication>
+#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QSignalBlocker>
@@ -62,7 +64,10 @@ TensorViewer::TensorViewer(QWidget* parent)
       m_buttons(new QButtonGroup(this)), m_stack(new QStackedWidget(m_tensorPart)),
       m_slice(new widgets::SliceBar(m_tensorPart)), m_channels(new QComboBox(m_tensorPart)),
       m_range(new widgets::RangeControl(m_tensorPart)), m_statistics(new QLabel(m_tensorPart)),
-      m_pointed(new widgets::ElidedLabel({}, m_tensorPart)),
+      m_pointed(new widgets::ElidedLabel({}, m_tensorPart)), m_overlayBar(new QWidget(m_tensorPart)),
+      m_overlayLegend(new QLabel(m_overlayBar)),
+      m_overlaySwitch(
+          widgets::makeToolButton(QStringLiteral("why"), tr("Tint elements by the part that they have"), m_overlayBar)),
       m_nothing(new widgets::EmptyState(QStringLiteral("tensor"), tr("No numbers"), {}, {}, m_stack)) {
     m_tree->setHeaderLabels({tr("Part"), tr("Type"), tr("Value")});
     m_tree->setAccessibleName(tr("Parts of the value"));
@@ -129,6 +134,18 @@ void TensorViewer::buildBars() {
     connect(m_statistics, &QLabel::linkActivated, this, &TensorViewer::goToNextBad);
     m_statistics->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
     m_pointed->setColorRole(theme::ColorRole::MutedText);
+    m_overlaySwitch->setObjectName(QStringLiteral("overlaySwitch"));
+    m_overlaySwitch->setCheckable(true);
+    m_overlaySwitch->setChecked(true);
+    connect(m_overlaySwitch, &QToolButton::toggled, this, &TensorViewer::refreshOverlay);
+    m_overlayLegend->setObjectName(QStringLiteral("overlayLegend"));
+    m_overlayLegend->setWordWrap(true);
+    m_overlayLegend->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    auto* legend = new QHBoxLayout(m_overlayBar);
+    legend->setContentsMargins(0, 0, 0, 0);
+    legend->addWidget(m_overlayLegend, 1);
+    legend->addWidget(m_overlaySwitch, 0, Qt::AlignTop);
+    m_overlayBar->hide();
     auto* column = new QVBoxLayout(m_tensorPart);
     column->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
     column->setSpacing(theme::kTight);
@@ -137,13 +154,25 @@ void TensorViewer::buildBars() {
     column->addWidget(m_slice);
     column->addWidget(m_stack, 1);
     column->addWidget(m_range);
+    column->addWidget(m_overlayBar);
     column->addWidget(m_pointed);
+}
+
+void TensorViewer::addTool(QAction* action) {
+    auto* button = new QToolButton(m_tensorPart);
+    button->setAutoRaise(true);
+    button->setIconSize({theme::kIconSize, theme::kIconSize});
+    button->setFocusPolicy(Qt::TabFocus);
+    button->setDefaultAction(action);
+    button->setObjectName(QStringLiteral("tool"));
+    m_switches->addWidget(button);
 }
 
 void TensorViewer::clear() {
     m_hasValue = false;
     m_statsJob.abandon();
     m_shown = ViewedTensor{};
+    m_shown.overlay = m_overlay;
     m_key.clear();
     m_tree->clear();
     m_tree->hide();
@@ -291,11 +320,7 @@ void TensorViewer::refresh() {
         if (!widget) {
             widget = view->factory();
             m_stack->addWidget(widget);
-            connect(widget, &TensorView::pointed, this, [this](const QString& text) { m_pointed->setText(text); });
-            connect(widget, &TensorView::sliceOpened, this, [this](const widgets::Slice& slice) {
-                setSlice(slice);
-                setCurrentView(heatMapView().id);
-            });
+            connectView(widget);
         }
         m_shown.plane =
             tensor::plane(m_shown.tensor, m_shown.slice.rowAxis, m_shown.slice.columnAxis,
@@ -323,6 +348,87 @@ void TensorViewer::refresh() {
     m_channels->setVisible(view->usesChannels && m_shown.tensor.rank() > 2);
     m_channels->setCurrentIndex(static_cast<int>(m_shown.channels));
     Q_EMIT shownChanged();
+}
+
+void TensorViewer::connectView(TensorView* view) {
+    connect(view, &TensorView::pointed, this, [this](const QString& text) { m_pointed->setText(text); });
+    connect(view, &TensorView::cursorMoved, this,
+            [this](qint64 row, qint64 column) { Q_EMIT elementPointed(indexOf(row, column)); });
+    connect(view, &TensorView::picked, this,
+            [this](qint64 row, qint64 column) { Q_EMIT elementPicked(indexOf(row, column)); });
+    connect(view, &TensorView::sliceOpened, this, [this](const widgets::Slice& slice) {
+        setSlice(slice);
+        setCurrentView(heatMapView().id);
+    });
+}
+
+/// An image has rows and columns of its own, and shows all channels: the first one stands for them.
+std::vector<std::int64_t> TensorViewer::indexOf(qint64 row, qint64 column) const {
+    std::vector<std::int64_t> index(m_shown.slice.index.begin(), m_shown.slice.index.end());
+    int rowAxis = m_shown.slice.rowAxis, columnAxis = m_shown.slice.columnAxis;
+    if (m_view == imageView().id) {
+        const PictureAxes axes = pictureAxes(m_shown.tensor, m_shown.channels);
+        rowAxis = axes.row, columnAxis = axes.column;
+        if (axes.channel >= 0) index[static_cast<std::size_t>(axes.channel)] = 0;
+    }
+    if (rowAxis >= 0) index[static_cast<std::size_t>(rowAxis)] = row;
+    if (columnAxis >= 0) index[static_cast<std::size_t>(columnAxis)] = column;
+    return index;
+}
+
+std::optional<std::size_t> TensorViewer::member() const {
+    if (m_tree->isHidden() || !m_tree->currentItem()) return std::nullopt;
+    const QString path = pathOfRow(*m_tree->currentItem());
+    bool isNumber = false;
+    const auto number = path.mid(1, path.size() - 2).toULongLong(&isNumber);
+    return isNumber ? std::optional<std::size_t>(number) : std::nullopt;
+}
+
+void TensorViewer::showElement(std::optional<std::size_t> member, const std::vector<std::int64_t>& index) {
+    if (member)
+        for (QTreeWidgetItemIterator it(m_tree); *it; ++it)
+            if (pathOfRow(**it) == QStringLiteral("[%1]").arg(*member)) m_tree->setCurrentItem(*it);
+    const tensor::Tensor& tensor = m_shown.tensor;
+    if (!tensor.defined() || index.size() != tensor.rank()) return;
+    for (std::size_t axis = 0; axis < index.size(); ++axis)
+        if (index[axis] < 0 || index[axis] >= tensor.dim(axis)) return;
+    const bool isImage = m_view == imageView().id;
+    if (!isImage && m_view != tableView().id && m_view != lineView().id && m_view != heatMapView().id)
+        setCurrentView(heatMapView().id);
+    const auto along = [&](int axis) { return axis < 0 ? qint64{0} : qint64{index[static_cast<std::size_t>(axis)]}; };
+    const PictureAxes axes = pictureAxes(tensor, m_shown.channels);
+    widgets::Slice slice = m_shown.slice;
+    slice.index.assign(index.begin(), index.end());
+    setSlice(slice);
+    TensorView* view = m_views.value(m_view);
+    if (!view) return;
+    if (isImage) view->pointAt(along(axes.row), along(axes.column));
+    else view->pointAt(along(slice.rowAxis), along(slice.columnAxis));
+    // The image stands for its first channel, but this is the element.
+    Q_EMIT elementPointed(index);
+}
+
+// --- what reaches another element ------------------------------------------------------------------------------------
+
+void TensorViewer::setOverlay(std::shared_ptr<const ElementOverlay> overlay) {
+    if (!overlay && !m_overlay) return;
+    m_overlay = std::move(overlay);
+    refreshOverlay();
+}
+
+QString TensorViewer::overlayText() const { return m_overlay ? m_overlayLegend->text() : QString(); }
+
+void TensorViewer::refreshOverlay() {
+    m_overlayBar->setVisible(m_overlay != nullptr);
+    m_overlayLegend->setText(m_overlay ? m_overlay->text : QString());
+    m_overlaySwitch->setVisible(m_overlay && m_overlay->shares.defined());
+    m_shown.overlay = m_overlay;
+    if (m_overlay && !m_overlaySwitch->isChecked()) {
+        auto plain = std::make_shared<ElementOverlay>(*m_overlay);
+        plain->shares = {};
+        m_shown.overlay = std::move(plain);
+    }
+    refresh();
 }
 
 QStringList TensorViewer::statistics() const {

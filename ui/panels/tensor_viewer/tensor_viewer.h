@@ -10,11 +10,13 @@
 #include "ui/context/job.h"
 #include "ui/panels/tensor_viewer/tensor_view.h"
 
+class QAction;
 class QButtonGroup;
 class QComboBox;
 class QLabel;
 class QSplitter;
 class QStackedWidget;
+class QToolButton;
 class QTreeWidget;
 
 namespace sonde::widgets {
@@ -49,6 +51,16 @@ class TensorViewer : public QWidget {
     /// "float32[1,64,56,56]   min -2.1   max 3.4 …"
     QString statisticsText() const { return statistics().join(QStringLiteral("   ")); }
     QString pointedText() const;
+    /// The list item that is shown, of a value that is a list; none of another one.
+    std::optional<std::size_t> member() const;
+    /// A button for an action, beside those of the views.
+    void addTool(QAction* action);
+    /// Puts the cursor on an element, in a view that can: of a list in one of its items.
+    void showElement(std::optional<std::size_t> member, const std::vector<std::int64_t>& index);
+    /// What is drawn over the tensor, if it has that shape; null: nothing.
+    void setOverlay(std::shared_ptr<const ElementOverlay> overlay);
+    /// What is said of it below the view; empty without one.
+    QString overlayText() const;
     widgets::RangeControl* rangeControl() const { return m_range; }
     /// Asked before a file is written; its error is told by saveFailed, and nothing is written.
     using OutputCheck = std::function<base::Result<void>(const std::filesystem::path&)>;
@@ -68,6 +80,9 @@ class TensorViewer : public QWidget {
   Q_SIGNALS:
     /// View, slice or range have been changed, or statistics have arrived.
     void shownChanged();
+    /// The cursor is on this element of the tensor; and: it was clicked, or Return was pressed on it.
+    void elementPointed(const std::vector<std::int64_t>& index);
+    void elementPicked(const std::vector<std::int64_t>& index);
     void saved(const QString& path);
     void saveFailed(const QString& what, const QString& hint);
 
@@ -95,6 +110,9 @@ class TensorViewer : public QWidget {
     void refresh();
     QStringList statistics() const;
     void refreshStatistics();
+    void refreshOverlay();
+    std::vector<std::int64_t> indexOf(qint64 row, qint64 column) const;
+    void connectView(TensorView* view);
     QString usualView() const;
     const TensorViewInfo* info(const QString& id) const;
 
@@ -121,6 +139,10 @@ class TensorViewer : public QWidget {
     widgets::RangeControl* m_range;
     QLabel* m_statistics;
     widgets::ElidedLabel* m_pointed;
+    QWidget* m_overlayBar;
+    QLabel* m_overlayLegend;
+    QToolButton* m_overlaySwitch;  ///< whether parts are tinted
+    std::shared_ptr<const ElementOverlay> m_overlay;
     widgets::EmptyState* m_nothing;
 };
 

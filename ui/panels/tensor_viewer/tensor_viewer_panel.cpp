@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QHash>
 #include <QLabel>
+#include <QMenu>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
@@ -31,11 +32,12 @@ using context::InspectorContext;
 
 TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                      context::Inputs& inputs, context::Messages& messages,
-                                     context::Comparison& comparison)
+                                     context::Comparison& comparison, context::Why& why)
     : m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages), m_comparison(comparison),
-      m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)), m_title(new widgets::ElidedLabel({}, m_page)),
-      m_iterations(new QWidget(m_page)), m_iteration(new QSpinBox(m_iterations)),
-      m_iterationCount(new QLabel(m_iterations)), m_viewer(new TensorViewer(m_page)),
+      m_why(why), m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)),
+      m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
+      m_iteration(new QSpinBox(m_iterations)), m_iterationCount(new QLabel(m_iterations)),
+      m_viewer(new TensorViewer(m_page)),
       m_empty(new widgets::EmptyState(QStringLiteral("tensor"), {}, {}, {}, m_stack)) {
     auto* header = new QHBoxLayout;
     header->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
@@ -90,6 +92,7 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
     connect(m_viewer, &TensorViewer::saveFailed, this, [this](const QString& what, const QString& hint) {
         m_messages.report(context::Message{base::Severity::Error, what, {}, hint, m_node});
     });
+    connectWhy();
     setFocusProxy(m_viewer);
     follow();
 }
@@ -97,7 +100,87 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
 void TensorViewerPanel::follow() {
     m_node = models::resultOf(m_opened, m_navigation.selection());
     m_asked = {};
+    refreshOverlay();
     refresh();
+}
+
+// --- why -------------------------------------------------------------------------------------------------------------
+
+void TensorViewerPanel::connectWhy() {
+    connect(m_viewer, &TensorViewer::elementPointed, this,
+            [this](const std::vector<std::int64_t>& index) { m_why.setPointed(placeOf(index), shownIteration()); });
+    // Who has asked once asks by each click.
+    connect(m_viewer, &TensorViewer::elementPicked, this, [this](const std::vector<std::int64_t>& index) {
+        const context::Why::Place place = placeOf(index);
+        m_why.setPointed(place, shownIteration());
+        const context::Why::Hop* const hop = m_why.current();
+        if (!hop || (hop->place.node == place.node && hop->place.index == index)) return;
+        m_hop = place;
+        m_why.ask(place, shownIteration());
+    });
+    connect(&m_why, &context::Why::changed, this, &TensorViewerPanel::followHop);
+    connect(&m_why, &context::Why::fieldChanged, this, &TensorViewerPanel::refreshOverlay);
+    m_viewer->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_viewer, &QWidget::customContextMenuRequested, this, &TensorViewerPanel::showMenu);
+}
+
+context::Why::Place TensorViewerPanel::placeOf(const std::vector<std::int64_t>& index) const {
+    return {m_node, m_viewer->member(), index};
+}
+
+/// The iteration of a loop that is chosen; none where there is no choice.
+std::optional<std::size_t> TensorViewerPanel::shownIteration() const {
+    if (m_iterations->isHidden() || m_iterationOf != m_node) return std::nullopt;
+    return static_cast<std::size_t>(m_iteration->value());
+}
+
+/// Shows the element of a hop once, when it comes to it: after that the user may look elsewhere.
+void TensorViewerPanel::followHop() {
+    const context::Why::Hop* const hop = m_why.current();
+    if (!hop) {
+        m_hop = {};
+        return;
+    }
+    const context::Why::Place& place = hop->place;
+    if (place.node != m_node || !m_viewer->hasValue()) return;
+    if (place.node == m_hop.node && place.index == m_hop.index && place.member == m_hop.member) return;
+    m_hop = place;
+    if (!place.index.empty()) m_viewer->showElement(place.member, place.index);
+}
+
+/// Of the element that was asked about first: which elements of the shown value reach it.
+void TensorViewerPanel::refreshOverlay() {
+    const session::why::Box* const box = m_node.valid() && m_why.isAsked() ? m_why.fieldOf(m_node) : nullptr;
+    if (!box || box->node == m_why.trail().front().place.node) return m_viewer->setOverlay(nullptr);
+    auto overlay = std::make_shared<ElementOverlay>();
+    overlay->begin = box->begin;
+    overlay->end = box->end;
+    QStringList sizes;
+    for (std::size_t axis = 0; axis < box->begin.size(); ++axis)
+        sizes << QString::number(box->end[axis] - box->begin[axis]);
+    overlay->text =
+        tr("Receptive field of %1: %2 of %3%4")
+            .arg(models::oneLine(m_why.text(m_why.trail().front().place)), sizes.join(QStringLiteral("\u00d7")),
+                 QString::fromStdString(box->shape.text()), box->isExact ? QString() : tr(", at most"));
+    if (const session::why::Share* const share = m_why.shareOf(m_node)) {
+        overlay->shares = share->map;
+        overlay->text += tr("; tinted by contribution, %1 % in all").arg(QString::number(share->sum * 100, 'f', 1));
+        if (const auto largest = share->largest(1); !largest.empty())
+            overlay->text += tr(", largest %1 % at %2")
+                                 .arg(QString::number(largest.front().second * 100, 'f', 2),
+                                      m_why.text({m_node, {}, largest.front().first}).section(u'[', -1).prepend(u'['));
+    }
+    m_viewer->setOverlay(std::move(overlay));
+}
+
+void TensorViewerPanel::showMenu(const QPoint& place) {
+    if (!m_viewer->hasValue() || !m_whyAction) return;
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(m_whyAction);
+    for (const char* id : {"values.copy", "values.save"})
+        if (QAction* action = m_actions ? m_actions->action(QLatin1String(id)) : nullptr) menu->addAction(action);
+    menu->popup(m_viewer->mapToGlobal(place));
 }
 
 void TensorViewerPanel::refresh() {
@@ -141,6 +224,7 @@ void TensorViewerPanel::refresh() {
     if (!m_opened.checkFiles()) return explain();  // numbers of another file are not shown
     setHasContent(true);
     m_stack->setCurrentWidget(m_page);
+    followHop();
 }
 
 /// "of 0\u20133"; where loops are nested or skipped the node, also what verbs and keys call the iteration: "(@1.0)".
@@ -249,6 +333,9 @@ void TensorViewerPanel::join(const PanelHost& host) {
         actions.action(QStringLiteral("values.diverging"))->setChecked(range->state().diverging);
     });
     actions.addTo(this, actions::Scope::Values);
+    m_actions = &actions;
+    m_whyAction = actions.action(QStringLiteral("values.why"));
+    m_viewer->addTool(m_whyAction);
 }
 
 namespace {
@@ -291,8 +378,9 @@ PanelInfo tensorViewerPanel() {
     info.area = PanelArea::Right;
     info.shortcut = QStringLiteral("Alt+4");
     info.factory = [](InspectorContext& inspector) -> Panel* {
-        auto* panel = new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(),
-                                            inspector.inputs(), inspector.messages(), inspector.comparison());
+        auto* panel =
+            new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
+                                  inspector.messages(), inspector.comparison(), inspector.why());
         panel->viewer()->setOutputCheck([&inspector](const std::filesystem::path& file) {
             return session::checkOutput(inspector.session(), file);
         });

@@ -8,9 +8,11 @@
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
+#include "ui/context/why.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
+class QAction;
 class QLabel;
 class QSpinBox;
 class QStackedWidget;
@@ -30,7 +32,8 @@ class TensorViewerPanel : public Panel {
     Q_OBJECT
   public:
     TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
-                      context::Inputs& inputs, context::Messages& messages, context::Comparison& comparison);
+                      context::Inputs& inputs, context::Messages& messages, context::Comparison& comparison,
+                      context::Why& why);
 
     TensorViewer* viewer() const { return m_viewer; }
     /// The node whose value is meant: the selected one, a module's result, or what the Output expr returns.
@@ -44,6 +47,12 @@ class TensorViewerPanel : public Panel {
     void follow();
     void refresh();
     void explain();
+    void connectWhy();
+    context::Why::Place placeOf(const std::vector<std::int64_t>& index) const;
+    std::optional<std::size_t> shownIteration() const;
+    void followHop();
+    void refreshOverlay();
+    void showMenu(const QPoint& place);
     QString rangeText(int last) const;
     bool isBadIteration(int iteration) const;
     std::optional<int> firstBadIteration(int count) const;
@@ -56,6 +65,7 @@ class TensorViewerPanel : public Panel {
     context::Runs& m_runs;
     context::Messages& m_messages;
     context::Comparison& m_comparison;
+    context::Why& m_why;
     graph::NodeId m_node;
     graph::NodeId m_asked;  ///< requested from the context and not yet arrived
     QStackedWidget* m_stack;
@@ -67,6 +77,9 @@ class TensorViewerPanel : public Panel {
     graph::NodeId m_iterationOf;     ///< whose passes the box chooses from
     std::optional<int> m_differing;  ///< what differingIteration() was when the box was set
     TensorViewer* m_viewer;
+    context::Why::Place m_hop;  ///< that was shown last
+    QAction* m_whyAction = nullptr;
+    actions::ActionRegistry* m_actions = nullptr;
     widgets::EmptyState* m_empty;
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ui/panels/tensor_viewer/tensor_view.h"
 
 namespace sonde::panels {
@@ -50,6 +52,59 @@ std::vector<std::pair<qint64, qint64>> badCells(const ViewedTensor& shown) {
                                columnAxis < 0 ? 0 : place[static_cast<std::size_t>(columnAxis)]);
     }
     return cells;
+}
+
+std::optional<widgets::FieldOverlay> overlayOf(const ViewedTensor& shown, int rowAxis, int columnAxis,
+                                               const std::vector<int>& merged) {
+    if (!shown.overlay || shown.overlay->begin.size() != shown.tensor.rank()) return std::nullopt;
+    const ElementOverlay& overlay = *shown.overlay;
+    const auto isMerged = [&](int axis) { return std::find(merged.begin(), merged.end(), axis) != merged.end(); };
+    widgets::FieldOverlay field;
+    for (int axis = 0; axis < static_cast<int>(overlay.begin.size()); ++axis) {
+        if (axis == rowAxis || axis == columnAxis || isMerged(axis)) continue;
+        const auto at = static_cast<std::size_t>(axis);
+        const qint64 index = at < shown.slice.index.size() ? shown.slice.index[at] : 0;
+        if (index < overlay.begin[at] || index >= overlay.end[at]) return field;
+    }
+    const auto range = [&](int axis, qint64& first, qint64& count) {
+        const auto at = static_cast<std::size_t>(axis);
+        first = axis < 0 ? 0 : overlay.begin[at];
+        count = axis < 0 ? 1 : overlay.end[at] - overlay.begin[at];
+    };
+    range(rowAxis, field.row, field.rows);
+    range(columnAxis, field.column, field.columns);
+    // Tinted at once, on the UI thread.
+    constexpr qint64 kMaxTinted = 1 << 22;
+    if (field.rows * field.columns > kMaxTinted) return field;
+    if (!overlay.shares.defined() || overlay.shares.shape() != shown.tensor.shape()) return field;
+    // The planes of all indices along merged axes, one over the other.
+    std::vector<std::int64_t> at(shown.slice.index.begin(), shown.slice.index.end());
+    std::vector<tensor::Tensor> planes;
+    const std::int64_t layers = merged.empty() ? 1 : shown.tensor.dim(static_cast<std::size_t>(merged.front()));
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
+        if (!merged.empty()) at[static_cast<std::size_t>(merged.front())] = layer;
+        planes.push_back(tensor::plane(overlay.shares, rowAxis, columnAxis, at));
+    }
+    auto parts = std::make_shared<std::vector<double>>(static_cast<std::size_t>(field.rows * field.columns), 0.0);
+    double largest = 0;
+    for (const tensor::Tensor& plane : planes) {
+        const auto read = tensor::planeReader(plane);
+        for (qint64 r = 0; r < field.rows; ++r)
+            for (qint64 c = 0; c < field.columns; ++c) {
+                double& part = (*parts)[static_cast<std::size_t>(r * field.columns + c)];
+                part += read(field.row + r, field.column + c);
+                largest = std::max(largest, part);
+            }
+    }
+    if (largest <= 0) return field;
+    field.part = [parts, largest, rows = field.rows, columns = field.columns, row = field.row, column = field.column](
+                     qint64 r, qint64 c) {
+        r -= row, c -= column;
+        return r < 0 || c < 0 || r >= rows || c >= columns
+                   ? 0
+                   : (*parts)[static_cast<std::size_t>(r * columns + c)] / largest;
+    };
+    return field;
 }
 
 PictureAxes pictureAxes(const tensor::Tensor& tensor, ChannelLayout layout) {

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
+#include "core/session/repeated_run.h"
 #include "core/session/why/chain.h"
-#include "core/session/why/repeated_run.h"
 #include "core/session/why/run_reader.h"
 #include "tests/support/planted_networks.h"
 
@@ -30,7 +30,7 @@ std::optional<Followed> follow(const QString& path, const tensor::Tensor& image)
     if (!session.open(path.toStdString())) return std::nullopt;
     session.runs().giveValues({tensor::Value(image)});
     session.runs().run();
-    const auto again = session::why::RepeatedRun::of(session);
+    const auto again = session::RepeatedRun::of(session);
     if (!again) return std::nullopt;
     const base::WorkContext work;
     const graph::InternalGraph& graph = *session.document()->graph;

@@ -6,7 +6,7 @@
 #include "core/session/debug/view.h"
 #include "core/session/session.h"
 
-namespace sonde::session::why {
+namespace sonde::session {
 
 /// The last run of a session, done again on the same inputs with all of its values, which a plain run does not keep: of
 /// these as much stays in memory as debug::KeptLimits allows. Values are those of the run, bit for bit.
@@ -35,4 +35,4 @@ class RepeatedRun {
     std::shared_ptr<debug::RecordedRun> m_run;
 };
 
-}  // namespace sonde::session::why
+}  // namespace sonde::session

@@ -1,9 +1,9 @@
-#include "core/session/why/repeated_run.h"
+#include "core/session/repeated_run.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace sonde::session::why {
+namespace sonde::session {
 
 using debug::ItemId;
 using debug::kNoItem;
@@ -77,4 +77,4 @@ debug::View RepeatedRun::view(NodeId node, std::optional<std::size_t> iteration)
     return {m_document, m_run, place};
 }
 
-}  // namespace sonde::session::why
+}  // namespace sonde::session
