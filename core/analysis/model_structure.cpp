@@ -34,6 +34,8 @@ class Depths {
     void follow(const Body& body) {
         for (const ExprId id : body.order) {
             const Expr& expr = m_graph.expr(id);
+            // Of a called body: what the call was given is known.
+            if (expr.kind == ExprKind::Input) continue;
             const bool isCall = expr.op.name.empty() && expr.bodies.size() == 1;
             if (isCall) {
                 followCall(expr, m_graph.body(expr.bodies.front()));

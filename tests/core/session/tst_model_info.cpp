@@ -51,6 +51,7 @@ class TestModelInfo : public QObject {
     void jsonSaysWhatTheFileHolds();
     void textSaysTheSame();
     void builtInModelsHaveNoFile();
+    void pathsGoThroughCalls();
     void dataDecidesWhatOnlyARunTells();
     void runsDecideBranches();
     void failedRunsLeaveWhatShapesTell();
@@ -175,6 +176,16 @@ void TestModelInfo::builtInModelsHaveNoFile() {
 }
 
 /// Rows that are not zero, [n], times a matrix: only the values of x tell n.
+/// Convolution, norm, ReLU, pooling; eight blocks of two convolutions with norms, a ReLU between, a sum and a ReLU;
+/// pooling, flattening, linear layer: 4 + 8·7 + 3.
+void TestModelInfo::pathsGoThroughCalls() {
+    const auto document = document::open("zoo:resnet18", {});
+    QVERIFY(document);
+    const auto info = session::modelInfo(**document);
+    QVERIFY(info);
+    QCOMPARE(info->structure.depth, std::size_t{63});
+}
+
 void TestModelInfo::dataDecidesWhatOnlyARunTells() {
     const Graph graph{.nodes = {{"NonZero", {"x"}, {"z"}},
                                 {"Cast", {"z"}, {"f"}, "", "", {intAttribute("to", kFloat)}},
