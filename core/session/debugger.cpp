@@ -415,6 +415,24 @@ void Debugger::startLooks() {
         });
 }
 
+void Debugger::occupy(Look work) {
+    dropLooks();
+    m_stop.renew();
+    const DebugState before = std::exchange(m_state, DebugState::Running);
+    m_observer.debuggerChanged();
+    session::start(
+        m_executor, Activity::Debug, m_stop.token(),
+        [work = std::move(work), view = debug::View(m_document, m_run, m_place)](const base::WorkContext& context) {
+            return work(view, context);
+        },
+        [this, run = m_run, before](const std::function<void()>& deliver) {
+            if (run != m_run) return;
+            m_state = before;
+            deliver();
+            if (!isRunning() && m_run) m_observer.debuggerChanged();
+        });
+}
+
 // --- breakpoints ----------------------------------------------------------------------------------------------------
 
 base::Result<int> Debugger::addBreakpoint(std::string_view where, std::string_view condition) {

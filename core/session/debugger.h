@@ -120,6 +120,12 @@ class Debugger {
         });
     }
 
+    using Look = std::function<std::function<void()>(const debug::View&, const base::WorkContext&)>;
+    /// Work on the run as it stands, which goes on no further meanwhile (isRunning()); pause() asks it to stop. What it
+    /// returns is called on the session's thread, in the state that there was before; not if the run is gone by then.
+    /// Only with a run that does not go on.
+    void occupy(Look work);
+
     const debug::Breakpoints& breakpoints() const { return m_breakpoints; }
     /// See debug::Breakpoints::add. What changes while the run goes on counts from the next time that it is moved.
     base::Result<int> addBreakpoint(std::string_view where, std::string_view condition = {});
@@ -146,7 +152,6 @@ class Debugger {
     void forget();
 
   private:
-    using Look = std::function<std::function<void()>(const debug::View&, const base::WorkContext&)>;
     void addLook(Look look);
     void startLooks();
     void clearTimeline();

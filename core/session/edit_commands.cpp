@@ -3,7 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/analysis/difference.h"
+#include "core/base/number_text.h"
+#include "core/session/debug/value_change.h"
 #include "core/session/debug/value_json.h"
 #include "core/session/edits/edit_line.h"
 
@@ -29,7 +30,8 @@ std::optional<CommandError> whileRunning(Session& session) {
 
 ordered_json jsonOf(const Edits::Entry& entry) {
     ordered_json json{{"edit", editText(entry.edit)}, {"node", entry.edit.target.name}};
-    if (!entry.ready) json["missing"] = entry.problem;
+    if (!entry.edit.isEnabled) json["enabled"] = false;
+    if (!entry.problem.empty()) json["missing"] = entry.problem;
     return json;
 }
 
@@ -41,11 +43,6 @@ void addList(Session& session, ordered_json& answer) {
     const graph::InternalGraph& graph = *session.document()->graph;
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) reached += session.edits().reach(NodeId(i)) ? 1 : 0;
     answer["counterfactual"] = reached;
-}
-
-bool isSame(const Value& a, const Value& b, std::int64_t index) {
-    const double x = a.tensor().toDouble(index), y = b.tensor().toDouble(index);
-    return x == y || (std::isnan(x) && std::isnan(y));
 }
 
 /// JSON has no infinity.
@@ -87,8 +84,35 @@ std::optional<CommandError> redoEdit(Session& session, Words& words, ordered_jso
     return std::nullopt;
 }
 
-std::optional<CommandError> listEdits(Session& session, Words& words, ordered_json& answer) {
+namespace {
+
+/// on N, off N or remove N: the number of an edit, from 1.
+std::optional<CommandError> changeList(Session& session, Words& words, ordered_json& answer,
+                                       const base::WorkContext& work) {
+    const std::size_t column = words.column();
+    const std::string what(words.next());
+    if (what != "on" && what != "off" && what != "remove")
+        return CommandError{base::usageError("there is no edits '" + what.substr(0, 80) + "'", {},
+                                             "edits, edits on N, edits off N or edits remove N"),
+                            column};
+    const std::size_t numberColumn = words.column();
+    const auto number = base::parseNumber<std::size_t>(words.next());
+    if (!number || *number == 0 || *number > session.edits().all().size())
+        return CommandError{base::usageError("there is no edit of that number", {}, "edits lists them, from 1 on"),
+                            numberColumn};
     if (auto error = unlessComplete(words)) return error;
+    if (auto error = whileRunning(session)) return error;
+    if (what == "remove") session.edits().remove(*number - 1, work);
+    else session.edits().setEnabled(*number - 1, what == "on", work);
+    addList(session, answer);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<CommandError> listEdits(Session& session, Words& words, ordered_json& answer,
+                                      const base::WorkContext& work) {
+    if (!words.atEnd()) return changeList(session, words, answer, work);
     addList(session, answer);
     return std::nullopt;
 }
@@ -123,17 +147,12 @@ std::optional<CommandError> printDifference(Session& session, Words& words, orde
     if (!now) return CommandError{std::move(now).error(), column};
     auto before = session.debugger().baselineValue(*node, work);
     if (!before) return CommandError{std::move(before).error(), column};
-    if (!now->isTensor() || !before->isTensor() || now->tensor().shape() != before->tensor().shape())
-        return CommandError{
-            base::usageError("values of " + before->typeText() + " and " + now->typeText() + " have no difference"),
-            column};
-    const analysis::Difference apart = analysis::difference(now->tensor(), before->tensor(), {});
-    std::int64_t changed = 0;
-    for (std::int64_t i = 0; i < now->tensor().numel(); ++i) changed += isSame(*now, *before, i) ? 0 : 1;
-    answer["difference"] = {{"max_abs", numberOrText(apart.maxAbsolute)},
-                            {"max_rel", numberOrText(apart.maxRelative)},
-                            {"changed", changed},
-                            {"elements", now->tensor().numel()}};
+    auto change = debug::valueChange(*now, *before, work);
+    if (!change) return CommandError{std::move(change).error(), column};
+    answer["difference"] = {{"max_abs", numberOrText(change->maxAbsolute)},
+                            {"max_rel", numberOrText(change->maxRelative)},
+                            {"changed", change->changed},
+                            {"elements", change->elements}};
     return std::nullopt;
 }
 

@@ -25,7 +25,9 @@ std::optional<CommandError> editValue(Session& session, Words& words, bool isSet
                                       const base::WorkContext& work);
 std::optional<CommandError> undoEdit(Session& session, Words& words, nlohmann::ordered_json& answer);
 std::optional<CommandError> redoEdit(Session& session, Words& words, nlohmann::ordered_json& answer);
-std::optional<CommandError> listEdits(Session& session, Words& words, nlohmann::ordered_json& answer);
+/// edits; edits on N, off N or remove N, where N counts from 1.
+std::optional<CommandError> listEdits(Session& session, Words& words, nlohmann::ordered_json& answer,
+                                      const base::WorkContext& work);
 /// baseline EXPRESSION: of the values without edits.
 std::optional<CommandError> printBaseline(Session& session, Words& words, nlohmann::ordered_json& answer,
                                           const base::WorkContext& work);

@@ -24,9 +24,10 @@ enum class Activity : std::uint8_t {
     TestCases,
     Statistics,
     Debug,
-    Watches
+    Watches,
+    Edits
 };
-inline constexpr std::size_t kActivityCount = 9;
+inline constexpr std::size_t kActivityCount = 10;
 
 /// Where the work of a session is done: on the thread that asks for it (InlineExecutor), or on workers of the caller.
 ///

@@ -42,6 +42,7 @@ void Session::show(std::shared_ptr<const document::Document> document,
                    std::shared_ptr<const document::Document> whole) {
     const std::shared_ptr<const document::Document> before = m_document;
     leave();
+    m_executor.abandon(Activity::Edits);
     m_document = std::move(document);
     m_executor.discard(std::exchange(m_whole, whole ? std::move(whole) : m_document));
     m_points.watched.bind(*m_document->graph, before ? before->graph.get() : nullptr);
@@ -65,6 +66,7 @@ void Session::show(std::shared_ptr<const document::Document> document,
 
 void Session::close() {
     leave();
+    m_executor.abandon(Activity::Edits);
     m_points = {};
     m_notes.clear();
     setFileBase({});
@@ -161,6 +163,52 @@ base::Result<void> Session::addEdit(NodeId target, Edit edit, EditPlace& place, 
     return m_edits.add(target, std::move(edit), present, place, work);
 }
 
+namespace {
+
+struct EditOutcome {
+    Edits edits;
+    base::Result<void> changed;
+    EditPlace place = {};
+};
+
+}  // namespace
+
+void Session::changeEdits(EditChange change, EditChanged changed) {
+    if (m_debugger.isRunning()) return changed(base::usageError("the run goes on", {}, "pause it first"), {});
+    std::map<NodeId, tensor::Value> given;
+    for (const Input& input : m_inputs.all())
+        if (input.value) given.emplace(input.node, *input.value);
+    const auto work = [edits = m_edits.quietCopy(), given = std::move(given), change = std::move(change)](
+                          const debug::View* view, const base::WorkContext& context) {
+        const auto present = [&](NodeId node) -> std::optional<tensor::Value> {
+            if (const auto found = given.find(node); found != given.end()) return found->second;
+            if (!view) return std::nullopt;
+            auto value = view->value(node, context);
+            return value ? std::optional(std::move(*value)) : std::nullopt;
+        };
+        auto outcome = std::make_shared<EditOutcome>(EditOutcome{edits, {}});
+        outcome->changed = change(outcome->edits, present, outcome->place, context);
+        if (context.cancelled()) outcome->changed = base::cancelled();
+        return outcome;
+    };
+    const auto done = [this, number = m_edits.number(),
+                       changed = std::move(changed)](const std::shared_ptr<EditOutcome>& outcome) {
+        if (outcome->changed && number != m_edits.number())
+            outcome->changed = base::usageError("the edits were changed meanwhile");
+        if (outcome->changed) m_edits.adopt(std::move(outcome->edits));
+        changed(std::move(outcome->changed), outcome->place);
+    };
+    if (m_debugger.hasBegun())
+        return m_debugger.occupy(
+            [work, done](const debug::View& view, const base::WorkContext& context) -> std::function<void()> {
+                return [done, outcome = work(&view, context)] { done(outcome); };
+            });
+    m_editStop.renew();
+    start(
+        m_executor, Activity::Edits, m_editStop.token(),
+        [work](const base::WorkContext& context) { return work(nullptr, context); }, done);
+}
+
 void Session::setFileBase(io::SessionFile base, std::optional<std::filesystem::path> folder) {
     m_fileBase = std::move(base);
     m_fileFolder = std::move(folder);
@@ -241,6 +289,7 @@ void Session::stop() {
     m_testCases.stop();
     m_statistics.stop();
     m_debugger.stop();
+    m_editStop.stop();
     m_expressions.stop();
 }
 

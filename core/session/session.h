@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -115,6 +116,14 @@ class Session : private Observer {
     const Edits& edits() const { return m_edits; }
     /// The same with the values that the debugger's run has now. Usage error: it goes on.
     base::Result<void> addEdit(graph::NodeId target, Edit edit, EditPlace& place, const base::WorkContext& work = {});
+    /// A change of a copy of the edits, given the values that there are.
+    using EditChange = std::function<base::Result<void>(Edits& edits, const Edits::Present& present, EditPlace& place,
+                                                        const base::WorkContext& work)>;
+    using EditChanged = std::function<void(base::Result<void> changed, const EditPlace& place)>;
+    /// Changes edits by work of the executor. A run of the debugger stands still meanwhile (DebugState::Running), and
+    /// then follows. `changed` is told on the session's thread how that went: not if the run or the model is gone
+    /// before. Errors: those of `change`, of which nothing remains; Usage: the run goes on.
+    void changeEdits(EditChange change, EditChanged changed);
 
     /// What is written on nodes.
     const Notes& notes() const { return m_notes; }
@@ -193,6 +202,7 @@ class Session : private Observer {
     TestCases m_testCases;
     NodeStatistics m_statistics;
     Edits m_edits;
+    StopSwitch m_editStop;  ///< of changing them without a run
     Debugger m_debugger;
     ExpressionWatches m_expressions;
     Notes m_notes;

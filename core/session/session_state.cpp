@@ -113,7 +113,8 @@ void storeEdits(const Session& session, const fs::path& folder, SessionFile& fil
                                  edit.seed,
                                  edit.axis,
                                  edit.indices,
-                                 edit.parts};
+                                 edit.parts,
+                                 edit.isEnabled};
     });
 }
 
@@ -125,8 +126,16 @@ void restoreEdits(Session& session, const document::OpenedSession& opened, std::
             lost.push_back("edit of '" + stored.node.name + "': there is no operation '" + stored.operation + "'");
             continue;
         }
-        Edit edit{identityOf(stored.node), stored.slice, *kind, stored.text, stored.number, stored.seed, stored.axis,
-                  stored.indices,          stored.parts};
+        Edit edit{identityOf(stored.node),
+                  stored.slice,
+                  *kind,
+                  stored.text,
+                  stored.number,
+                  stored.seed,
+                  stored.axis,
+                  stored.indices,
+                  stored.parts,
+                  stored.isEnabled};
         if (*kind == Edit::Kind::File) {
             const fs::path path =
                 fs::path(stored.text).is_absolute() ? fs::path(stored.text) : opened.folder / stored.text;

@@ -87,6 +87,7 @@ struct SessionFile {
         std::int64_t axis = 0;
         std::vector<std::int64_t> indices;
         std::int64_t parts = 0;
+        bool isEnabled = true;
         bool operator==(const Edit&) const = default;
     };
     struct Policy {

@@ -268,6 +268,7 @@ void takeEdits(Refused& refused, Object& root, SessionFile& file) {
         object.index("axis", edit.axis);
         object.indices("indices", edit.indices);
         object.index("parts", edit.parts);
+        object.flag("enabled", edit.isEnabled);
         object.end();
         if (edit.parts < 0) refused.refuse(path + ".parts is negative");
     });

@@ -69,6 +69,7 @@ OrderedJson jsonOf(const SessionFile::Edit& edit) {
     if (edit.axis != 0) json["axis"] = edit.axis;
     if (!edit.indices.empty()) json["indices"] = edit.indices;
     if (edit.parts != 0) json["parts"] = edit.parts;
+    if (!edit.isEnabled) json["enabled"] = false;
     return json;
 }
 

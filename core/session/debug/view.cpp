@@ -4,6 +4,7 @@
 
 #include "core/base/nearest.h"
 #include "core/exec/flatten.h"
+#include "core/session/debug/value_change.h"
 
 namespace sonde::session::debug {
 
@@ -64,9 +65,7 @@ base::Result<Value> shownValue(const View& view, RecordedRun* baseline, ShownVal
     SONDE_ASSIGN(Value before, baseline->value(node, item, isAfter, work));
     if (shown == ShownValues::Baseline) return before;
     SONDE_ASSIGN(Value now, view.value(node, work));
-    static const base::Result<expression::Expression> difference = expression::parse("now - before");
-    return expression::evaluate(
-        *difference, [&](std::string_view name) -> base::Result<Value> { return name == "now" ? now : before; }, work);
+    return valueDifference(now, before, work);
 }
 
 // --- a module alone --------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ struct Edit {
     std::int64_t axis = 0;              ///< of the slice; negative: from the last
     std::vector<std::int64_t> indices;  ///< of Swap two, of Remove one or more
     std::int64_t parts = 0;  ///< that the axis is divided into (heads), which `indices` count; 0: its elements
+    bool isEnabled = true;   ///< false: it is kept, and does nothing
 
     bool operator==(const Edit&) const = default;
 };

@@ -259,7 +259,8 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
     std::map<NodeId, NodeId> now;  // of edited values, which have it last
     EditWriter writer(*graph, opsetOf(*graph));
     for (const Edits::Entry& entry : edits.all()) {
-        if (!entry.ready)
+        if (!entry.edit.isEnabled) continue;
+        if (!entry.counts())
             return base::usageError("the edit '" + editText(entry.edit) +
                                     "' is not one of this model: " + entry.problem);
         if (entry.ready->target() == ReadyEdit::Target::Weight)
@@ -268,7 +269,7 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
     // Those of values read what weights are at last.
     for (std::size_t i = 0; i < edits.all().size(); ++i) {
         const Edits::Entry& entry = edits.all()[i];
-        if (entry.ready->target() == ReadyEdit::Target::Weight) continue;
+        if (!entry.counts() || entry.ready->target() == ReadyEdit::Target::Weight) continue;
         const NodeId node = entry.ready->node();
         const NodeId before = now.contains(node) ? now[node] : node;
         const std::string name = graph->node(node).name + "_edit" + (i == 0 ? "" : std::to_string(i));

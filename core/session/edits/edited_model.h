@@ -7,10 +7,10 @@
 
 namespace sonde::session {
 
-/// A document with the edits in its graph, for writing it as a model: weights and other constants have their edited
-/// values; behind inputs and computed values are operations of ONNX (Where, Mul, Add, Gather) that do what the edits
-/// do. Named values keep their names; one before its edits is "NAME_before_edits". A run of it has the values that the
-/// session's edits give, bit for bit.
+/// A document with the edits that are switched on in its graph, for writing it as a model: weights and other constants
+/// have their edited values; behind inputs and computed values are operations of ONNX (Where, Mul, Add, Gather) that do
+/// what the edits do. Named values keep their names; one before its edits is "NAME_before_edits". A run of it has the
+/// values that the session's edits give, bit for bit.
 ///
 /// Errors (Usage): an edit that has no node in the model, or that reads values of the run or has a slice of a value
 /// whose shape is not fixed, with what to do instead.

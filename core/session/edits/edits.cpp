@@ -38,38 +38,91 @@ base::Result<void> Edits::add(NodeId target, Edit edit, const Present& present, 
     Entry entry{edit, {}};
     SONDE_ASSIGN(const ReadyEdit ready, ReadyEdit::make(*m_document, std::move(edit), target, place));
     if (ready.target() == ReadyEdit::Target::Weight) {
-        SONDE_ASSIGN(entry.weight, editedWeight(ready, work, place));
+        SONDE_ASSIGN(entry.weight, editedWeight(ready, m_entries.size(), work, place));
     } else {
         SONDE_TRY(tryOut(ready, present, work, place));
     }
     entry.ready = ready;
+    m_done.push_back({Change::Kind::Add, m_entries.size()});
     m_entries.push_back(std::move(entry));
     m_undone.clear();
     changed();
     return {};
 }
 
-bool Edits::undo() {
-    if (m_entries.empty()) return false;
-    m_undone.push_back(std::move(m_entries.back()));
-    m_entries.pop_back();
+// --- undo and redo --------------------------------------------------------------------------------------------------
+
+bool Edits::undo(const base::WorkContext& work) { return replay(m_done, m_undone, true, work); }
+bool Edits::redo(const base::WorkContext& work) { return replay(m_undone, m_done, false, work); }
+
+bool Edits::replay(std::vector<Change>& from, std::vector<Change>& to, bool isUndo, const base::WorkContext& work) {
+    if (from.empty()) return false;
+    Change change = std::move(from.back());
+    from.pop_back();
+    perform(change, isUndo);
+    const std::size_t first = change.index;
+    to.push_back(std::move(change));
+    makeWeights(first, work);
     changed();
     return true;
 }
 
-bool Edits::redo() {
-    if (m_undone.empty()) return false;
-    m_entries.push_back(std::move(m_undone.back()));
-    m_undone.pop_back();
-    changed();
-    return true;
+/// Does a change of the list, or what undoes it.
+void Edits::perform(Change& change, bool isUndo) {
+    const auto at = m_entries.begin() + static_cast<std::ptrdiff_t>(change.index);
+    if (change.kind == Change::Kind::Switch) {
+        at->edit.isEnabled = !at->edit.isEnabled;
+    } else if ((change.kind == Change::Kind::Add) == isUndo) {
+        change.entry = std::move(*at);
+        m_entries.erase(at);
+    } else {
+        m_entries.insert(at, std::move(*change.entry));
+        change.entry.reset();
+    }
+}
+
+bool Edits::remove(std::size_t index, const base::WorkContext& work) {
+    if (index >= m_entries.size()) return false;
+    m_undone.clear();
+    m_undone.push_back({Change::Kind::Remove, index});
+    return redo(work);
+}
+
+bool Edits::setEnabled(std::size_t index, bool isEnabled, const base::WorkContext& work) {
+    if (index >= m_entries.size() || m_entries[index].edit.isEnabled == isEnabled) return false;
+    m_undone.clear();
+    m_undone.push_back({Change::Kind::Switch, index});
+    return redo(work);
+}
+
+/// What was found in a file, or in another document, can be undone from the last one on.
+void Edits::beginHistory() {
+    m_done.clear();
+    m_undone.clear();
+    for (std::size_t i = 0; i < m_entries.size(); ++i) m_done.push_back({Change::Kind::Add, i});
 }
 
 void Edits::clear() {
-    if (m_entries.empty() && m_undone.empty()) return;
+    if (m_entries.empty() && !canUndo() && !canRedo()) return;
     m_entries.clear();
-    m_undone.clear();
+    beginHistory();
     changed();
+}
+
+Edits Edits::quietCopy() const {
+    Edits copy = *this;
+    copy.m_tellChanged = [] {};
+    return copy;
+}
+
+void Edits::adopt(Edits changed) {
+    m_entries = std::move(changed.m_entries);
+    m_done = std::move(changed.m_done);
+    m_undone = std::move(changed.m_undone);
+    m_planned = std::move(changed.m_planned);
+    m_reached = std::move(changed.m_reached);
+    ++m_number;
+    m_tellChanged();
 }
 
 void Edits::changed() {
@@ -78,18 +131,34 @@ void Edits::changed() {
     m_tellChanged();
 }
 
-/// What a weight is after the edits there are and this one.
-base::Result<Value> Edits::editedWeight(const ReadyEdit& edit, const base::WorkContext& work, EditPlace& place) const {
-    const auto now = [this](NodeId node) {
-        for (auto entry = m_entries.rbegin(); entry != m_entries.rend(); ++entry)
-            if (entry->ready && !entry->weight.isNone() &&
-                std::ranges::find(entry->ready->nodes(), node) != entry->ready->nodes().end())
-                return entry->weight;
+/// What a weight is after the first so many edits and this one.
+base::Result<Value> Edits::editedWeight(const ReadyEdit& edit, std::size_t before, const base::WorkContext& work,
+                                        EditPlace& place) const {
+    const auto now = [this, before](NodeId node) {
+        for (std::size_t i = before; i-- > 0;) {
+            const Entry& entry = m_entries[i];
+            if (entry.counts() && !entry.weight.isNone() &&
+                std::ranges::find(entry.ready->nodes(), node) != entry.ready->nodes().end())
+                return entry.weight;
+        }
         return *m_document->graph->node(node).constant;
     };
     std::vector<Value> operands;
     for (const NodeId operand : edit.operands()) operands.push_back(now(operand));
     return edit.apply(now(edit.node()), operands, work, place);
+}
+
+/// After the list has changed at a position, what weights are from there on.
+void Edits::makeWeights(std::size_t first, const base::WorkContext& work) {
+    for (std::size_t i = first; i < m_entries.size(); ++i) {
+        Entry& entry = m_entries[i];
+        if (!entry.ready || entry.ready->target() != ReadyEdit::Target::Weight) continue;
+        entry.problem.clear();
+        EditPlace place;
+        auto weight = editedWeight(*entry.ready, i, work, place);
+        if (weight) entry.weight = std::move(*weight);
+        else entry.problem = weight.error().what;
+    }
 }
 
 base::Result<void> Edits::tryOut(const ReadyEdit& edit, const Present& present, const base::WorkContext& work,
@@ -117,7 +186,7 @@ base::Result<void> Edits::tryOut(const ReadyEdit& edit, const Present& present, 
 void Edits::plan() {
     auto planned = std::make_shared<exec::Edits>();
     for (const Entry& entry : m_entries) {
-        if (!entry.ready) continue;
+        if (!entry.counts()) continue;
         const ReadyEdit& ready = *entry.ready;
         switch (ready.target()) {
             case ReadyEdit::Target::Weight:
@@ -151,7 +220,7 @@ base::Result<std::vector<Value>> Edits::inputs(std::vector<Value> given, const b
         return position < given.size() ? given[position] : Value();
     };
     for (const Entry& entry : m_entries) {
-        if (!entry.ready || entry.ready->target() != ReadyEdit::Target::Input) continue;
+        if (!entry.counts() || entry.ready->target() != ReadyEdit::Target::Input) continue;
         const std::size_t position = positionOf(entry.ready->node());
         if (position >= given.size() || given[position].isNone()) continue;  // refused, or not needed
         std::vector<Value> operands;
@@ -167,20 +236,21 @@ base::Result<std::vector<Value>> Edits::inputs(std::vector<Value> given, const b
 std::vector<std::string> Edits::restore(std::vector<Edit> edits) {
     std::vector<std::string> lost;
     m_entries.clear();
-    m_undone.clear();
     ++m_number;
     for (Edit& edit : edits) {
         if (m_entries.size() >= kMaxEdits) break;
         Entry entry{std::move(edit), {}};
-        if (const auto problem = makeReady(entry)) lost.push_back("edit '" + editText(entry.edit) + "': " + *problem);
+        if (const auto problem = makeReady(entry, m_entries.size()))
+            lost.push_back("edit '" + editText(entry.edit) + "': " + *problem);
         m_entries.push_back(std::move(entry));
     }
+    beginHistory();
     plan();
     return lost;
 }
 
 /// Finds an edit's node in the present document. Why it is not ready; nothing if it is.
-std::optional<std::string> Edits::makeReady(Entry& entry) const {
+std::optional<std::string> Edits::makeReady(Entry& entry, std::size_t before) const {
     entry.ready.reset();
     entry.weight = {};
     const auto failed = [&](std::string what) {
@@ -194,7 +264,7 @@ std::optional<std::string> Edits::makeReady(Entry& entry) const {
     auto ready = ReadyEdit::make(*m_document, entry.edit, node, place);
     if (!ready) return failed(ready.error().what);
     if (ready->target() == ReadyEdit::Target::Weight) {
-        auto weight = editedWeight(*ready, {}, place);
+        auto weight = editedWeight(*ready, before, {}, place);
         if (!weight) return failed(weight.error().what);
         entry.weight = std::move(*weight);
     }
@@ -205,13 +275,13 @@ std::optional<std::string> Edits::makeReady(Entry& entry) const {
 
 void Edits::bind(std::shared_ptr<const document::Document> document) {
     m_document = std::move(document);
-    m_undone.clear();
     ++m_number;
     std::vector<Entry> entries = std::exchange(m_entries, {});
     for (Entry& entry : entries) {
-        (void)makeReady(entry);
+        (void)makeReady(entry, m_entries.size());
         m_entries.push_back(std::move(entry));
     }
+    beginHistory();
     plan();
 }
 

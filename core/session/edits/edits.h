@@ -22,14 +22,17 @@ class Edits {
         Edit edit;
         std::optional<ReadyEdit> ready;  ///< none: the model has no such node, or not what the edit reads
         tensor::Value weight = {};       ///< of a weight: what it is after this edit
-        std::string problem = {};        ///< why it is not ready
+        std::string problem = {};        ///< why it does nothing: not ready, or not after the edits before it
+
+        /// Whether it changes what runs compute.
+        bool counts() const { return edit.isEnabled && ready && problem.empty(); }
     };
     /// `changed`: called when the list has changed, as the last thing.
     explicit Edits(std::function<void()> changed) : m_tellChanged(std::move(changed)) {}
 
     const std::vector<Entry>& all() const { return m_entries; }
     bool empty() const { return m_entries.empty(); }
-    bool canUndo() const { return !m_entries.empty(); }
+    bool canUndo() const { return !m_done.empty(); }
     bool canRedo() const { return !m_undone.empty(); }
     /// Counts changes of the list.
     std::size_t number() const { return m_number; }
@@ -41,10 +44,19 @@ class Edits {
     /// (Usage) there are kMaxEdits, no model is open.
     base::Result<void> add(graph::NodeId target, Edit edit, const Present& present, EditPlace& place,
                            const base::WorkContext& work = {});
-    /// Whether there was one.
-    bool undo();
-    bool redo();
+    /// Takes back the last change of the list, or does it again: an edit made, removed, switched on or off. Whether
+    /// there was one.
+    bool undo(const base::WorkContext& work = {});
+    bool redo(const base::WorkContext& work = {});
+    /// By position. Whether there is such an edit, and it was not so already. Later edits of the same weight are made
+    /// again; one that does not fit any more says so in its `problem`.
+    bool remove(std::size_t index, const base::WorkContext& work = {});
+    bool setEnabled(std::size_t index, bool isEnabled, const base::WorkContext& work = {});
     void clear();
+    /// One that tells nobody.
+    Edits quietCopy() const;
+    /// Takes over the list and its history from a copy of this one that was changed, perhaps on another thread.
+    void adopt(Edits changed);
 
     /// For plans. Null: there are none that change anything.
     const std::shared_ptr<const exec::Edits>& planned() const { return m_planned; }
@@ -60,8 +72,19 @@ class Edits {
     void bind(std::shared_ptr<const document::Document> document);
 
   private:
-    std::optional<std::string> makeReady(Entry& entry) const;
-    base::Result<tensor::Value> editedWeight(const ReadyEdit& edit, const base::WorkContext& work,
+    /// Of the list. What was taken out is in it.
+    struct Change {
+        enum class Kind : std::uint8_t { Add, Remove, Switch };
+        Kind kind = Kind::Add;
+        std::size_t index = 0;
+        std::optional<Entry> entry = {};
+    };
+    bool replay(std::vector<Change>& from, std::vector<Change>& to, bool isUndo, const base::WorkContext& work);
+    void perform(Change& change, bool isUndo);
+    void beginHistory();
+    void makeWeights(std::size_t first, const base::WorkContext& work);
+    std::optional<std::string> makeReady(Entry& entry, std::size_t before) const;
+    base::Result<tensor::Value> editedWeight(const ReadyEdit& edit, std::size_t before, const base::WorkContext& work,
                                              EditPlace& place) const;
     base::Result<void> tryOut(const ReadyEdit& edit, const Present& present, const base::WorkContext& work,
                               EditPlace& place) const;
@@ -71,7 +94,7 @@ class Edits {
     std::function<void()> m_tellChanged;
     std::shared_ptr<const document::Document> m_document;
     std::vector<Entry> m_entries;
-    std::vector<Entry> m_undone;  ///< the last one comes back first
+    std::vector<Change> m_done, m_undone;  ///< the last one goes, or comes back, first
     std::shared_ptr<const exec::Edits> m_planned;
     std::vector<bool> m_reached;  ///< by node; empty: none
     std::size_t m_number = 0;
