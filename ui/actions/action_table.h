@@ -37,7 +37,11 @@ enum class Need {
     Debugged = 1 << 23,     ///< a run is debugged
     Moving = 1 << 24,       ///< it goes on
     Asked = 1 << 26,        ///< why an element has its value was asked
+    Edited = 1 << 25,       ///< a change of the edits can be undone
     Breakpoints = 1 << 27,  ///< at least one breakpoint or log point is set
+    Undone = 1 << 28,       ///< a change of the edits can be done again
+    Edits = 1 << 30,        ///< at least one value is edited
+    WhatIf = 1 << 29,       ///< values of a run with edits are shown
 };
 Q_DECLARE_FLAGS(Needs, Need)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Needs)

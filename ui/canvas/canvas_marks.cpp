@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -39,6 +40,9 @@ Preview faded(Preview preview) {
     preview.range = QStringLiteral("stale");
     return preview;
 }
+
+/// Before the range, which has less to say then.
+QString changeText(double change) { return QStringLiteral("\u0394 ") + QString::number(change, 'g', 3); }
 
 }  // namespace
 
@@ -106,6 +110,7 @@ void CanvasMarks::connectContext() {
         refresh();
         refreshPreviews();
     });
+    connect(&m_context.edits(), &context::Edits::changed, this, &CanvasMarks::refresh);
     connect(&m_context.runs(), &context::Runs::valueArrived, this, &CanvasMarks::refreshPreview);
     connect(&m_context.watches(), &context::Watches::changed, this, &CanvasMarks::refreshPins);
     connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, &CanvasMarks::refresh);
@@ -161,6 +166,7 @@ std::vector<ItemFlags> CanvasMarks::computeFlags() const {
     Flags flags(*m_view.scene());
     markPoints(flags);
     markValues(flags);
+    markEdits(flags);
     if (m_context.runs().recording() && !m_context.runs().isRunning()) {
         markRun(flags);
         dimLeftOut(flags);
@@ -254,6 +260,30 @@ void CanvasMarks::markValues(Flags& flags) const {
         if (stats && stats->finiteCount() < stats->count && !isMeant(node))
             flags.add(graph.node(node).producer, kBadValue);
         if (difference && !difference->ok) flags.add(graph.node(node).producer, kDiffers);
+    }
+}
+
+/// Edited values always; what they reach where a run shows that.
+void CanvasMarks::markEdits(Flags& flags) const {
+    const context::Edits& edits = m_context.edits();
+    if (!edits.areOn()) return;
+    const graph::InternalGraph& graph = m_context.model().graph();
+    const auto& recording = m_context.runs().recording();
+    for (const context::Edits::Entry& entry : edits.all()) {
+        if (!entry.counts()) continue;
+        for (const graph::NodeId node : entry.ready->nodes()) {
+            const graph::ExprId producer = graph.node(node).producer;
+            flags.add(producer, kEdited);
+            if (flags.scene().itemOf(producer)) continue;
+            // A weight that is not drawn.
+            for (const graph::ExprId user : graph.node(node).users) flags.add(user, kEdited);
+        }
+    }
+    if (!edits.isCounterfactual() || !recording) return;
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        const graph::NodeId node(i);
+        if (edits.isRecomputed(node) && !graph.node(node).constant && recording->computed(node))
+            flags.add(graph.node(node).producer, kWhatIf);
     }
 }
 
@@ -394,6 +424,7 @@ void CanvasMarks::refreshPreviews() {
     if (!m_context.model().isOpen()) return;
     std::vector<std::pair<graph::NodeId, tensor::Value>> values;
     std::set<graph::NodeId> stale;
+    std::map<graph::NodeId, double> changes;  ///< by edits
     Previews summaries;
     const bool isDebugged = m_context.runs().isDebugged();
     for (const graph::NodeId node : m_context.points().watched()) {
@@ -403,15 +434,19 @@ void CanvasMarks::refreshPreviews() {
         // What the run passed and did not keep, as that of a comparison, comes later.
         else if (!isDebugged) m_context.runs().requestValue(node);
         if (m_context.runs().isStale(node)) stale.insert(node);
+        if (const auto* const change = m_context.runs().change(node)) changes.emplace(node, change->maxAbsolute);
     }
     m_previewJob.start(
-        [values = std::move(values), stale = std::move(stale), summaries = std::move(summaries),
-         scheme = theme::Theme::instance().scheme()](const base::WorkContext& work) {
+        [values = std::move(values), stale = std::move(stale), changes = std::move(changes),
+         summaries = std::move(summaries), scheme = theme::Theme::instance().scheme()](const base::WorkContext& work) {
             auto made = std::make_shared<Previews>(summaries);
             for (const auto& [node, value] : values) {
                 if (work.cancelled()) break;
                 made->emplace(node, makePreview(value, scheme, work.stop));
             }
+            for (const auto& [node, change] : changes)
+                if (const auto shown = made->find(node); shown != made->end())
+                    shown->second.range = changeText(change) + QStringLiteral("   ") + shown->second.range;
             for (auto& [node, preview] : *made)
                 if (stale.contains(node)) preview = faded(std::move(preview));
             return made;

@@ -69,6 +69,7 @@ class CanvasMarks : public QObject {
     void markBreakpoints(Flags& flags) const;
     void markBreakpoint(Flags& flags, const context::Breakpoints::Point& point) const;
     void markValues(Flags& flags) const;
+    void markEdits(Flags& flags) const;
     void markRun(Flags& flags) const;
     void dimLeftOut(Flags& flags) const;
     void findUntraced();

@@ -42,6 +42,8 @@ QString CanvasText::spoken(ItemId id) const {
         if (flags & kBreakOff) text += tr(" (disabled)");
     }
     if (flags & kNote) text += tr(", note");
+    if (flags & kEdited) text += tr(", edited value");
+    if (flags & kWhatIf) text += tr(", counterfactual");
     if (flags & kEnd) text += tr(", end point");
     if (flags & kFailed) text += tr(", failed");
     if (flags & kBadValue) text += tr(", has NaN or infinite elements");

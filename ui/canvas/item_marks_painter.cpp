@@ -129,6 +129,31 @@ void drawWhy(QPainter& painter, QPointF centre, double radius, const QColor& col
     painter.drawPoint(centre + QPointF(0, 0.52) * radius);
 }
 
+/// A pencil.
+void drawEdited(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(background);
+    painter.drawRoundedRect(QRectF(centre - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)), radius * 0.35,
+                            radius * 0.35);
+    painter.setPen(QPen(ink, radius * 0.3, Qt::SolidLine, Qt::FlatCap));
+    painter.drawLine(centre + QPointF(0.6, -0.6) * radius, centre + QPointF(-0.25, 0.25) * radius);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ink);
+    painter.drawPolygon(QPolygonF{centre + QPointF(-0.65, 0.65) * radius, centre + QPointF(-0.48, 0.12) * radius,
+                                  centre + QPointF(-0.12, 0.48) * radius});
+}
+
+/// A hollow triangle, the sign for a difference: what other values reach.
+void drawWhatIf(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(background);
+    painter.drawEllipse(centre, radius, radius);
+    painter.setPen(QPen(ink, radius * 0.22, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPolygon(QPolygonF{centre + QPointF(0, -0.6) * radius, centre + QPointF(0.55, 0.4) * radius,
+                                  centre + QPointF(-0.55, 0.4) * radius});
+}
+
 /// A ribbon with a notch.
 void drawBookmark(QPainter& painter, QPointF centre, double radius, const QColor& background) {
     painter.setPen(Qt::NoPen);
@@ -169,6 +194,12 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
         painter.setBrush(Qt::NoBrush);
         painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), Card::kRadius + 2, Card::kRadius + 2);
     }
+    // Dashed: a value that the model itself does not give.
+    if (flags & (kEdited | kWhatIf)) {
+        painter.setPen(QPen(m_style.color(ColorRole::DiffChanged), detail == Detail::Block ? 4 : 1.6, Qt::DashLine));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(box.adjusted(-1.5, -1.5, 1.5, 1.5), Card::kRadius + 1.5, Card::kRadius + 1.5);
+    }
     if (flags & kFailed) outline(ColorRole::ErrorMark, 2.5, 1);
     else if (flags & kRemoved) outline(ColorRole::DiffRemoved, 2, 1);
     else if (flags & kAdded) outline(ColorRole::DiffAdded, 2, 1);
@@ -182,6 +213,11 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
     }
     if (flags & kBreak) {
         drawBreak(painter, at, radius, m_style.color(ColorRole::ErrorMark), m_style.color(ColorRole::Canvas), flags);
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & (kEdited | kWhatIf)) {
+        const auto draw = flags & kEdited ? &drawEdited : &drawWhatIf;
+        draw(painter, at, radius, m_style.color(ColorRole::DiffChanged), m_style.color(ColorRole::Canvas));
         at.rx() -= 2 * radius + 3;
     }
     if (flags & kEnd) {

@@ -1,5 +1,7 @@
 #include "ui/canvas/mark_text.h"
 
+#include <algorithm>
+
 #include "ui/canvas/scene_selection.h"
 #include "ui/models/short_text.h"
 
@@ -36,6 +38,19 @@ bool isAt(const context::InspectorContext& context, const layout::SceneLayout& s
     return node.valid() && scene.itemOf(graph.node(node).producer) == item;
 }
 
+/// On the value itself, or on what reads a weight that is not drawn.
+bool isEditedAt(const graph::InternalGraph& graph, const layout::SceneLayout& scene, ItemId item,
+                const context::Edits::Entry& entry) {
+    for (const graph::NodeId id : entry.ready->nodes()) {
+        const graph::Node& node = graph.node(id);
+        const ItemId own = scene.itemOf(node.producer);
+        if (own ? own == item
+                : std::ranges::any_of(node.users, [&](graph::ExprId user) { return scene.itemOf(user) == item; }))
+            return true;
+    }
+    return false;
+}
+
 void addShortened(QStringList& lines, QStringList all) {
     const qsizetype count = all.size();
     lines << all.mid(0, kMaxShown);
@@ -45,10 +60,13 @@ void addShortened(QStringList& lines, QStringList all) {
 }  // namespace
 
 QStringList markTexts(const context::InspectorContext& context, const layout::SceneLayout& scene, ItemId item) {
-    QStringList lines, points, notes;
+    QStringList lines, points, edits, notes;
     for (const Breakpoints::Point& point : context.breakpoints().all())
         if (isAt(context, scene, item, point)) points << models::oneLine(Breakpoints::tipOf(point));
     const graph::InternalGraph& graph = context.model().graph();
+    for (const context::Edits::Entry& entry : context.edits().all())
+        if (entry.counts() && isEditedAt(graph, scene, item, entry))
+            edits << models::oneLine(QObject::tr("Edit: %1").arg(QString::fromStdString(editText(entry.edit))));
     for (const session::Notes::Entry& note : context.notes().all())
         if (note.node.valid() && scene.itemOf(graph.node(note.node).producer) == item) {
             QString text = QString::fromStdString(note.text);
@@ -56,6 +74,7 @@ QStringList markTexts(const context::InspectorContext& context, const layout::Sc
             notes << QObject::tr("Note: %1").arg(text);
         }
     addShortened(lines, points);
+    addShortened(lines, edits);
     addShortened(lines, notes);
     return lines;
 }

@@ -39,7 +39,9 @@ enum ItemFlag : ItemFlags {
     kBreakIf = 1 << 19,   ///< it has a condition
     kBreakLog = 1 << 20,  ///< a log point
     kNote = 1 << 21,      ///< a user has written something on it
+    kEdited = 1 << 22,    ///< its value is overwritten, or that of a weight that it reads and that is not drawn
     kWhy = 1 << 23,       ///< a hop of "why this value"
+    kWhatIf = 1 << 24,    ///< its value in the run that is shown may be another one by edits
 };
 
 /// The live value of a node, ready to be drawn.

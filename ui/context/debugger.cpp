@@ -28,6 +28,13 @@ QString iterationTextOf(const std::vector<std::int64_t>& pass) {
     return pass.empty() ? QString() : Debugger::tr("iteration %1").arg(passTextOf(pass));
 }
 
+/// "counterfactual, 2 edits" of a run with edits: those that count.
+QString editsText(const session::Session& session) {
+    if (!session.debugger().isCounterfactual()) return {};
+    const auto count = std::ranges::count_if(session.edits().all(), &session::Edits::Entry::counts);
+    return Debugger::tr("counterfactual, %n edit(s)", nullptr, static_cast<int>(count));
+}
+
 }  // namespace
 
 Debugger::Debugger(session::Session& session, Messages& messages) : m_session(session), m_messages(messages) {
@@ -153,6 +160,8 @@ void Debugger::stopped() {
         if (isRunning()) return;
     }
     if (!std::exchange(m_saysFailure, state() == DebugState::Failed) && m_saysFailure) report();
+    // Without edits there is but one kind of values.
+    m_shown = shown();
     if (!m_module.isNull()) startModuleRun(std::exchange(m_module, QString()));
     prune();
     fetch();
@@ -220,8 +229,9 @@ QString Debugger::placeText() const {
     else if (m_position > 0) parts << tr("node %1").arg(m_position);
     if (const QString iteration = iterationTextOf(m_pass); !iteration.isEmpty()) parts << iteration;
     for (const int id : isRunning() ? std::vector<int>() : at.breakpoints) parts << tr("breakpoint %1").arg(id);
-    if (m_session.debugger().isCounterfactual())
-        parts << tr("counterfactual, %n edit(s)", nullptr, static_cast<int>(m_session.edits().all().size()));
+    if (const QString edits = editsText(m_session); !edits.isEmpty()) parts << edits;
+    if (shown() == ShownValues::Baseline) parts << tr("values without the edits");
+    if (shown() == ShownValues::Difference) parts << tr("difference from the baseline");
     return parts.join(QStringLiteral(" \u00b7 "));
 }
 
@@ -230,6 +240,20 @@ QString Debugger::placeText() const {
 const tensor::Value* Debugger::value(NodeId node) const {
     const auto found = m_values.find(node);
     return found == m_values.end() || !found->second.value ? nullptr : &*found->second.value;
+}
+
+const session::debug::ValueChange* Debugger::change(NodeId node) const {
+    const auto found = m_values.find(node);
+    return found == m_values.end() || !found->second.change ? nullptr : &*found->second.change;
+}
+
+void Debugger::setShown(ShownValues shown) {
+    if (shown == this->shown() || !m_session.debugger().isCounterfactual()) return;
+    m_shown = shown;
+    m_values.clear();
+    m_isFetching = false;
+    fetch();
+    tell();
 }
 
 QString Debugger::iterationText(NodeId node) const {
@@ -285,32 +309,57 @@ void Debugger::prune() {
     });
 }
 
+namespace {
+
+/// How far the edits have moved a value; none without them, or if that cannot be said.
+std::optional<session::debug::ValueChange> changeOf(const View& view, session::debug::RecordedRun* baseline,
+                                                    NodeId node, const base::WorkContext& work) {
+    if (!baseline) return std::nullopt;
+    const auto before = session::debug::shownValue(view, baseline, ShownValues::Baseline, node, work);
+    const auto now = view.value(node, work);
+    if (!before || !now) return std::nullopt;
+    auto change = session::debug::valueChange(*now, *before, work);
+    return change ? std::optional(*change) : std::nullopt;
+}
+
+}  // namespace
+
 void Debugger::fetch() {
     if (!isStopped() || m_isFetching) return;
     std::vector<NodeId> nodes = wanted();
     if (nodes.empty()) return;
     m_isFetching = true;
+    // Null without edits.
+    const auto baseline = m_session.debugger().baselineRun();
+    std::vector<bool> isReached;
+    for (const NodeId node : nodes) isReached.push_back(m_session.edits().reach(node));
+    const std::uint64_t number = ++m_fetch;
     m_session.debugger().inspect(
-        [nodes = std::move(nodes)](const View& view, const base::WorkContext& work) {
+        [nodes = std::move(nodes), isReached = std::move(isReached), shown = shown(),
+         baseline = baseline ? *baseline : nullptr](const View& view, const base::WorkContext& work) {
             std::vector<Fetched> values;
-            for (const NodeId node : nodes) {
-                if (work.cancelled()) break;
+            for (std::size_t i = 0; i < nodes.size() && !work.cancelled(); ++i) {
+                const NodeId node = nodes[i];
                 const ItemId item = view.itemOf(node);
                 std::vector<std::int64_t> pass =
                     item == kNoItem ? std::vector<std::int64_t>() : view.run().trace().passOf(item);
-                base::Result<tensor::Value> value = view.value(node, work);
-                if (!work.cancelled()) values.push_back({node, item, std::move(pass), std::move(value)});
+                auto value = session::debug::shownValue(view, baseline.get(), shown, node, work);
+                auto change = isReached[i] ? changeOf(view, baseline.get(), node, work) : std::nullopt;
+                if (!work.cancelled())
+                    values.push_back({node, item, std::move(pass), std::move(value), std::move(change)});
             }
             return values;
         },
-        [this](std::vector<Fetched> values) { arrived(std::move(values)); });
+        [this, number](std::vector<Fetched> values) {
+            if (number == m_fetch) arrived(std::move(values));
+        });
 }
 
 void Debugger::arrived(std::vector<Fetched> values) {
     m_isFetching = false;
     const bool wasStopped = values.empty();
     for (Fetched& fetched : values) {
-        Known known{fetched.item, std::move(fetched.pass), {}};
+        Known known{fetched.item, std::move(fetched.pass), {}, fetched.change};
         if (fetched.value) known.value = std::move(*fetched.value);
         m_values[fetched.node] = std::move(known);
         m_news.push_back(fetched.node);

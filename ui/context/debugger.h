@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/session/debug/snapshot.h"
+#include "core/session/debug/value_change.h"
 #include "core/session/session.h"
 
 namespace sonde::context {
@@ -24,6 +25,7 @@ using session::DebugState;
 using session::debug::Direction;
 using session::debug::ItemId;
 using session::debug::kNoItem;
+using session::debug::ShownValues;
 using StepKind = session::debug::Target::Kind;
 
 /// The session's debugged run, for views: where it is, and the values that there are at that place. From its first step
@@ -59,6 +61,12 @@ class Debugger : public QObject {
 
     /// A value at the current place, if it was requested and is there; else null. Valid until the next signal.
     const tensor::Value* value(NodeId node) const;
+    /// Which values these are, of a run with edits.
+    ShownValues shown() const {
+        return m_session.debugger().isCounterfactual() ? m_shown : ShownValues::Counterfactual;
+    }
+    /// How far a value is from the one without the edits; null if that was not looked at, or the edits do not reach it.
+    const session::debug::ValueChange* change(NodeId node) const;
     /// "iteration 3" of a value in a loop, "iteration 3.1" of nested ones; else empty.
     QString iterationText(NodeId node) const;
     /// "3", of nested loops "3.1"; else empty.
@@ -91,6 +99,8 @@ class Debugger : public QObject {
     /// To a step, at once if the run has done it.
     void goTo(quint32 item);
     void pause();
+    /// Of a run with edits: its values, those without the edits, or the difference.
+    void setShown(sonde::context::ShownValues shown);
     /// Ends the run.
     void cancel();
     /// Does the operations of a module alone, on the inputs that they had: moduleRun(). Begins a run if there is none.
@@ -115,11 +125,13 @@ class Debugger : public QObject {
         ItemId item = kNoItem;
         std::vector<std::int64_t> pass;
         base::Result<tensor::Value> value;
+        std::optional<session::debug::ValueChange> change;
     };
     struct Known {
         ItemId item = kNoItem;  ///< that it was made in; none of what is there all the time
         std::vector<std::int64_t> pass;
         std::optional<tensor::Value> value;  ///< none: there is none at this place
+        std::optional<session::debug::ValueChange> change = {};
     };
 
     void go(std::function<void()> command);
@@ -140,6 +152,8 @@ class Debugger : public QObject {
     QElapsedTimer m_sinceTold;
     bool m_isShown = false;
     bool m_isFetching = false;
+    std::uint64_t m_fetch = 0;  ///< the last one that was begun; others do not count
+    ShownValues m_shown = ShownValues::Counterfactual;
     std::deque<std::function<void()>> m_queue;  ///< commands that wait until the run stops
     std::map<NodeId, Known> m_values;
     std::deque<NodeId> m_requested;  ///< lately, the last one last

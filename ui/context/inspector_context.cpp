@@ -12,6 +12,7 @@ class InspectorContext::Events : public session::Observer {
     explicit Events(InspectorContext& context) : m_context(context) {}
 
     void documentLeft() override {
+        m_context.m_edits.reset();
         m_context.m_debugger.reset();
         m_context.m_watches.reset();
         m_context.m_notes.reset();
@@ -54,7 +55,10 @@ class InspectorContext::Events : public session::Observer {
         m_context.m_sessionFiles.saveSoon();
         m_context.m_watches.follow();
     }
-    void debuggerChanged() override { m_context.m_debugger.follow(); }
+    void debuggerChanged() override {
+        m_context.m_debugger.follow();
+        m_context.m_edits.next();
+    }
     void breakpointsChanged() override {
         m_context.m_sessionFiles.saveSoon();
         Q_EMIT m_context.m_debugger.breakpointsChanged();
@@ -66,6 +70,7 @@ class InspectorContext::Events : public session::Observer {
     void editsChanged() override {
         m_context.m_debugger.forgetValues();
         m_context.m_sessionFiles.saveSoon();
+        m_context.m_edits.follow();
     }
     void told(const session::Notice& notice) override {
         Message message{notice.severity, QString::fromStdString(notice.what), windowPlace(notice.where),
@@ -83,10 +88,10 @@ InspectorContext::InspectorContext(QObject* parent)
     : QObject(parent), m_events(std::make_unique<Events>(*this)), m_session(m_executor, m_events.get()),
       m_messages(m_session), m_model(m_session), m_navigation(m_session, m_model), m_points(m_session),
       m_notes(m_session), m_inputs(m_session, m_messages), m_problems(m_session), m_debugger(m_session, m_messages),
-      m_breakpoints(m_session, m_debugger, m_messages), m_runs(m_session, m_debugger, m_problems, m_messages),
-      m_canvases(m_model, m_navigation, m_messages), m_comparison(m_session.comparison()),
-      m_testCases(m_session.testCases(), m_session.comparison()), m_valueMeasures(m_session.statistics()),
-      m_watches(m_session, m_debugger, m_messages),
+      m_breakpoints(m_session, m_debugger, m_messages), m_edits(m_session, m_debugger, m_messages),
+      m_runs(m_session, m_debugger, m_problems, m_messages), m_canvases(m_model, m_navigation, m_messages),
+      m_comparison(m_session.comparison()), m_testCases(m_session.testCases(), m_session.comparison()),
+      m_valueMeasures(m_session.statistics()), m_watches(m_session, m_debugger, m_messages),
       m_why(std::make_unique<Why>(m_session, m_debugger, m_runs, m_navigation, m_model)),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_sessionFiles(m_session, m_model, m_canvases, m_messages),
@@ -99,6 +104,7 @@ InspectorContext::InspectorContext(QObject* parent)
         m_comparison.setOfOther(m_debugger.isShown());
     });
     connect(&m_debugger, &Debugger::changed, this, &InspectorContext::followCurrent);
+    connect(&m_model, &OpenModel::documentOpened, &m_edits, &Edits::takeDocument);
     connect(&m_executor.job(session::Activity::Debug), &Job::progressed, &m_debugger, &Debugger::progressed);
     connect(&m_navigation, &Navigation::selectionChanged, &m_comparison, &Comparison::checkFiles);
     connect(&m_navigation, &Navigation::selectionChanged, &m_debugger,
@@ -145,14 +151,14 @@ void InspectorContext::followCurrent() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_messages,   &m_model,     &m_navigation,    &m_points,  &m_notes,    &m_inputs,
-            &m_problems,   &m_debugger,  &m_breakpoints,   &m_runs,    &m_canvases, &m_settings,
-            &m_comparison, &m_testCases, &m_valueMeasures, &m_watches, m_why.get(), &m_loader};
+    return {&m_messages,  &m_model,         &m_navigation, &m_points,   &m_notes,    &m_inputs,   &m_problems,
+            &m_debugger,  &m_breakpoints,   &m_edits,      &m_runs,     &m_canvases, &m_settings, &m_comparison,
+            &m_testCases, &m_valueMeasures, &m_watches,    m_why.get(), &m_loader};
 }
 
 bool InspectorContext::isBusy() const {
     return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
-           m_sessionFiles.isActive() || m_why->isBusy();
+           m_edits.isBusy() || m_sessionFiles.isActive() || m_why->isBusy();
 }
 
 }  // namespace sonde::context

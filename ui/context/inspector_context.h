@@ -9,6 +9,7 @@
 #include "ui/context/canvases.h"
 #include "ui/context/comparison.h"
 #include "ui/context/debugger.h"
+#include "ui/context/edits.h"
 #include "ui/context/inputs.h"
 #include "ui/context/job_executor.h"
 #include "ui/context/loader.h"
@@ -62,6 +63,9 @@ class InspectorContext : public QObject {
     /// Where that run stops, and where something is written down.
     Breakpoints& breakpoints() { return m_breakpoints; }
     const Breakpoints& breakpoints() const { return m_breakpoints; }
+    /// What if values were other ones.
+    Edits& edits() { return m_edits; }
+    const Edits& edits() const { return m_edits; }
     Canvases& canvases() { return m_canvases; }
     const Canvases& canvases() const { return m_canvases; }
     Settings& settings() { return m_settings; }
@@ -121,6 +125,7 @@ class InspectorContext : public QObject {
     Problems m_problems;
     Debugger m_debugger;
     Breakpoints m_breakpoints;
+    Edits m_edits;
     Runs m_runs;
     Canvases m_canvases;
     Settings m_settings;

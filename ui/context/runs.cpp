@@ -44,7 +44,8 @@ const tensor::Value* Runs::value(NodeId node) const {
     const auto& graph = m_session.runs().graph();
     if (!graph || !node.valid() || node.index() >= graph->nodeCount() || m_session.runs().fileHasChanged())
         return nullptr;
-    if (const auto& constant = graph->node(node).constant) return &*constant;
+    const auto& constant = graph->node(node).constant;
+    if (constant && !(m_session.debugger().isCounterfactual() && m_session.edits().reach(node))) return &*constant;
     return m_debugger.value(node);
 }
 
@@ -76,6 +77,10 @@ bool Runs::isStale(NodeId node) const {
     const auto& graph = m_session.runs().graph();
     return graph && node.valid() && node.index() < graph->nodeCount() && !graph->node(node).constant &&
            !m_debugger.staleReason().isEmpty();
+}
+
+const session::debug::ValueChange* Runs::change(NodeId node) const {
+    return isDebugged() ? m_debugger.change(node) : nullptr;
 }
 
 bool Runs::wasTaken(graph::BodyId body) const {

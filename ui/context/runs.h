@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/session/debug/value_change.h"
 #include "core/session/session.h"
 
 namespace sonde::context {
@@ -61,6 +62,9 @@ class Runs : public QObject {
     QString iterationText(NodeId node) const;
     /// Whether a value of the node is one of the last run, which is stale: weights and what is given never are.
     bool isStale(NodeId node) const;
+
+    /// How far edits have moved the value of a debugged run; null if they have not, or that is not known.
+    const session::debug::ValueChange* change(NodeId node) const;
 
     /// Whether a body is a branch that the last run took, at least once.
     bool wasTaken(graph::BodyId body) const;

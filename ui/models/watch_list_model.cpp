@@ -56,6 +56,10 @@ int WatchListModel::rowOf(NodeId node) const {
     return found == m_rows.end() ? -1 : static_cast<int>(found - m_rows.begin());
 }
 
+bool WatchListModel::hasChanges() const {
+    return std::ranges::any_of(m_rows, [this](const Row& row) { return row.node.valid() && m_runs.change(row.node); });
+}
+
 int WatchListModel::rowOfExpression(int id) const {
     const auto found = std::ranges::find_if(
         m_rows, [id](const Row& row) { return row.kind == RowKind::Expression && row.expression == id; });
@@ -113,6 +117,19 @@ std::vector<std::optional<double>> WatchListModel::series(int number, Measure me
                                            : std::vector<std::optional<double>>();
 }
 
+namespace {
+
+/// "\u0394 0.5 (3 of 64)": how far the edits have moved a value.
+QString changeText(const session::debug::ValueChange* change) {
+    if (!change) return {};
+    if (change->changed == 0) return QStringLiteral("\u0394 0");
+    return QStringLiteral("\u0394 %1 (%2 of %3)")
+        .arg(numberText(change->maxAbsolute), context::countText(change->changed),
+             context::countText(change->elements));
+}
+
+}  // namespace
+
 QVariant WatchListModel::text(const Row& row, int column) const {
     switch (row.kind) {
         case RowKind::Node: return nodeText(row.node, column);
@@ -152,6 +169,7 @@ QVariant WatchListModel::nodeText(NodeId id, int column) const {
             if (kept.isEmpty() || found.isEmpty()) return kept + found;
             return QStringLiteral("%1, %2").arg(kept, found);
         }
+        case ChangeColumn: return changeText(m_runs.change(id));
         case ValueColumn:
             if (value) {
                 QString text = shown(value->text(120));
@@ -318,7 +336,7 @@ bool WatchListModel::setData(const QModelIndex& index, const QVariant& value, in
 QVariant WatchListModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     static const QStringList titles =
-        tr("Node,Module,Operator,Shape,Type,Min,Max,Mean,Std,NaN,Inf,Zero,Value,History,Kept").split(u',');
+        tr("Node,Module,Operator,Shape,Type,Min,Max,Mean,Std,NaN,Inf,Zero,Value,History,Kept,Change").split(u',');
     if (role == Qt::DisplayRole) return titles.value(section);
     if (role == Qt::TextAlignmentRole) return alignment(section >= MinColumn && section <= ZeroColumn);
     return {};

@@ -24,7 +24,8 @@ class WatchListModel : public QAbstractTableModel {
     // clang-format off
     enum Column {
         NameColumn, ModuleColumn, OperatorColumn, ShapeColumn, DTypeColumn, MinColumn, MaxColumn, MeanColumn,
-        DeviationColumn, NanColumn, InfColumn, ZeroColumn, ValueColumn, HistoryColumn, KeptColumn, ColumnCount
+        DeviationColumn, NanColumn, InfColumn, ZeroColumn, ValueColumn, HistoryColumn, KeptColumn, ChangeColumn,
+        ColumnCount
     };
     // clang-format on
 
@@ -47,6 +48,8 @@ class WatchListModel : public QAbstractTableModel {
     /// None of a row that is of no node.
     graph::NodeId node(int row) const { return this->row(row).node; }
     int rowOf(graph::NodeId node) const;
+    /// Whether edits have moved any of the values, or may have.
+    bool hasChanges() const;
     int rowOfExpression(int id) const;
     const NodeStats& stats() const { return m_stats; }
     /// What a row was in the last runs; empty if it has no history. Of a node the measure that it has a column of.

@@ -41,6 +41,8 @@ HeatMapView::HeatMapView(QWidget* parent) : QAbstractScrollArea(parent), m_map(&
     setAccessibleName(tr("Heat map"));
     setMinimumSize(120, 80);
     connect(&theme::Theme::instance(), &theme::Theme::changed, viewport(), [this] { viewport()->update(); });
+    for (QScrollBar* bar : {horizontalScrollBar(), verticalScrollBar()})
+        connect(bar, &QScrollBar::valueChanged, this, &HeatMapView::moved);
 }
 
 void HeatMapView::setField(qint64 rows, qint64 columns, Field at) {
@@ -129,11 +131,24 @@ double HeatMapView::fittingZoom() const {
     return std::min(zoom, kMaxCell / 2);
 }
 
+HeatMapView::Place HeatMapView::place() const {
+    return {m_zoom, {horizontalScrollBar()->value(), verticalScrollBar()->value()}, m_fitted};
+}
+
+void HeatMapView::setPlace(const Place& place) {
+    if (place.isFitted) return isFitted() ? void() : fit();
+    if (place == this->place()) return;
+    setZoom(place.zoom, {0, 0});
+    horizontalScrollBar()->setValue(place.scroll.x());
+    verticalScrollBar()->setValue(place.scroll.y());
+}
+
 void HeatMapView::fit() {
     m_fitted = true;
     m_zoom = fittingZoom();
     updateScrollBars();
     viewport()->update();
+    Q_EMIT moved();
 }
 
 void HeatMapView::setZoom(double zoom, QPointF anchor) {
@@ -147,6 +162,7 @@ void HeatMapView::setZoom(double zoom, QPointF anchor) {
     horizontalScrollBar()->setValue(qRound(inCells.x() * zoom - anchor.x()));
     verticalScrollBar()->setValue(qRound(inCells.y() * zoom - anchor.y()));
     viewport()->update();
+    Q_EMIT moved();
 }
 
 void HeatMapView::updateScrollBars() {

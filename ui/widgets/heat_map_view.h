@@ -61,6 +61,15 @@ class HeatMapView : public QAbstractScrollArea {
     /// The largest zoom at which everything is seen; kept while the view is resized until somebody zooms.
     void fit();
     bool isFitted() const { return m_fitted; }
+    /// What is seen: zoom, and where the scroll bars are.
+    struct Place {
+        double zoom = 1;
+        QPoint scroll;
+        bool isFitted = true;
+        bool operator==(const Place&) const = default;
+    };
+    Place place() const;
+    void setPlace(const Place& place);
 
     /// The cell under a point of the viewport; (-1, -1) beside the field. x is the column, y the row.
     std::pair<qint64, qint64> cellAt(QPointF point) const;
@@ -73,6 +82,8 @@ class HeatMapView : public QAbstractScrollArea {
   Q_SIGNALS:
     /// The pointer, or the cursor moved by keys, is on this cell; (-1, -1) for none. NaN where there is no number.
     void cellHovered(qint64 row, qint64 column, double value);
+    /// place() is another one.
+    void moved();
     /// A cell was clicked, or Return was pressed on it.
     void cellPicked(qint64 row, qint64 column, double value);
 

@@ -2,6 +2,7 @@
 
 #include "ui/panels/breakpoints/breakpoints_panel.h"
 #include "ui/panels/comparison/comparison_panel.h"
+#include "ui/panels/edits/edits_panel.h"
 #include "ui/panels/inputs/inputs_panel.h"
 #include "ui/panels/instances/instances_panel.h"
 #include "ui/panels/log/log_panel.h"
@@ -26,7 +27,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::watchListPanel(),  panels::nodeTablePanel(),  panels::operatorsPanel(),   panels::instancesPanel(),
         panels::problemsPanel(),   panels::comparisonPanel(), panels::testCasesPanel(),   panels::logPanel(),
         panels::tracingPanel(),    panels::passesPanel(),     panels::timelinePanel(),    panels::breakpointsPanel(),
-        panels::whyPanel(),
+        panels::whyPanel(),        panels::editsPanel(),
     };
     return table;
 }

@@ -28,6 +28,11 @@ constexpr ScriptWord kLegend[] = {{"", "view.legend", true}, {"on", "view.legend
 constexpr ScriptWord kBookmark[] = {{"", "go.bookmark"}};
 constexpr ScriptWord kDirection[] = {{"down", "view.direction", false}, {"right", "view.direction", true}};
 constexpr ScriptWord kZoom[] = {{"fit", "view.fit"}, {"in", "view.zoom_in"}, {"out", "view.zoom_out"}};
+constexpr ScriptWord kUndo[] = {{"", "edit.undo_value"}};
+constexpr ScriptWord kRedo[] = {{"", "edit.redo_value"}};
+constexpr ScriptWord kBaseline[] = {{"", "run.baseline"}};
+constexpr ScriptWord kShown[] = {
+    {"value", "values.show_value"}, {"baseline", "values.show_baseline"}, {"difference", "values.show_difference"}};
 constexpr ScriptWord kHelp[] = {{"", "help.contents"}, {"operators", "help.operators"}};
 
 constexpr std::array kCommands{
@@ -37,6 +42,18 @@ constexpr std::array kCommands{
                   {}, &ScriptVerbs::giveInput},
     ScriptCommand{"run", "", "run the model and wait; an error if the inputs do not match",
                   {}, &ScriptVerbs::run},
+    ScriptCommand{"set", "NODE[SLICE] = EXPRESSION", "overwrite a value, and do again what depends on it; an error if it does not fit",
+                  {}, &ScriptVerbs::setValue},
+    ScriptCommand{"edit", "NODE[SLICE] zero|noise|scale|swap|remove|load …", "change a value in another way; an error if it does not fit",
+                  {}, &ScriptVerbs::editValue},
+    ScriptCommand{"undo", "", "take back the last edit",
+                  kUndo},
+    ScriptCommand{"redo", "", "do it again",
+                  kRedo},
+    ScriptCommand{"show", "value|baseline|difference", "of a run with edits: show its values, those without the edits, or the difference",
+                  kShown},
+    ScriptCommand{"baseline", "", "run the model without the edits",
+                  kBaseline},
     ScriptCommand{"compare", "FILE|ZOO|passes", "compare with reference values (.npz), another model, or the model before its passes; an error if nothing can be compared",
                   {}, &ScriptVerbs::compare},
     ScriptCommand{"difference", "[next|previous|worst]", "go to the first value that differs, then to the next, as F7 does; to the previous or the worst one",

@@ -64,6 +64,9 @@ ScriptVerbs::ScriptVerbs(MainWindow& window, const QString& folder, QObject* par
             [this](const Error& error) { m_loadError = error; });
     connect(&window.context().debugger(), &context::Debugger::refused, this,
             [this](const QString& text) { m_loadError = usageError(text.toStdString()); });
+    connect(&window.context().edits(), &context::Edits::refused, this, [this](QObject* asker, const Error& error) {
+        if (asker == this) m_loadError = error;
+    });
     // A line that opens a library shows the question of the window, which can be photographed; nothing has run.
     connect(&window.context().loader(), &context::Loader::consentRequested, this, [this] {
         if (!m_opensFirst) m_loadError.reset();
@@ -164,6 +167,14 @@ Result<void> ScriptVerbs::giveInput(const QString& rest) {
 Result<void> ScriptVerbs::run(const QString&) {
     trigger(QStringLiteral("run.start"));
     m_awaitsRun = true;
+    return {};
+}
+
+Result<void> ScriptVerbs::addEdit(const QString& line, bool isSet) {
+    SONDE_ASSIGN(auto edit, m_window.context().edits().readLine(line, isSet));
+    if (edit.second.kind == session::Edit::Kind::File)
+        edit.second.text = inFolder(QString::fromStdString(edit.second.text)).toStdString();
+    m_window.context().edits().add(edit.first, edit.second, this);
     return {};
 }
 

@@ -30,6 +30,8 @@ class ScriptVerbs : public QObject {
     Done openFirst(const QString& model);
     Done giveInput(const QString& rest);
     Done run(const QString& rest);
+    Done setValue(const QString& line) { return addEdit(line, true); }
+    Done editValue(const QString& line) { return addEdit(line, false); }
     Done compare(const QString& with);
     Done goToDifference(const QString& which);
     Done watch(const QString& node);
@@ -77,6 +79,7 @@ class ScriptVerbs : public QObject {
 
   private:
     Done setExpanded(const QString& what, bool open);
+    Done addEdit(const QString& line, bool isSet);
     Done writeExport(const QString& file, bool isBeside);
     Done clickNode(const QString& text, bool twice);
     QWidget* keyTarget() const;
@@ -86,7 +89,7 @@ class ScriptVerbs : public QObject {
     QString m_folder;
     int m_waitSeconds = kDefaultWaitSeconds;
     bool m_opensFirst = false;
-    std::optional<base::Error> m_loadError;  ///< of what the last command began: opening, comparing, exporting
+    std::optional<base::Error> m_loadError;  ///< of what the last command began: opening, comparing, editing …
     bool m_awaitsRun = false;                ///< whether it was refused is seen when all is idle
     QString m_awaitedInput;                  ///< that was given a value, which is read by then; empty: none
 };

@@ -226,6 +226,7 @@ void WindowActions::bindRun() {
         const bool goesOn =
             debugger.isShown() && (debugger.isRunning() || debugger.state() == context::DebugState::Stopped);
         if (goesOn && !debugger.isRunning()) debugger.resume();
+        else if (!goesOn && m_parts.context.edits().areOn()) m_parts.context.edits().run();
         else if (!goesOn) m_parts.context.runs().run();
     });
     bind("run.cancel", [this] { cancelWork(); });

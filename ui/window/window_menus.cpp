@@ -125,6 +125,7 @@ void WindowMenus::connectParts() {
     connect(&context.problems(), &context::Problems::changed, this, &WindowMenus::refresh);
     connect(&context.breakpoints(), &context::Breakpoints::changed, this, &WindowMenus::refresh);
     connect(&context.why(), &context::Why::changed, this, &WindowMenus::refresh);
+    connect(&context.edits(), &context::Edits::changed, this, &WindowMenus::refresh);
     connect(&m_parts.canvases, &WindowCanvases::changed, this, &WindowMenus::refresh);
     connect(&m_parts.output, &WindowOutput::busyChanged, this, &WindowMenus::refresh);
 }
@@ -164,6 +165,10 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::TwoCanvases, m_parts.canvases.isSplit());
     state.setFlag(Need::Asked, context.why().isAsked());
     state.setFlag(Need::Breakpoints, !context.breakpoints().all().empty());
+    state.setFlag(Need::Edited, context.edits().canUndo());
+    state.setFlag(Need::Undone, context.edits().canRedo());
+    state.setFlag(Need::Edits, !context.edits().all().empty());
+    state.setFlag(Need::WhatIf, context.edits().isCounterfactual());
     state.setFlag(Need::Bookmarks, !navigation.bookmarks().empty());
     return state;
 }

@@ -17,6 +17,7 @@ class HeatMap : public TensorView {
         row->addWidget(m_map, 1);
         row->addWidget(m_bar);
         setFocusProxy(m_map);
+        connect(m_map, &widgets::HeatMapView::moved, this, &TensorView::moved);
         connect(m_map, &widgets::HeatMapView::cellHovered, this, [this](qint64 row, qint64 column, double value) {
             m_bar->setMark(row >= 0 ? std::optional(value) : std::nullopt);
             Q_EMIT pointed(elementReadOut(m_shown, row, column), value);
@@ -27,6 +28,9 @@ class HeatMap : public TensorView {
             Q_EMIT picked(row, column);
         });
     }
+
+    widgets::HeatMapView::Place place() const override { return m_map->place(); }
+    void setPlace(const widgets::HeatMapView::Place& place) override { m_map->setPlace(place); }
 
     void show(const ViewedTensor& shown) override {
         m_shown = shown;

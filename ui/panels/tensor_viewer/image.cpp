@@ -31,6 +31,7 @@ class Image : public TensorView {
         column->setContentsMargins(0, 0, 0, 0);
         column->addWidget(m_view);
         setFocusProxy(m_view);
+        connect(m_view, &widgets::HeatMapView::moved, this, &TensorView::moved);
         connect(m_view, &widgets::HeatMapView::cellHovered, this, [this](qint64 row, qint64 column, double) {
             Q_EMIT pointed(readOut(row, column), std::numeric_limits<double>::quiet_NaN());
             if (row >= 0 && m_view->cursor() == std::pair(row, column)) Q_EMIT cursorMoved(row, column);
@@ -40,6 +41,9 @@ class Image : public TensorView {
             Q_EMIT picked(row, column);
         });
     }
+
+    widgets::HeatMapView::Place place() const override { return m_view->place(); }
+    void setPlace(const widgets::HeatMapView::Place& place) override { m_view->setPlace(place); }
 
     void show(const ViewedTensor& shown) override {
         m_shown = shown;

@@ -1,8 +1,13 @@
 #include <QAbstractTableModel>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QLineEdit>
+#include <QScrollBar>
 #include <QTableView>
 #include <QVBoxLayout>
+
+#include <functional>
 
 #include "core/tensor/mapped_source.h"
 #include "ui/panels/row_delegate.h"
@@ -22,14 +27,33 @@ constexpr std::int64_t kMaxCopied = 1'000'000;
 
 class PlaneModel : public QAbstractTableModel {
   public:
-    using QAbstractTableModel::QAbstractTableModel;
+    /// What is typed into a cell; the plane is another one later.
+    using Typed = std::function<void(int row, int column, const QString& text)>;
+    PlaneModel(Typed typed, QObject* parent) : QAbstractTableModel(parent), m_typed(std::move(typed)) {}
 
-    void setPlane(const tensor::Tensor& plane) {
-        const bool sameShape = m_plane.defined() && m_plane.shape() == plane.shape();
-        if (!sameShape) beginResetModel();
+    void setEditable(bool isEditable) { m_isEditable = isEditable; }
+    bool isEditable() const { return m_isEditable; }
+    Qt::ItemFlags flags(const QModelIndex& at) const override {
+        const Qt::ItemFlags flags = QAbstractTableModel::flags(at);
+        return m_isEditable && at.isValid() ? flags | Qt::ItemIsEditable : flags;
+    }
+    bool setData(const QModelIndex& at, const QVariant& value, int role) override {
+        const QString typed = value.toString().trimmed();
+        if (role == Qt::EditRole && !m_isChanging && !typed.isEmpty() && typed != exactText(at))
+            m_typed(at.row(), at.column(), typed);
+        return false;
+    }
+
+    /// `isAnother`: than the one that an open editor is of, which goes.
+    void setPlane(const tensor::Tensor& plane, bool isAnother) {
+        const bool stays = !isAnother && m_plane.defined() && m_plane.shape() == plane.shape();
+        m_isChanging = true;
+        if (!stays) beginResetModel();
         m_plane = plane;
-        if (!sameShape) endResetModel();
-        else if (rowCount() > 0 && columnCount() > 0)
+        if (!stays) endResetModel();
+        m_isChanging = false;
+        if (!stays) return;
+        if (rowCount() > 0 && columnCount() > 0)
             Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
     }
     const tensor::Tensor& plane() const { return m_plane; }
@@ -47,6 +71,10 @@ class PlaneModel : public QAbstractTableModel {
     QString text(int row, int column) const {
         return QString::fromStdString(m_plane.elementText(row * m_plane.dim(1) + column));
     }
+    /// With the digits that tell one number from the next.
+    QString exactText(const QModelIndex& at) const {
+        return QString::fromStdString(m_plane.elementText(at.row() * m_plane.dim(1) + at.column(), 9));
+    }
     /// What was just read is of a file that changed: it is not to be shown.
     bool isStale() const { return tensor::isSourceChanged(m_plane); }
     QVariant data(const QModelIndex& at, int role) const override {
@@ -56,6 +84,7 @@ class PlaneModel : public QAbstractTableModel {
                 const QString shown = text(at.row(), at.column());
                 return isStale() ? QVariant() : QVariant(shown);
             }
+            case Qt::EditRole: return isStale() ? QVariant() : QVariant(exactText(at));
             case Qt::TextAlignmentRole: return alignment();
             case Qt::ForegroundRole:
             case Qt::BackgroundRole: {
@@ -75,16 +104,28 @@ class PlaneModel : public QAbstractTableModel {
     }
 
     tensor::Tensor m_plane;
+    Typed m_typed;
+    bool m_isEditable = false;
+    bool m_isChanging = false;  ///< what an editor still has is of the plane before
 };
 
 class Table : public TensorView {
   public:
-    Table() : m_table(new QTableView(this)), m_note(new QLabel(this)), m_model(new PlaneModel(this)) {
+    Table()
+        : m_table(new QTableView(this)), m_note(new QLabel(this)),
+          m_model(
+              new PlaneModel([this](int row, int column,
+                                    const QString& text) { Q_EMIT edited(sliceOfCell(m_shown, row, column), text); },
+                             this)) {
         m_table->setModel(m_model);
         m_table->setItemDelegate(new RowDelegate(m_table));
         m_table->setAccessibleName(tr("Values"));
         m_table->setAlternatingRowColors(true);
         m_table->setSelectionMode(QAbstractItemView::ContiguousSelection);
+        m_table->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
+        m_table->installEventFilter(this);
+        for (QScrollBar* bar : {m_table->horizontalScrollBar(), m_table->verticalScrollBar()})
+            connect(bar, &QScrollBar::valueChanged, this, &TensorView::moved);
         m_table->setTabKeyNavigation(false);
         m_table->setWordWrap(false);
         m_table->setFrameShape(QFrame::NoFrame);
@@ -112,8 +153,11 @@ class Table : public TensorView {
     }
 
     void show(const ViewedTensor& shown) override {
+        const bool isSame = m_shown.tensor.defined() && m_shown.tensor.storage() == shown.tensor.storage() &&
+                            m_shown.slice == shown.slice;
         m_shown = shown;
-        m_model->setPlane(shown.plane);
+        m_model->setEditable(shown.isEditable);
+        m_model->setPlane(shown.plane, !isSame && m_table->viewport()->findChild<QLineEdit*>());
         refreshWidth();
         QStringList cut;
         if (shown.plane.dim(0) > kMaxTableRows)
@@ -147,6 +191,33 @@ class Table : public TensorView {
             text += QLatin1Char('\n');
         }
         return m_model->isStale() ? QString() : text;
+    }
+
+    widgets::HeatMapView::Place place() const override {
+        return {0, {m_table->horizontalScrollBar()->value(), m_table->verticalScrollBar()->value()}, false};
+    }
+    void setPlace(const widgets::HeatMapView::Place& place) override {
+        m_table->horizontalScrollBar()->setValue(place.scroll.x());
+        m_table->verticalScrollBar()->setValue(place.scroll.y());
+    }
+
+    QRect selectedCells() const override {
+        const QItemSelection selection = m_table->selectionModel()->selection();
+        if (selection.isEmpty()) return {};
+        const QItemSelectionRange range = selection.first();
+        return {range.left(), range.top(), range.width(), range.height()};
+    }
+
+    /// F2 edits a cell; elsewhere it goes to the next bookmark.
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() == QEvent::ShortcutOverride && m_model->isEditable()) {
+            const auto* key = static_cast<QKeyEvent*>(event);
+            if (QKeySequence(key->keyCombination()) == QKeySequence::fromString(QStringLiteral("F2"))) {
+                event->accept();
+                return true;
+            }
+        }
+        return TensorView::eventFilter(watched, event);
     }
 
     void pointAt(qint64 row, qint64 column) override {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QRect>
 #include <QString>
 #include <QWidget>
 
@@ -35,6 +36,7 @@ struct ViewedTensor {
     QString colorMap;
     ChannelLayout channels = ChannelLayout::First;
     std::optional<analysis::TensorStats> stats;  ///< once they are computed
+    bool isEditable = false;                     ///< elements may be typed anew
     std::vector<std::int64_t> bad;  ///< row-major places of the first NaN and infinite elements of `tensor`
     std::shared_ptr<const ElementOverlay> overlay;  ///< null: none
 
@@ -57,7 +59,19 @@ class TensorView : public QWidget {
         Q_UNUSED(column)
     }
 
+    /// The cells of the plane that are selected: x is the column. Empty: none, or they cannot be selected.
+    virtual QRect selectedCells() const { return {}; }
+
+    /// Which part of it is seen, for another view of the same kind.
+    virtual widgets::HeatMapView::Place place() const { return {}; }
+    virtual void setPlace(const widgets::HeatMapView::Place& place) { Q_UNUSED(place) }
+
   Q_SIGNALS:
+    /// place() is another one.
+    void moved();
+    /// An element was typed anew: where ("0, 3, 1"), and a number or an expression. Perhaps of what was shown just now,
+    /// when its editor is left for something else.
+    void edited(const QString& slice, const QString& text);
     /// What lies under the pointer or cursor: "[0, 3, 12, 40] = 1.25"; empty for nothing. `value` NaN if there is none.
     void pointed(const QString& text, double value);
     /// The cursor is on this element of the plane.
@@ -98,6 +112,11 @@ bool isNumeric(const tensor::Tensor& tensor);
 
 /// "[0, 3, 12, 40] = 1.25": element (row, column) of the plane that the slice shows.
 QString elementReadOut(const ViewedTensor& shown, qint64 row, qint64 column);
+
+/// The element (row, column) of the plane as a slice: "0, 3, 12, 40".
+QString sliceOfCell(const ViewedTensor& shown, qint64 row, qint64 column);
+/// Those cells as a slice, "0, 3, 2:5, :"; without cells all that the plane shows. Empty: the whole tensor.
+QString sliceOfCells(const ViewedTensor& shown, const QRect& cells);
 
 /// The place on each axis of a row-major index.
 std::vector<qint64> placeOf(const tensor::Tensor& tensor, std::int64_t index);

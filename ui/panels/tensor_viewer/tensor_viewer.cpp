@@ -125,6 +125,10 @@ void TensorViewer::buildBars() {
     QToolButton* saveButton = widgets::makeToolButton(QStringLiteral("save"), tr("Save as .npy"), m_tensorPart);
     connect(copyButton, &QToolButton::clicked, this, &TensorViewer::copy);
     connect(saveButton, &QToolButton::clicked, this, &TensorViewer::save);
+    m_edit = widgets::makeToolButton(QStringLiteral("edit"), tr("Edit value (Ctrl+Shift+I)"), m_tensorPart);
+    m_edit->setObjectName(QStringLiteral("editValue"));
+    connect(m_edit, &QToolButton::clicked, this, &TensorViewer::editRequested);
+    m_switches->addWidget(m_edit);
     m_switches->addWidget(copyButton);
     m_switches->addWidget(saveButton);
     m_statistics->setObjectName(QStringLiteral("statistics"));
@@ -179,7 +183,10 @@ void TensorViewer::clear() {
     m_place->hide();
 }
 
-void TensorViewer::setValue(const QString& key, const tensor::Value& value) {
+void TensorViewer::setValue(const QString& key, const tensor::Value& value, bool isEditable, const QString& like) {
+    m_shown.isEditable = isEditable && value.isTensor() && isNumeric(value.tensor());
+    m_edit->setEnabled(m_shown.isEditable);
+    m_like = like;
     const QString part = m_tree->currentItem() && key == m_valueKey ? pathOfRow(*m_tree->currentItem()) : QString();
     m_valueKey = key;
     m_hasValue = true;
@@ -234,6 +241,12 @@ void TensorViewer::takeStats(Counted counted) {
 }
 
 void TensorViewer::recall() {
+    if (!m_like.isEmpty() && !m_memory.contains(m_key) && m_memory.contains(m_like)) {
+        Memory memory = m_memory[m_like];
+        memory.range = {};
+        memory.range.diverging = true;
+        m_memory[m_key] = memory;
+    }
     const auto known = m_memory.constFind(m_key);
     const std::vector<qint64> shape = dimSizes(m_shown.tensor);
     {
@@ -307,6 +320,50 @@ void TensorViewer::setCurrentView(const QString& id) {
 
 void TensorViewer::setSlice(const widgets::Slice& slice) { m_slice->setSlice(slice); }
 
+void TensorViewer::takeLook(const TensorViewer& other, bool withRange) {
+    if (!m_shown.tensor.defined() || !other.m_shown.tensor.defined()) return;
+    if (const TensorViewInfo* view = info(other.m_view); view && view->accepts(m_shown.tensor)) m_view = other.m_view;
+    m_shown.channels = other.m_shown.channels;
+    {
+        const QSignalBlocker slice(m_slice), range(m_range);
+        if (widgets::SliceBar::fits(other.m_shown.slice, dimSizes(m_shown.tensor)))
+            m_slice->setSlice(other.m_shown.slice);
+        if (withRange) m_range->setState(other.m_range->state());
+    }
+    m_shown.slice = m_slice->slice();
+    m_shown.range = m_range->state();
+    m_shown.colorMap = m_range->mapId();
+    remember();
+    refresh();
+}
+
+void TensorViewer::setControlsVisible(bool visible) {
+    m_hasControls = visible;
+    for (int i = 0; i < m_switches->count(); ++i)
+        if (QWidget* const widget = m_switches->itemAt(i)->widget()) widget->setVisible(visible);
+    refresh();
+}
+
+void TensorViewer::fitTo(double low, double high) {
+    const widgets::RangeState before = m_range->state();
+    {
+        const QSignalBlocker range(m_range);
+        m_range->setData(low, high);
+    }
+    if (m_range->state() == before) return;
+    m_shown.range = m_range->state();
+    refresh();
+}
+
+widgets::HeatMapView::Place TensorViewer::viewPlace() const {
+    const TensorView* const widget = m_views.value(m_view);
+    return widget ? widget->place() : widgets::HeatMapView::Place();
+}
+
+void TensorViewer::setViewPlace(const widgets::HeatMapView::Place& place) {
+    if (TensorView* const widget = m_views.value(m_view)) widget->setPlace(place);
+}
+
 void TensorViewer::refresh() {
     const TensorViewInfo* view = info(m_view);
     if (!view || !m_shown.tensor.defined()) return;
@@ -321,6 +378,10 @@ void TensorViewer::refresh() {
             widget = view->factory();
             m_stack->addWidget(widget);
             connectView(widget);
+            connect(widget, &TensorView::edited, this, &TensorViewer::edited);
+            connect(widget, &TensorView::moved, this, [this, widget] {
+                if (m_views.value(m_view) == widget) Q_EMIT viewMoved();
+            });
         }
         m_shown.plane =
             tensor::plane(m_shown.tensor, m_shown.slice.rowAxis, m_shown.slice.columnAxis,
@@ -343,9 +404,9 @@ void TensorViewer::refresh() {
         m_slice->setHiddenAxes(view->ownAxes ? view->ownAxes(m_shown.tensor, m_shown.channels) : std::vector<int>{});
         m_slice->setAxesPickable(!view->ownAxes);
     }
-    m_slice->setVisible(view->usesSlice && m_shown.tensor.rank() > 0);
-    m_range->setVisible(view->usesRange);
-    m_channels->setVisible(view->usesChannels && m_shown.tensor.rank() > 2);
+    m_slice->setVisible(m_hasControls && view->usesSlice && m_shown.tensor.rank() > 0);
+    m_range->setVisible(m_hasControls && view->usesRange);
+    m_channels->setVisible(m_hasControls && view->usesChannels && m_shown.tensor.rank() > 2);
     m_channels->setCurrentIndex(static_cast<int>(m_shown.channels));
     Q_EMIT shownChanged();
 }
@@ -449,6 +510,13 @@ QStringList TensorViewer::statistics() const {
 }
 
 QString TensorViewer::pointedText() const { return m_pointed->text(); }
+
+QString TensorViewer::sliceText() const {
+    const TensorViewInfo* view = info(m_view);
+    if (!view || !m_shown.isEditable || !view->usesSlice || view->ownAxes || m_shown.tensor.rank() == 0) return {};
+    const TensorView* widget = m_views.value(m_view);
+    return sliceOfCells(m_shown, widget ? widget->selectedCells() : QRect());
+}
 
 void TensorViewer::refreshStatistics() {
     // Each name stays with its number when the line is broken; counts of bad values stand out.

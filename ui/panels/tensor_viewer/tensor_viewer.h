@@ -37,7 +37,9 @@ class TensorViewer : public QWidget {
     ~TensorViewer() override;
 
     /// `key` names the value across runs ("layer1_0_conv1"): the same key is looked at in the same way again.
-    void setValue(const QString& key, const tensor::Value& value);
+    /// `isEditable`: elements of it may be typed anew. `like`: a key whose view, slice and layout are taken where this
+    /// one was not looked at before, with a range even about zero.
+    void setValue(const QString& key, const tensor::Value& value, bool isEditable = false, const QString& like = {});
     void clear();
 
     bool hasValue() const { return m_hasValue; }
@@ -48,6 +50,15 @@ class TensorViewer : public QWidget {
     QString currentView() const;
     void setCurrentView(const QString& id);
     void setSlice(const widgets::Slice& slice);
+    /// View, slice and layout of another one, as far as they suit this value, and its range.
+    void takeLook(const TensorViewer& other, bool withRange);
+    /// Without them what is seen is chosen elsewhere: view, slice and range.
+    void setControlsVisible(bool visible);
+    /// A range that fits the data is made to fit this.
+    void fitTo(double low, double high);
+    /// Which part of the view is seen: zoom and scrolling.
+    widgets::HeatMapView::Place viewPlace() const;
+    void setViewPlace(const widgets::HeatMapView::Place& place);
     /// "float32[1,64,56,56]   min -2.1   max 3.4 …"
     QString statisticsText() const { return statistics().join(QStringLiteral("   ")); }
     QString pointedText() const;
@@ -61,6 +72,10 @@ class TensorViewer : public QWidget {
     void setOverlay(std::shared_ptr<const ElementOverlay> overlay);
     /// What is said of it below the view; empty without one.
     QString overlayText() const;
+    /// What is selected, or else shown, as a slice of the value; empty: all of it, or a part of a value that is no
+    /// tensor.
+    QString sliceText() const;
+    bool isEditable() const { return m_shown.isEditable; }
     widgets::RangeControl* rangeControl() const { return m_range; }
     /// Asked before a file is written; its error is told by saveFailed, and nothing is written.
     using OutputCheck = std::function<base::Result<void>(const std::filesystem::path&)>;
@@ -83,7 +98,13 @@ class TensorViewer : public QWidget {
     /// The cursor is on this element of the tensor; and: it was clicked, or Return was pressed on it.
     void elementPointed(const std::vector<std::int64_t>& index);
     void elementPicked(const std::vector<std::int64_t>& index);
+    /// viewPlace() is another one.
+    void viewMoved();
     void saved(const QString& path);
+    /// An element of the value was typed anew: "0, 3, 1", and what.
+    void edited(const QString& slice, const QString& text);
+    /// The value is to be edited in other ways.
+    void editRequested();
     void saveFailed(const QString& what, const QString& hint);
 
   protected:
@@ -118,7 +139,7 @@ class TensorViewer : public QWidget {
 
     ViewedTensor m_shown;
     std::size_t m_nextBad = 0;  ///< in m_shown.bad
-    QString m_valueKey, m_key;
+    QString m_valueKey, m_key, m_like;
     bool m_hasValue = false;
     QString m_view;       ///< id of the view that is seen
     QString m_favourite;  ///< the view chosen last: taken for tensors never seen before
@@ -135,6 +156,8 @@ class TensorViewer : public QWidget {
     QButtonGroup* m_buttons;
     QStackedWidget* m_stack;
     widgets::SliceBar* m_slice;
+    bool m_hasControls = true;
+    QToolButton* m_edit = nullptr;
     QComboBox* m_channels;
     widgets::RangeControl* m_range;
     QLabel* m_statistics;

@@ -1,6 +1,7 @@
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 
 #include <QAction>
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QHash>
 #include <QLabel>
@@ -8,6 +9,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <utility>
@@ -21,10 +23,14 @@
 #include "ui/models/module_result.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
+#include "ui/panels/tensor_viewer/paired_value.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/panels/tensor_viewer/value_pair.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/labels.h"
+#include "ui/widgets/number_text.h"
+#include "ui/widgets/tool_button.h"
 
 namespace sonde::panels {
 
@@ -32,40 +38,20 @@ using context::InspectorContext;
 
 TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                      context::Inputs& inputs, context::Messages& messages,
-                                     context::Comparison& comparison, context::Why& why)
+                                     context::Comparison& comparison, context::Why& why, context::Edits& edits,
+                                     context::Debugger& debugger, session::Session& session)
     : m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages), m_comparison(comparison),
-      m_why(why), m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)),
+      m_why(why), m_edits(edits), m_debugger(debugger), m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)),
       m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
       m_iteration(new QSpinBox(m_iterations)), m_iterationCount(new QLabel(m_iterations)),
-      m_viewer(new TensorViewer(m_page)),
+      m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)), m_beside(new QComboBox(m_page)),
+      m_twoPanes(widgets::makeToolButton(QStringLiteral("compare"), tr("Two panes (Alt+Shift+I)"), m_page)),
+      m_pair(new ValuePair(m_page)),
+      m_paired(new PairedValue(session, opened, runs, edits, debugger, comparison, this)), m_viewer(m_pair->first()),
       m_empty(new widgets::EmptyState(QStringLiteral("tensor"), {}, {}, {}, m_stack)) {
-    auto* header = new QHBoxLayout;
-    header->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
-    header->addWidget(m_title, 1);
-    auto* chooser = new QHBoxLayout(m_iterations);
-    chooser->setContentsMargins(theme::kSmall, 0, 0, 0);
-    chooser->addWidget(new QLabel(tr("Iteration"), m_iterations));
-    chooser->addWidget(m_iteration);
-    chooser->addWidget(m_iterationCount);
-    m_iteration->setObjectName(QStringLiteral("iteration"));
-    m_iteration->setAccessibleName(tr("Iteration of the loop"));
-    m_iteration->setToolTip(tr("The iteration whose value is shown, counted from 0"));
-    m_iteration->setMinimum(0);
-    m_iteration->setWrapping(true);
-    header->addWidget(m_iterations);
-    m_iterations->hide();
-    connect(m_iteration, &QSpinBox::valueChanged, this, &TensorViewerPanel::refresh);
-    auto* column = new QVBoxLayout(m_page);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(header);
-    column->addWidget(m_viewer, 1);
-    m_stack->addWidget(m_empty);
-    m_stack->addWidget(m_page);
-    auto* outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
-
+    buildHeader();
+    connectEdits();
+    connectPair();
     connect(&navigation, &context::Navigation::selectionChanged, this, &TensorViewerPanel::follow);
     connect(&opened, &context::OpenModel::documentOpened, this, &TensorViewerPanel::follow);
     connect(&opened, &context::OpenModel::documentClosed, this, &TensorViewerPanel::follow);
@@ -97,7 +83,99 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
     follow();
 }
 
+void TensorViewerPanel::buildHeader() {
+    auto* header = new QHBoxLayout;
+    header->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
+    header->addWidget(m_title, 1);
+    auto* chooser = new QHBoxLayout(m_iterations);
+    chooser->setContentsMargins(theme::kSmall, 0, 0, 0);
+    chooser->addWidget(new QLabel(tr("Iteration"), m_iterations));
+    chooser->addWidget(m_iteration);
+    chooser->addWidget(m_iterationCount);
+    m_iteration->setObjectName(QStringLiteral("iteration"));
+    m_iteration->setAccessibleName(tr("Iteration of the loop"));
+    m_iteration->setToolTip(tr("The iteration whose value is shown, counted from 0"));
+    m_iteration->setMinimum(0);
+    m_iteration->setWrapping(true);
+    header->addWidget(m_iterations);
+    m_iterations->hide();
+    connect(m_iteration, &QSpinBox::valueChanged, this, &TensorViewerPanel::refresh);
+    m_shown->setObjectName(QStringLiteral("shownValues"));
+    m_shown->addItems({tr("Value"), tr("Baseline"), tr("Difference")});
+    m_shown->setAccessibleName(tr("Which values are shown"));
+    m_shown->setToolTip(
+        tr("The values with the edits (Alt+Shift+V), without them (Alt+Shift+B), or the first less the "
+           "second (Alt+Shift+D)"));
+    m_shown->hide();
+    header->addWidget(m_shown);
+    m_beside->setObjectName(QStringLiteral("beside"));
+    m_beside->setAccessibleName(tr("What is in the second pane"));
+    m_beside->setToolTip(tr("What is in the second pane"));
+    m_beside->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_beside->setMinimumContentsLength(10);
+    m_beside->hide();
+    header->addWidget(m_beside);
+    m_twoPanes->setObjectName(QStringLiteral("twoPanes"));
+    m_twoPanes->setCheckable(true);
+    header->addWidget(m_twoPanes);
+    m_error->setObjectName(QStringLiteral("editError"));
+    m_error->setWordWrap(true);
+    m_error->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
+    m_error->hide();
+    auto* column = new QVBoxLayout(m_page);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(header);
+    column->addWidget(m_error);
+    column->addWidget(m_pair, 1);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_page);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_stack);
+}
+
+void TensorViewerPanel::connectEdits() {
+    connect(m_shown, &QComboBox::activated, this,
+            [this](int index) { m_debugger.setShown(static_cast<context::ShownValues>(index)); });
+    connect(m_viewer, &TensorViewer::edited, this, [this](const QString& slice, const QString& text) {
+        session::Edit edit;
+        edit.slice = slice.toStdString();
+        edit.kind = session::Edit::Kind::Expression;
+        edit.text = text.toStdString();
+        m_error->hide();
+        m_edits.add(m_viewed, edit, this);
+    });
+    connect(m_viewer, &TensorViewer::editRequested, this, [this] { m_edits.begin(m_node, m_viewer->sliceText()); });
+    connect(&m_edits, &context::Edits::changed, this, &TensorViewerPanel::refreshShown);
+    connect(&m_edits, &context::Edits::refused, this, [this](QObject* asker, const base::Error& error) {
+        if (asker != this) return;
+        m_error->setStyleSheet(QStringLiteral("color: %1").arg(theme::color(theme::ColorRole::Error).name()));
+        m_error->setText(tr("Not changed: %1").arg(QString::fromStdString(error.what)));
+        m_error->show();
+    });
+}
+
+QString TensorViewerPanel::errorText() const { return m_error->isHidden() ? QString() : m_error->text(); }
+
+void TensorViewerPanel::refreshShown() {
+    m_shown->setVisible(m_edits.isCounterfactual());
+    m_shown->setCurrentIndex(static_cast<int>(m_debugger.shown()));
+}
+
+/// "counterfactual, changed by up to 0.5 in 3 of 64 elements": of a value that the edits may have changed.
+QString TensorViewerPanel::changeText() const {
+    if (!m_edits.isRecomputed(m_node)) return {};
+    const session::debug::ValueChange* const change = m_debugger.change(m_node);
+    if (!change) return tr("counterfactual");
+    if (change->changed == 0) return tr("counterfactual, unchanged");
+    return tr("counterfactual, changed by up to %1 in %2 of %3 elements")
+        .arg(QString::number(change->maxAbsolute, 'g', 3), widgets::countText(change->changed),
+             widgets::countText(change->elements));
+}
+
 void TensorViewerPanel::follow() {
+    m_error->hide();
     m_node = models::resultOf(m_opened, m_navigation.selection());
     m_asked = {};
     refreshOverlay();
@@ -216,11 +294,21 @@ void TensorViewerPanel::refresh() {
         const analysis::NodeDifference* found = comparison.of(m_node);
         if (found) title += QStringLiteral(": ") + differenceText(*found);
     }
+    if (const QString change = changeText(); !change.isEmpty()) title += QStringLiteral("  \u00b7  ") + change;
+    const context::ShownValues shown = m_debugger.shown();
+    if (shown == context::ShownValues::Baseline) title.prepend(tr("Baseline  \u00b7  "));
+    if (shown == context::ShownValues::Difference) title.prepend(tr("Difference  \u00b7  "));
     const bool isStale = m_runs.isStale(m_node);
     if (isStale) title.prepend(tr("Stale, %1  \u00b7  ").arg(m_runs.staleReason()));
     m_title->setText(title);
     m_title->setColorRole(isStale ? theme::ColorRole::Warning : theme::ColorRole::Text);
-    m_viewer->setValue(name, *value);
+    refreshShown();
+    // A difference has a range of its own; what can be typed is a value.
+    const bool isDifference = shown == context::ShownValues::Difference;
+    m_viewer->setValue(isDifference ? name + QStringLiteral(" \u0394") : name, *value,
+                       shown == context::ShownValues::Counterfactual, isDifference ? name : QString());
+    m_viewed = m_node;
+    m_paired->follow(m_node);
     if (!m_opened.checkFiles()) return explain();  // numbers of another file are not shown
     setHasContent(true);
     m_stack->setCurrentWidget(m_page);
@@ -278,6 +366,8 @@ std::optional<int> TensorViewerPanel::firstBadIteration(int count) const {
 
 void TensorViewerPanel::explain() {
     m_viewer->clear();
+    m_pair->clearSecond();
+    m_beside->hide();
     m_stack->setCurrentWidget(m_empty);
     // Of a run it tells why there is no value; before one there is nothing to tell.
     setHasContent(m_opened.isOpen() && m_node.valid() && (m_runs.isRunning() || m_runs.recording()));
@@ -321,6 +411,13 @@ void TensorViewerPanel::explain() {
 void TensorViewerPanel::join(const PanelHost& host) {
     actions::ActionRegistry& actions = host.actions;
     actions.bind(QStringLiteral("values.copy"), this, [this] { m_viewer->copy(); });
+    actions.bindToggle(QStringLiteral("values.two_panes"), this, [this](bool on) { setTwoPanes(on); });
+    actions.bind(QStringLiteral("values.pane_mode"), this,
+                 [this] { m_pair->setMode(static_cast<ValuePair::Mode>((static_cast<int>(m_pair->mode()) + 1) % 3)); });
+    actions.bind(QStringLiteral("values.pin"), this, [this] { pinNode(); });
+    connect(m_paired, &PairedValue::changed, this,
+            [this, &actions] { actions.action(QStringLiteral("values.two_panes"))->setChecked(m_paired->isChosen()); });
+    actions.bind(QStringLiteral("values.edit"), this, [this] { m_edits.begin(m_node, m_viewer->sliceText()); });
     actions.bind(QStringLiteral("values.save"), this, [this] { m_viewer->save(); });
     widgets::RangeControl* range = m_viewer->rangeControl();
     actions.bind(QStringLiteral("values.autofit"), range, [range] { range->fitOnce(); });
@@ -378,9 +475,9 @@ PanelInfo tensorViewerPanel() {
     info.area = PanelArea::Right;
     info.shortcut = QStringLiteral("Alt+4");
     info.factory = [](InspectorContext& inspector) -> Panel* {
-        auto* panel =
-            new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
-                                  inspector.messages(), inspector.comparison(), inspector.why());
+        auto* panel = new TensorViewerPanel(
+            inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(), inspector.messages(),
+            inspector.comparison(), inspector.why(), inspector.edits(), inspector.debugger(), inspector.session());
         panel->viewer()->setOutputCheck([&inspector](const std::filesystem::path& file) {
             return session::checkOutput(inspector.session(), file);
         });
@@ -390,6 +487,14 @@ PanelInfo tensorViewerPanel() {
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<TensorViewerPanel&>(panel).join(host); };
     info.commands = {
         {"view", "heatmap|histogram|table|image|channels|line", "show the selected tensor like that", showView},
+        {"beside", "off|baseline|reference|NODE", "what is in the second pane of the tensor panel",
+         [](QWidget& panel, const PanelHost&, const QString& what) {
+             return static_cast<TensorViewerPanel&>(panel).showBeside(what);
+         }},
+        {"panes", "side|blink|difference", "how two panes of the tensor panel are shown",
+         [](QWidget& panel, const PanelHost&, const QString& how) {
+             return static_cast<TensorViewerPanel&>(panel).showPanes(how);
+         }},
         {"iteration", "N", "show the value of iteration N of a loop", showIteration}};
     return info;
 }

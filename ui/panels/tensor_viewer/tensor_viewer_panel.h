@@ -3,6 +3,8 @@
 #include <optional>
 
 #include "ui/context/comparison.h"
+#include "ui/context/debugger.h"
+#include "ui/context/edits.h"
 #include "ui/context/inputs.h"
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
@@ -13,9 +15,11 @@
 #include "ui/panels/panel_info.h"
 
 class QAction;
+class QComboBox;
 class QLabel;
 class QSpinBox;
 class QStackedWidget;
+class QToolButton;
 
 namespace sonde::widgets {
 class ElidedLabel;
@@ -24,7 +28,9 @@ class EmptyState;
 
 namespace sonde::panels {
 
+class PairedValue;
 class TensorViewer;
+class ValuePair;
 
 /// Follows the selection and shows its value: what the last run kept, a weight, or an input. A value that the run
 /// passed without keeping is asked for by itself; where there is none, the panel says why and offers to run.
@@ -33,13 +39,24 @@ class TensorViewerPanel : public Panel {
   public:
     TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                       context::Inputs& inputs, context::Messages& messages, context::Comparison& comparison,
-                      context::Why& why);
+                      context::Why& why, context::Edits& edits, context::Debugger& debugger, session::Session& session);
 
     TensorViewer* viewer() const { return m_viewer; }
+    ValuePair* pair() const { return m_pair; }
+    PairedValue* paired() const { return m_paired; }
+    /// Chooses what is in the second pane; there only while there is one.
+    QComboBox* besideBox() const { return m_beside; }
     /// The node whose value is meant: the selected one, a module's result, or what the Output expr returns.
     graph::NodeId node() const { return m_node; }
     /// Chooses the pass of the loop that the node is in; there only if there were several.
     QSpinBox* iterationBox() const { return m_iteration; }
+    /// Chooses the value, the baseline or the difference; there only of a run with edits.
+    QComboBox* shownBox() const { return m_shown; }
+    /// Why what was typed into a cell was not taken; empty if it was.
+    QString errorText() const;
+    /// Commands `beside` and `panes`.
+    base::Result<void> showBeside(const QString& what);
+    base::Result<void> showPanes(const QString& how);
     /// Binds what the menus do with values.
     void join(const PanelHost& host);
 
@@ -53,6 +70,14 @@ class TensorViewerPanel : public Panel {
     void followHop();
     void refreshOverlay();
     void showMenu(const QPoint& place);
+    void buildHeader();
+    void connectPair();
+    void showPair();
+    void setTwoPanes(bool on);
+    void pinNode();
+    void connectEdits();
+    QString changeText() const;
+    void refreshShown();
     QString rangeText(int last) const;
     bool isBadIteration(int iteration) const;
     std::optional<int> firstBadIteration(int count) const;
@@ -66,14 +91,23 @@ class TensorViewerPanel : public Panel {
     context::Messages& m_messages;
     context::Comparison& m_comparison;
     context::Why& m_why;
+    context::Edits& m_edits;
+    context::Debugger& m_debugger;
     graph::NodeId m_node;
-    graph::NodeId m_asked;  ///< requested from the context and not yet arrived
+    graph::NodeId m_viewed;  ///< whose value is in the viewer
+    graph::NodeId m_asked;   ///< requested from the context and not yet arrived
     QStackedWidget* m_stack;
     QWidget* m_page;
     widgets::ElidedLabel* m_title;
     QWidget* m_iterations;  ///< "Iteration 3 of 0–11"
     QSpinBox* m_iteration;
     QLabel* m_iterationCount;
+    QComboBox* m_shown;  ///< value, baseline, difference
+    QLabel* m_error;
+    QComboBox* m_beside;
+    QToolButton* m_twoPanes;
+    ValuePair* m_pair;
+    PairedValue* m_paired;
     graph::NodeId m_iterationOf;     ///< whose passes the box chooses from
     std::optional<int> m_differing;  ///< what differingIteration() was when the box was set
     TensorViewer* m_viewer;

@@ -15,8 +15,18 @@ bool isNumeric(const tensor::Tensor& tensor) {
     return tensor.defined() && tensor.dtype() != tensor::DType::String && tensor.dtype() != tensor::DType::Undefined;
 }
 
-QString elementReadOut(const ViewedTensor& shown, qint64 row, qint64 column) {
-    if (row < 0 || column < 0 || row >= shown.plane.dim(0) || column >= shown.plane.dim(1)) return {};
+namespace {
+
+/// "2:5", "3", or ":" of all.
+QString rangeText(qint64 first, qint64 count, qint64 size) {
+    if (count == size) return QStringLiteral(":");
+    if (count == 1) return QString::number(first);
+    return QStringLiteral("%1:%2").arg(first).arg(first + count);
+}
+
+}  // namespace
+
+QString sliceOfCell(const ViewedTensor& shown, qint64 row, qint64 column) {
     QStringList places;
     for (std::size_t axis = 0; axis < shown.slice.index.size(); ++axis) {
         const int number = static_cast<int>(axis);
@@ -25,8 +35,30 @@ QString elementReadOut(const ViewedTensor& shown, qint64 row, qint64 column) {
                                                                 : shown.slice.index[axis];
         places << QString::number(place);
     }
+    return places.join(QStringLiteral(", "));
+}
+
+QString sliceOfCells(const ViewedTensor& shown, const QRect& cells) {
+    QStringList places;
+    bool isWhole = true;
+    for (std::size_t axis = 0; axis < shown.slice.index.size(); ++axis) {
+        const int number = static_cast<int>(axis);
+        const bool isRow = number == shown.slice.rowAxis, isColumn = number == shown.slice.columnAxis;
+        const qint64 size = shown.tensor.dim(axis);
+        QString place = QStringLiteral(":");
+        if (!isRow && !isColumn) place = rangeText(shown.slice.index[axis], 1, size);
+        else if (!cells.isEmpty())
+            place = isRow ? rangeText(cells.top(), cells.height(), size) : rangeText(cells.left(), cells.width(), size);
+        isWhole = isWhole && place == u":";
+        places << place;
+    }
+    return isWhole ? QString() : places.join(QStringLiteral(", "));
+}
+
+QString elementReadOut(const ViewedTensor& shown, qint64 row, qint64 column) {
+    if (row < 0 || column < 0 || row >= shown.plane.dim(0) || column >= shown.plane.dim(1)) return {};
     const std::string text = shown.plane.elementText(row * shown.plane.dim(1) + column, 9);
-    return QStringLiteral("[%1] = %2").arg(places.join(QStringLiteral(", ")), QString::fromStdString(text));
+    return QStringLiteral("[%1] = %2").arg(sliceOfCell(shown, row, column), QString::fromStdString(text));
 }
 
 std::vector<qint64> placeOf(const tensor::Tensor& tensor, std::int64_t index) {

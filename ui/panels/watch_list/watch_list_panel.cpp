@@ -60,7 +60,7 @@ NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& 
     m_view->setObjectName(watches ? QStringLiteral("watchTable") : QStringLiteral("endTable"));
     m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_view->horizontalHeader()->setStretchLastSection(true);
-    static constexpr int kWidths[] = {150, 130, 84, 104, 62, 76, 76, 76, 76, 44, 44, 52, 200, 90, 120};
+    static constexpr int kWidths[] = {150, 130, 84, 104, 62, 76, 76, 76, 76, 44, 44, 52, 200, 90, 120, 150};
     setColumnWidths(m_view, kWidths);  // with the sort indicator
 
     addActions();
@@ -77,6 +77,7 @@ NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& 
         m_view->horizontalHeader()->moveSection(WatchListModel::ValueColumn, 1);
         m_view->horizontalHeader()->moveSection(WatchListModel::HistoryColumn, 2);
         m_view->horizontalHeader()->moveSection(WatchListModel::KeptColumn, 3);
+        m_view->horizontalHeader()->moveSection(WatchListModel::ChangeColumn, 2);
         m_splitter = new QSplitter(m_stack);
         m_history = new WatchHistory(m_model, m_splitter);
         m_splitter->addWidget(m_view);
@@ -90,6 +91,10 @@ NodeValueTable::NodeValueTable(context::OpenModel& opened, context::Navigation& 
             m_view->setColumnHidden(column, true);
         m_stack->addWidget(m_view);
     }
+    // Of a run with edits alone.
+    m_view->setColumnHidden(WatchListModel::ChangeColumn, true);
+    connect(&m_model, &QAbstractItemModel::dataChanged, this,
+            [this] { m_view->setColumnHidden(WatchListModel::ChangeColumn, !m_model.hasChanges()); });
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_stack);

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/onnx_file.h"
+
+namespace sonde::test {
+
+inline std::string floatBytes(const std::vector<float>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+/// An ONNX model small enough for paper: y = x · w, z = relu(y), s = z + c, t = -x; x float32[2,2], w the identity,
+/// c = [10, 20]. Its outputs are s and t.
+inline std::string linearNetwork() {
+    namespace onnx = onnxfile;
+    const onnx::Graph graph{
+        {{"MatMul", {"x", "w"}, {"y"}}, {"Relu", {"y"}, {"z"}}, {"Neg", {"x"}, {"t"}}, {"Add", {"z", "c"}, {"s"}}},
+        {onnx::valueInfo("x", 1, {2, 2})},
+        {onnx::valueInfo("s", 1, {2, 2}), onnx::valueInfo("t", 1, {2, 2})},
+        {onnx::rawTensor("w", 1, {2, 2}, floatBytes({1, 0, 0, 1})),
+         onnx::rawTensor("c", 1, {2}, floatBytes({10, 20}))}};
+    return onnx::model(graph);
+}
+
+inline void writeLinearNetwork(const std::string& path) { std::ofstream(path, std::ios::binary) << linearNetwork(); }
+
+}  // namespace sonde::test

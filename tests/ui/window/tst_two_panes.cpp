@@ -1,0 +1,195 @@
+// Two values beside each other in the tensor panel, in the real window: looked at in one way, blinking, and their
+// difference. Expected values are worked out by hand.
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QWheelEvent>
+
+#include "core/io/npz/npz.h"
+#include "tests/support/linear_network.h"
+#include "tests/support/window_fixture.h"
+#include "ui/panels/tensor_viewer/paired_value.h"
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/panels/tensor_viewer/value_pair.h"
+#include "ui/widgets/heat_map_view.h"
+#include "ui/window/script.h"
+
+namespace tst_two_panes {
+
+using namespace sonde;
+using Numbers = std::vector<double>;
+using Mode = panels::ValuePair::Mode;
+
+class TestTwoPanes : public test::WindowFixture {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() {
+        QSettings().clear();
+        m_folder = std::make_unique<QTemporaryDir>();
+        test::writeLinearNetwork(path("linear.onnx").toStdString());
+        openWindow({1400, 900});
+        open(path("linear.onnx"));
+        context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[[1,-2],[3,4]]"), {}});
+        settle();
+    }
+    void cleanup() { closeWindow(); }
+
+    void theBaselineIsBeside();
+    void bothAreLookedAtInOneWay();
+    void theyBlinkAndDiffer();
+    void aPinnedNodeIsBeside();
+    void theReferenceIsBeside();
+    void instancesAreBeside();
+
+  private:
+    QString path(const char* name) { return m_folder->filePath(QLatin1String(name)); }
+    panels::TensorViewerPanel* panel() {
+        return static_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
+    }
+    panels::ValuePair* pair() { return panel()->pair(); }
+    static Numbers numbersOf(const panels::TensorViewer* viewer) {
+        Numbers numbers;
+        for (std::int64_t i = 0; viewer->tensor().defined() && i < viewer->tensor().numel(); ++i)
+            numbers.push_back(viewer->tensor().toDouble(i));
+        return numbers;
+    }
+    Numbers first() { return numbersOf(pair()->first()); }
+    Numbers second() { return numbersOf(pair()->second()); }
+    panels::TensorViewer* apart() {
+        return pair()->findChild<panels::TensorViewer*>(QStringLiteral("differenceViewer"));
+    }
+    void select(const char* name) {
+        context().navigation().navigateTo(context().model().graph().findNode(name));
+        settle();
+    }
+    QString play(const QString& text) {
+        window::Script script(*m_window, {}, text, m_folder->path());
+        QSignalSpy finished(&script, &window::Script::finished);
+        script.start();
+        if (finished.isEmpty() && !finished.wait(60000)) return QStringLiteral("not finished");
+        return script.error() ? QString::fromStdString(script.error()->what) : QString();
+    }
+    void twoPanes() { key(Qt::Key_I, Qt::AltModifier | Qt::ShiftModifier); }
+    void nextMode() { key(Qt::Key_M, Qt::AltModifier | Qt::ShiftModifier); }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+void TestTwoPanes::theBaselineIsBeside() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\n")), QString());
+    QVERIFY(!pair()->hasSecond());
+    twoPanes();
+    QVERIFY(pair()->hasSecond());
+    QCOMPARE(first(), (Numbers{11, 25, 13, 24}));
+    QTRY_COMPARE(second(), (Numbers{11, 20, 13, 24}));
+    QTRY_COMPARE(pair()->differenceText(), QStringLiteral("Differ by up to 5 in 1 of 4 elements"));
+    QVERIFY(pair()->first()->isVisible() && pair()->second()->isVisible());
+    select("t");
+    QTRY_COMPARE(second(), (Numbers{-1, 2, -3, -4}));
+    QTRY_COMPARE(pair()->differenceText(), QStringLiteral("Both are equal"));
+    // Without edits there is nothing beside it; with them again there is.
+    key(Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(!pair()->hasSecond());
+    key(Qt::Key_Y, Qt::ControlModifier);
+    QTRY_VERIFY(pair()->hasSecond());
+    QTest::mouseClick(panel()->findChild<QToolButton*>(QStringLiteral("twoPanes")), Qt::LeftButton);
+    QVERIFY(!pair()->hasSecond());
+}
+
+void TestTwoPanes::bothAreLookedAtInOneWay() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\nbeside baseline\nview heatmap\n")), QString());
+    QCOMPARE(pair()->second()->currentView(), QStringLiteral("heat_map"));
+    // A range that fits fits both: 11 to 25.
+    for (const auto* viewer : {pair()->first(), pair()->second()}) {
+        QCOMPARE(viewer->shown().range.low, 11.0);
+        QCOMPARE(viewer->shown().range.high, 25.0);
+    }
+    pair()->first()->setSlice({1, 0, {0, 0}});
+    QCOMPARE(pair()->second()->shown().slice, (widgets::Slice{1, 0, {0, 0}}));
+    pair()->second()->setSlice({0, 1, {0, 0}});
+    QCOMPARE(pair()->first()->shown().slice, (widgets::Slice{0, 1, {0, 0}}));
+    pair()->second()->rangeControl()->setLogarithmic(true);
+    QVERIFY(pair()->first()->shown().range.logarithmic);
+    auto* left = pair()->first()->findChild<widgets::HeatMapView*>();
+    auto* right = pair()->second()->findChild<widgets::HeatMapView*>();
+    QVERIFY(left && right && left != right);
+    left->setZoom(left->zoom() * 3, QPointF(5, 5));
+    QVERIFY(!right->isFitted());
+    QCOMPARE(right->zoom(), left->zoom());
+    QCOMPARE(right->place().scroll, left->place().scroll);
+    right->fit();
+    QVERIFY(left->isFitted());
+}
+
+void TestTwoPanes::theyBlinkAndDiffer() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\nbeside baseline\n")), QString());
+    nextMode();
+    QCOMPARE(pair()->mode(), Mode::Blink);
+    QTRY_VERIFY(pair()->second()->isVisible() && !pair()->first()->isVisible());
+    QTRY_VERIFY(pair()->first()->isVisible() && !pair()->second()->isVisible());
+    nextMode();
+    QCOMPARE(pair()->mode(), Mode::Difference);
+    QVERIFY(!pair()->first()->isVisible() && !pair()->second()->isVisible());
+    QTRY_COMPARE(numbersOf(apart()), (Numbers{0, 5, 0, 0}));
+    QVERIFY(apart()->isVisible());
+    QTest::mouseClick(pair()->findChild<QToolButton*>(QStringLiteral("paneSide")), Qt::LeftButton);
+    QVERIFY(pair()->first()->isVisible() && pair()->second()->isVisible());
+}
+
+void TestTwoPanes::aPinnedNodeIsBeside() {
+    run();
+    select("y");
+    key(Qt::Key_N, Qt::AltModifier | Qt::ShiftModifier);
+    QVERIFY(!pair()->hasSecond());
+    select("s");
+    QVERIFY(pair()->hasSecond());
+    QCOMPARE(first(), (Numbers{11, 20, 13, 24}));
+    QTRY_COMPARE(second(), (Numbers{1, -2, 3, 4}));
+    QTRY_COMPARE(pair()->differenceText(), QStringLiteral("Differ by up to 22 in 4 of 4 elements"));
+    QVERIFY(panel()->besideBox()->isVisible());
+    panel()->besideBox()->setFocus();
+    QTest::keyClick(panel()->besideBox(), Qt::Key_Home);
+    QVERIFY(!pair()->hasSecond());
+}
+
+void TestTwoPanes::theReferenceIsBeside() {
+    using tensor::Tensor;
+    const std::vector<io::NamedTensor> arrays{{"in.x", Tensor::of<float>({2, 2}, {1, -2, 3, 4})},
+                                              {"out.s", Tensor::of<float>({2, 2}, {11, 20, 13, 20})}};
+    QVERIFY(io::writeNpz(path("reference.npz").toStdString(), arrays));
+    QVERIFY(play(QStringLiteral("run\nselect s\nbeside reference\n")).contains(QStringLiteral("no such value")));
+    QCOMPARE(play(QStringLiteral("compare reference.npz\nselect s\nbeside reference\n")), QString());
+    QCOMPARE(first(), (Numbers{11, 20, 13, 24}));
+    QTRY_COMPARE(second(), (Numbers{11, 20, 13, 20}));
+    QTRY_COMPARE(pair()->differenceText(), QStringLiteral("Differ by up to 4 in 1 of 4 elements"));
+    select("z");
+    QTRY_VERIFY(pair()->second()->tensor().defined() == false);
+}
+
+void TestTwoPanes::instancesAreBeside() {
+    open(QStringLiteral("zoo:resnet18?width=0.125&classes=10"));
+    run();
+    // The first convolution of the second block of a stage; its counterpart is in the first one.
+    graph::NodeId inBlock;
+    const graph::InternalGraph& graph = context().model().graph();
+    for (std::size_t i = 0; i < graph.nodeCount() && !inBlock.valid(); ++i)
+        if (context().model().outline()->counterparts(graph::NodeId(i)).size() > 1) inBlock = graph::NodeId(i);
+    QVERIFY(inBlock.valid());
+    context().navigation().navigateTo(inBlock);
+    settle();
+    twoPanes();
+    QVERIFY(pair()->hasSecond());
+    QTRY_VERIFY(pair()->second()->tensor().defined());
+    QVERIFY(panel()->paired()->choice().node != inBlock);
+    QTRY_VERIFY(!pair()->differenceText().isEmpty());
+}
+
+QTEST_MAIN(TestTwoPanes)
+
+}  // namespace tst_two_panes
+
+#include "tst_two_panes.moc"

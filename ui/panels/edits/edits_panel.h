@@ -1,0 +1,58 @@
+#pragma once
+
+#include "ui/context/edits.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/models/edit_table_model.h"
+#include "ui/panels/panel.h"
+#include "ui/panels/panel_info.h"
+
+class QLabel;
+class QStackedWidget;
+class QTableView;
+
+namespace sonde::context {
+class Debugger;
+}
+
+namespace sonde::panels {
+
+class EditForm;
+
+/// What if: the edits of values in one list, and a line to make one. A row leads to its node.
+class EditsPanel : public Panel {
+    Q_OBJECT
+  public:
+    EditsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Edits& edits,
+               context::Debugger& debugger, QWidget* parent = nullptr);
+    QTableView* view() const { return m_view; }
+    const models::EditTableModel& model() const { return m_model; }
+    EditForm* form() const { return m_form; }
+    /// Whether what is shown has the edits.
+    QString stateText() const;
+
+    void join(const PanelHost& host);
+
+  private:
+    void buildTools();
+    void refresh();
+    void goTo(const QModelIndex& index);
+    void removeSelected();
+    void switchSelected();
+    void saveModel();
+
+    context::OpenModel& m_opened;
+    context::Navigation& m_navigation;
+    context::Edits& m_edits;
+    context::Debugger& m_debugger;
+    models::EditTableModel m_model;
+    EditForm* m_form;
+    QStackedWidget* m_stack;
+    QTableView* m_view;
+    QWidget* m_tools;
+    QLabel* m_state;
+};
+
+PanelInfo editsPanel();
+
+}  // namespace sonde::panels

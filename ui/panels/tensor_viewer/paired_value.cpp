@@ -1,0 +1,144 @@
+#include "ui/panels/tensor_viewer/paired_value.h"
+
+#include <algorithm>
+
+#include "core/layout/outline.h"
+#include "core/session/reference_value.h"
+#include "ui/models/node_text.h"
+#include "ui/models/short_text.h"
+
+namespace sonde::panels {
+
+using context::ShownValues;
+using graph::NodeId;
+using Kind = PairedValue::Choice::Kind;
+
+namespace {
+
+constexpr std::size_t kMaxInstances = 64;  ///< in a list to choose from
+
+}  // namespace
+
+PairedValue::PairedValue(session::Session& session, context::OpenModel& opened, context::Runs& runs,
+                         context::Edits& edits, context::Debugger& debugger, context::Comparison& comparison,
+                         QObject* parent)
+    : QObject(parent), m_session(session), m_opened(opened), m_runs(runs), m_edits(edits), m_debugger(debugger),
+      m_comparison(comparison) {
+    connect(&opened, &context::OpenModel::documentLeft, this, [this] {
+        m_reading.abandon();
+        m_of = m_pinned = {};
+        m_value.reset();
+        m_wanted = m_choice = {};
+        Q_EMIT changed();
+    });
+    connect(&runs, &context::Runs::valueArrived, this, [this](NodeId node) {
+        if (m_choice.kind == Kind::Node && node == m_choice.node) Q_EMIT changed();
+    });
+}
+
+PairedValue::~PairedValue() { m_reading.abandon(); }
+
+QString PairedValue::referenceFile() const {
+    const auto& files = m_session.comparison().references();
+    if (!m_comparison.isKnown() || files.empty()) return {};
+    const QString first = QString::fromStdString(files.front());
+    return first.endsWith(QLatin1String(".npz")) ? first : QString();
+}
+
+std::vector<PairedValue::Choice> PairedValue::choices(NodeId of) const {
+    std::vector<Choice> all{{}};
+    if (!m_opened.isOpen() || !of.valid()) return all;
+    if (m_edits.isCounterfactual()) all.push_back({Kind::Baseline, {}});
+    if (!referenceFile().isEmpty()) all.push_back({Kind::Reference, {}});
+    if (m_pinned.valid() && m_pinned != of) all.push_back({Kind::Node, m_pinned});
+    if (!m_opened.outline()) return all;
+    for (const NodeId node : m_opened.outline()->counterparts(of)) {
+        if (all.size() > kMaxInstances) break;
+        if (node != of && node != m_pinned) all.push_back({Kind::Node, node});
+    }
+    return all;
+}
+
+PairedValue::Choice PairedValue::usual(NodeId of) const {
+    const std::vector<Choice> all = choices(of);
+    return all.size() > 1 ? all[1] : Choice{};
+}
+
+QString PairedValue::titleOf(const Choice& choice) const {
+    switch (choice.kind) {
+        case Kind::None: return tr("One pane");
+        case Kind::Baseline: return tr("Baseline");
+        case Kind::Reference: return tr("Reference");
+        case Kind::Node: break;
+    }
+    const graph::Node& node = m_opened.graph().node(choice.node);
+    const QString module = models::moduleText(m_opened.graph().expr(node.producer));
+    return module.isEmpty() ? models::shown(node.name) : module;
+}
+
+void PairedValue::choose(const Choice& choice) {
+    if (choice == m_wanted && choice == m_choice) return;
+    m_wanted = choice;
+    take();
+}
+
+void PairedValue::pin(NodeId node) {
+    m_pinned = node;
+    choose({Kind::Node, node});
+}
+
+void PairedValue::follow(NodeId of) {
+    m_of = of;
+    take();
+}
+
+void PairedValue::take() {
+    const std::vector<Choice> all = choices(m_of);
+    m_choice = std::ranges::find(all, m_wanted) == all.end() ? Choice{} : m_wanted;
+    fetch();
+}
+
+const tensor::Value* PairedValue::value() const {
+    if (m_choice.kind == Kind::Node) return m_opened.isOpen() ? m_runs.value(m_choice.node) : nullptr;
+    return m_value ? &*m_value : nullptr;
+}
+
+/// Asks for the value; what was there stays until it is there.
+void PairedValue::fetch() {
+    const quint64 number = ++m_number;
+    m_missing = tr("Computing");
+    switch (m_choice.kind) {
+        case Kind::None: m_value.reset(); break;
+        case Kind::Node:
+            if (!m_runs.value(m_choice.node)) m_runs.requestValue(m_choice.node);
+            m_missing = m_runs.recording() ? tr("There is no value at this place") : tr("Run the model to see it");
+            break;
+        case Kind::Baseline: {
+            const auto baseline = m_session.debugger().baselineRun();
+            if (!baseline) break;
+            m_session.debugger().inspect(
+                [of = m_of, baseline = *baseline](const session::debug::View& view, const base::WorkContext& work) {
+                    return session::debug::shownValue(view, baseline.get(), ShownValues::Baseline, of, work);
+                },
+                [this, number](base::Result<tensor::Value> value) { arrived(number, std::move(value)); });
+            return Q_EMIT changed();
+        }
+        case Kind::Reference:
+            m_reading.start(
+                [document = m_session.document(), file = referenceFile().toStdString(), of = m_of](
+                    const base::WorkContext& work) { return session::referenceValue(*document, file, of, work); },
+                [this, number](base::Result<tensor::Value> value) { arrived(number, std::move(value)); });
+            return Q_EMIT changed();
+    }
+    Q_EMIT changed();
+}
+
+void PairedValue::arrived(quint64 number, base::Result<tensor::Value> value) {
+    if (number != m_number) return;
+    m_value.reset();
+    if (value) m_value = std::move(*value);
+    else m_missing = QString::fromStdString(value.error().what);
+    Q_EMIT changed();
+}
+
+}  // namespace sonde::panels

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include <optional>
+#include <vector>
+
+#include "core/session/session.h"
+#include "ui/context/comparison.h"
+#include "ui/context/debugger.h"
+#include "ui/context/edits.h"
+#include "ui/context/job.h"
+#include "ui/context/open_model.h"
+#include "ui/context/runs.h"
+
+namespace sonde::panels {
+
+/// The value that is looked at beside that of a node: without the edits, of the reference, of another node, or of the
+/// same node in another instance of a repeated block. What is not there is asked for.
+class PairedValue : public QObject {
+    Q_OBJECT
+  public:
+    struct Choice {
+        enum class Kind { None, Baseline, Reference, Node } kind = Kind::None;
+        graph::NodeId node;  ///< of Node
+        bool operator==(const Choice&) const = default;
+    };
+
+    PairedValue(session::Session& session, context::OpenModel& opened, context::Runs& runs, context::Edits& edits,
+                context::Debugger& debugger, context::Comparison& comparison, QObject* parent = nullptr);
+    ~PairedValue() override;
+
+    /// What can be looked at beside a node, None first. A node that was pinned is among them.
+    std::vector<Choice> choices(graph::NodeId of) const;
+    /// What is worth most beside it: the baseline of a run with edits, else the reference, else an instance.
+    Choice usual(graph::NodeId of) const;
+    QString titleOf(const Choice& choice) const;
+    /// An .npz that the model was compared with last; empty if there is none.
+    QString referenceFile() const;
+
+    const Choice& choice() const { return m_choice; }
+    bool isChosen() const { return m_choice.kind != Choice::Kind::None; }
+    void choose(const Choice& choice);
+    /// The node beside which it is looked at, or its value, is another one.
+    void follow(graph::NodeId of);
+    graph::NodeId pinned() const { return m_pinned; }
+    /// Looks at this node beside others from now on.
+    void pin(graph::NodeId node);
+
+    /// Null: see missing(). Valid until changed().
+    const tensor::Value* value() const;
+    /// Why there is no value, or not yet.
+    QString missing() const { return m_missing; }
+
+  Q_SIGNALS:
+    void changed();
+
+  private:
+    void take();
+    void fetch();
+    void arrived(quint64 number, base::Result<tensor::Value> value);
+
+    session::Session& m_session;
+    context::OpenModel& m_opened;
+    context::Runs& m_runs;
+    context::Edits& m_edits;
+    context::Debugger& m_debugger;
+    context::Comparison& m_comparison;
+    context::Job m_reading;
+    Choice m_wanted;  ///< by the user
+    Choice m_choice;  ///< the same, or None where there is no such value
+    graph::NodeId m_of, m_pinned;
+    quint64 m_number = 0;  ///< of what was asked for last
+    std::optional<tensor::Value> m_value;
+    QString m_missing;
+};
+
+}  // namespace sonde::panels

@@ -1,0 +1,93 @@
+// Of the tensor panel: the second pane.
+
+#include <QComboBox>
+#include <QSignalBlocker>
+#include <QToolButton>
+
+#include <algorithm>
+
+#include "ui/models/short_text.h"
+#include "ui/panels/tensor_viewer/paired_value.h"
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/panels/tensor_viewer/value_pair.h"
+
+namespace sonde::panels {
+
+using Kind = PairedValue::Choice::Kind;
+
+void TensorViewerPanel::connectPair() {
+    connect(m_paired, &PairedValue::changed, this, &TensorViewerPanel::showPair);
+    connect(m_twoPanes, &QToolButton::clicked, this, &TensorViewerPanel::setTwoPanes);
+    connect(m_beside, &QComboBox::activated, this, [this](int index) {
+        const auto choices = m_paired->choices(m_node);
+        if (static_cast<std::size_t>(index) < choices.size())
+            m_paired->choose(choices[static_cast<std::size_t>(index)]);
+    });
+}
+
+void TensorViewerPanel::showPair() {
+    const bool isPair = m_paired->isChosen() && m_node.valid() && m_opened.isOpen() && m_viewer->hasValue();
+    m_twoPanes->setChecked(m_paired->isChosen());
+    m_beside->setVisible(isPair);
+    if (!isPair) return m_pair->clearSecond();
+    const std::vector<PairedValue::Choice> choices = m_paired->choices(m_node);
+    {
+        const QSignalBlocker quiet(m_beside);
+        m_beside->clear();
+        for (const PairedValue::Choice& choice : choices) m_beside->addItem(m_paired->titleOf(choice));
+        const auto chosen = std::ranges::find(choices, m_paired->choice());
+        m_beside->setCurrentIndex(static_cast<int>(chosen - choices.begin()));
+    }
+    const QString name = models::shown(m_opened.graph().node(m_node).name);
+    const bool isOther = m_paired->choice().kind == Kind::Node;
+    const QString first = m_paired->choice().kind == Kind::Baseline ? tr("With the edits") : name;
+    const QString second = isOther ? models::shown(m_opened.graph().node(m_paired->choice().node).name)
+                                   : m_paired->titleOf(m_paired->choice());
+    m_pair->setSecond(first, second, name, m_paired->value(), m_paired->missing());
+}
+
+/// The most useful one beside it. If there is none, the node stays for the next one that is selected.
+void TensorViewerPanel::setTwoPanes(bool on) {
+    if (!on) m_paired->choose({});
+    else if (!m_paired->isChosen()) m_paired->choose(m_paired->usual(m_node));
+    if (on && !m_paired->isChosen()) pinNode();
+    m_twoPanes->setChecked(m_paired->isChosen());
+}
+
+void TensorViewerPanel::pinNode() {
+    if (!m_node.valid() || !m_opened.isOpen()) return;
+    m_paired->pin(m_node);
+    m_messages.report(
+        context::Message{base::Severity::Info,
+                         tr("%1 stays for the second pane").arg(models::shown(m_opened.graph().node(m_node).name)),
+                         {},
+                         tr("Select another node: both are shown beside each other"),
+                         m_node});
+}
+
+base::Result<void> TensorViewerPanel::showBeside(const QString& what) {
+    if (what == u"off") m_paired->choose({});
+    else if (what == u"baseline") m_paired->choose({Kind::Baseline, {}});
+    else if (what == u"reference") m_paired->choose({Kind::Reference, {}});
+    else {
+        SONDE_ASSIGN(const graph::NodeId node, m_opened.document()->findNode(what.toStdString()));
+        m_paired->pin(node);
+    }
+    if (what != u"off" && !m_paired->isChosen()) {
+        m_paired->choose({});
+        return base::usageError("there is no such value beside this one", what.toStdString(),
+                                "off, baseline of a run with edits, reference after compare FILE.npz, or a node");
+    }
+    return {};
+}
+
+base::Result<void> TensorViewerPanel::showPanes(const QString& how) {
+    static const QStringList kModes{QStringLiteral("side"), QStringLiteral("blink"), QStringLiteral("difference")};
+    const qsizetype mode = kModes.indexOf(how);
+    if (mode < 0) return base::usageError("no such way", how.toStdString(), "side, blink or difference");
+    m_pair->setMode(static_cast<ValuePair::Mode>(mode));
+    return {};
+}
+
+}  // namespace sonde::panels

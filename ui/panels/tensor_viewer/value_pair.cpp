@@ -1,0 +1,241 @@
+#include "ui/panels/tensor_viewer/value_pair.h"
+
+#include <QButtonGroup>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSplitter>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+#include "ui/widgets/labels.h"
+#include "ui/widgets/number_text.h"
+
+namespace sonde::panels {
+
+namespace {
+
+constexpr int kBlinkMs = 700;  ///< that each of both is seen
+
+struct ModeRow {
+    const char* text;
+    const char* name;
+    const char* description;
+};
+constexpr ModeRow kModes[] = {
+    {QT_TRANSLATE_NOOP("ValuePair", "Side by side"), "paneSide", QT_TRANSLATE_NOOP("ValuePair", "Both, in one look")},
+    {QT_TRANSLATE_NOOP("ValuePair", "Blink"), "paneBlink",
+     QT_TRANSLATE_NOOP("ValuePair", "One in the place of the other, in turn")},
+    {QT_TRANSLATE_NOOP("ValuePair", "Difference"), "paneDifference",
+     QT_TRANSLATE_NOOP("ValuePair", "The first less the second")},
+};
+
+bool haveOneShape(const tensor::Tensor& a, const tensor::Tensor& b) {
+    return a.defined() && b.defined() && a.shape() == b.shape();
+}
+
+}  // namespace
+
+ValuePair::ValuePair(QWidget* parent)
+    : QWidget(parent), m_splitter(new QSplitter(Qt::Horizontal, this)), m_first(new TensorViewer(m_splitter)),
+      m_second(new TensorViewer(m_splitter)), m_apart(new TensorViewer(m_splitter)),
+      m_firstTitle(new widgets::ElidedLabel), m_secondTitle(new widgets::ElidedLabel),
+      m_apartTitle(new widgets::ElidedLabel), m_firstPane(makePane(m_first, m_firstTitle)),
+      m_secondPane(makePane(m_second, m_secondTitle)), m_apartPane(makePane(m_apart, m_apartTitle)),
+      m_modes(new QWidget(this)), m_buttons(new QButtonGroup(this)), m_difference(new QLabel(m_modes)) {
+    m_second->setObjectName(QStringLiteral("secondViewer"));
+    m_apart->setObjectName(QStringLiteral("differenceViewer"));
+    m_apartTitle->setText(tr("Difference"));
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->setOrientation(Qt::Vertical);
+    // One look for both is chosen at one place.
+    m_second->setControlsVisible(false);
+    buildModes();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_modes);
+    column->addWidget(m_splitter, 1);
+    for (TensorViewer* viewer : {m_first, m_second, m_apart}) lock(viewer);
+    m_blink.setInterval(kBlinkMs);
+    connect(&m_blink, &QTimer::timeout, this, &ValuePair::blink);
+    setFocusProxy(m_first);
+    arrange();
+}
+
+ValuePair::~ValuePair() { m_job.abandon(); }
+
+QWidget* ValuePair::makePane(TensorViewer* viewer, widgets::ElidedLabel* title) {
+    auto* pane = new QWidget(m_splitter);
+    auto* column = new QVBoxLayout(pane);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    title->setParent(pane);
+    title->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
+    column->addWidget(title);
+    column->addWidget(viewer, 1);
+    m_splitter->addWidget(pane);
+    return pane;
+}
+
+void ValuePair::buildModes() {
+    auto* row = new QHBoxLayout(m_modes);
+    row->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
+    row->setSpacing(theme::kTight);
+    for (int i = 0; i < 3; ++i) {
+        auto* button = new QToolButton(m_modes);
+        button->setText(tr(kModes[i].text));
+        button->setToolTip(tr(kModes[i].description));
+        button->setObjectName(QLatin1String(kModes[i].name));
+        button->setCheckable(true);
+        button->setAutoRaise(true);
+        m_buttons->addButton(button, i);
+        row->addWidget(button);
+    }
+    m_difference->setObjectName(QStringLiteral("paneDifferenceText"));
+    m_difference->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    row->addWidget(m_difference, 1);
+    m_buttons->button(0)->setChecked(true);
+    connect(m_buttons, &QButtonGroup::idClicked, this, [this](int id) { setMode(static_cast<Mode>(id)); });
+}
+
+// --- one look for both -----------------------------------------------------------------------------------------------
+
+/// What is changed in one is changed in the others. The difference has a range of its own.
+void ValuePair::lock(TensorViewer* from) {
+    connect(from, &TensorViewer::shownChanged, this, [this, from] {
+        if (m_isLocking || !m_hasSecond) return;
+        m_isLocking = true;
+        for (TensorViewer* to : {m_first, m_second, m_apart})
+            if (to != from) to->takeLook(*from, from != m_apart && to != m_apart);
+        m_isLocking = false;
+        if (from != m_apart) share();
+    });
+    connect(from, &TensorViewer::viewMoved, this, [this, from] {
+        if (m_isLocking || !m_hasSecond) return;
+        m_isLocking = true;
+        for (TensorViewer* to : {m_first, m_second, m_apart})
+            if (to != from) to->setViewPlace(from->viewPlace());
+        m_isLocking = false;
+    });
+}
+
+/// A range that fits the data fits that of both.
+void ValuePair::share() {
+    const auto &a = m_first->shown(), &b = m_second->shown();
+    if (!m_hasSecond || !a.stats || !b.stats || a.stats->finiteCount() == 0 || b.stats->finiteCount() == 0) return;
+    m_isLocking = true;
+    const double low = std::min(a.stats->minimum, b.stats->minimum),
+                 high = std::max(a.stats->maximum, b.stats->maximum);
+    for (TensorViewer* viewer : {m_first, m_second}) viewer->fitTo(low, high);
+    m_isLocking = false;
+}
+
+// --- what is seen ----------------------------------------------------------------------------------------------------
+
+void ValuePair::setSecond(const QString& firstTitle, const QString& title, const QString& key,
+                          const tensor::Value* value, const QString& missing) {
+    m_hasSecond = true;
+    m_key = key;
+    m_firstTitle->setText(firstTitle);
+    m_secondTitle->setText(value ? title : QStringLiteral("%1: %2").arg(title, missing));
+    m_other = value ? *value : tensor::Value();
+    arrange();
+    m_isLocking = true;
+    if (value) m_second->setValue(key + QStringLiteral(" 2"), *value, false, key);
+    else m_second->clear();
+    if (value) m_second->takeLook(*m_first, true);
+    m_isLocking = false;
+    share();
+    compute();
+}
+
+void ValuePair::clearSecond() {
+    if (!m_hasSecond) return;
+    m_hasSecond = m_showsSecond = false;
+    m_job.abandon();
+    m_other = {};
+    m_second->clear();
+    m_apart->clear();
+    m_difference->clear();
+    // Its own range again.
+    if (m_first->shown().stats && m_first->shown().stats->finiteCount() > 0)
+        m_first->fitTo(m_first->shown().stats->minimum, m_first->shown().stats->maximum);
+    arrange();
+}
+
+void ValuePair::setMode(Mode mode) {
+    m_buttons->button(static_cast<int>(mode))->setChecked(true);
+    if (mode == m_mode) return;
+    m_mode = mode;
+    m_showsSecond = false;
+    arrange();
+    Q_EMIT modeChanged();
+}
+
+void ValuePair::blink() {
+    if (!m_hasSecond || m_mode != Mode::Blink) return;
+    m_showsSecond = !m_showsSecond;
+    arrange();
+}
+
+void ValuePair::arrange() {
+    const bool isBlink = m_hasSecond && m_mode == Mode::Blink, isSide = m_hasSecond && m_mode == Mode::SideBySide;
+    const bool isApart = m_hasSecond && m_mode == Mode::Difference;
+    m_firstPane->setVisible(!isApart && (!isBlink || !m_showsSecond));
+    m_secondPane->setVisible(isSide || (isBlink && m_showsSecond));
+    m_apartPane->setVisible(isApart);
+    m_firstTitle->setVisible(m_hasSecond);
+    m_modes->setVisible(m_hasSecond);
+    if (isBlink && !m_blink.isActive()) m_blink.start();
+    if (!isBlink) m_blink.stop();
+}
+
+/// A narrow panel has them below each other.
+void ValuePair::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    constexpr int kMinBeside = 600;  // pixels: each has room for its controls
+    m_splitter->setOrientation(width() >= kMinBeside ? Qt::Horizontal : Qt::Vertical);
+}
+
+QString ValuePair::differenceText() const { return m_difference->text(); }
+
+void ValuePair::compute() {
+    m_job.abandon();
+    m_difference->clear();
+    const tensor::Tensor& first = m_first->tensor();
+    if (!m_other.isTensor() || !haveOneShape(first, m_other.tensor())) {
+        m_apart->clear();
+        if (m_other.isTensor()) m_difference->setText(tr("The shapes differ"));
+        return;
+    }
+    m_job.start(
+        [now = tensor::Value(first), before = m_other](const base::WorkContext& work) {
+            Outcome outcome{session::debug::valueDifference(now, before, work), {}};
+            if (auto change = session::debug::valueChange(now, before, work)) outcome.change = *change;
+            return outcome;
+        },
+        [this](Outcome outcome) {
+            if (outcome.change)
+                m_difference->setText(outcome.change->changed == 0
+                                          ? tr("Both are equal")
+                                          : tr("Differ by up to %1 in %2 of %3 elements")
+                                                .arg(QString::number(outcome.change->maxAbsolute, 'g', 3),
+                                                     widgets::countText(outcome.change->changed),
+                                                     widgets::countText(outcome.change->elements)));
+            if (!outcome.difference) {
+                m_apart->clear();
+                return m_difference->setText(QString::fromStdString(outcome.difference.error().what));
+            }
+            m_isLocking = true;
+            m_apart->setValue(m_key + QStringLiteral(" \u0394\u2082"), *outcome.difference, false, m_key);
+            m_apart->takeLook(*m_first, false);
+            m_isLocking = false;
+        });
+}
+
+}  // namespace sonde::panels

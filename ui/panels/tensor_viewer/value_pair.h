@@ -1,0 +1,91 @@
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+
+#include <optional>
+
+#include "core/session/debug/value_change.h"
+#include "core/tensor/value.h"
+#include "ui/context/job.h"
+
+class QButtonGroup;
+class QLabel;
+class QSplitter;
+
+namespace sonde::widgets {
+class ElidedLabel;
+class EmptyState;
+}  // namespace sonde::widgets
+
+namespace sonde::panels {
+
+class TensorViewer;
+
+/// One value, or two beside each other that are looked at in the same way: view, slice, range and zoom of one are those
+/// of the other.
+class ValuePair : public QWidget {
+    Q_OBJECT
+  public:
+    enum class Mode { SideBySide, Blink, Difference };
+
+    explicit ValuePair(QWidget* parent = nullptr);
+    ~ValuePair() override;
+
+    TensorViewer* first() const { return m_first; }
+    TensorViewer* second() const { return m_second; }
+    bool hasSecond() const { return m_hasSecond; }
+    Mode mode() const { return m_mode; }
+    /// Which of both is seen while they blink.
+    bool showsSecond() const { return m_showsSecond; }
+    /// Below: "differs by up to 5 in 1 of 4 elements".
+    QString differenceText() const;
+
+    /// The title of the first pane is seen while there are two. `value`: null if there is none, for the reason that
+    /// `missing` says.
+    void setSecond(const QString& firstTitle, const QString& title, const QString& key, const tensor::Value* value,
+                   const QString& missing);
+    void clearSecond();
+
+  public Q_SLOTS:
+    void setMode(sonde::panels::ValuePair::Mode mode);
+    /// The other one of both, while they blink.
+    void blink();
+
+  Q_SIGNALS:
+    void modeChanged();
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+  private:
+    QWidget* makePane(TensorViewer* viewer, widgets::ElidedLabel* title);
+    void buildModes();
+    void lock(TensorViewer* from);
+    void share();
+    void arrange();
+    void compute();
+
+    struct Outcome {
+        base::Result<tensor::Value> difference;
+        std::optional<session::debug::ValueChange> change;
+    };
+
+    QSplitter* m_splitter;
+    TensorViewer* m_first;
+    TensorViewer* m_second;
+    TensorViewer* m_apart;  ///< the difference
+    widgets::ElidedLabel *m_firstTitle, *m_secondTitle, *m_apartTitle;
+    QWidget *m_firstPane, *m_secondPane, *m_apartPane;
+    QWidget* m_modes;
+    QButtonGroup* m_buttons;
+    QLabel* m_difference;
+    QTimer m_blink;
+    context::Job m_job;
+    Mode m_mode = Mode::SideBySide;
+    bool m_hasSecond = false, m_showsSecond = false, m_isLocking = false;
+    QString m_key;
+    tensor::Value m_other;
+};
+
+}  // namespace sonde::panels
