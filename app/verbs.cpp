@@ -26,6 +26,8 @@ Verb findingsVerb();
 Verb reportVerb();
 Verb sweepVerb();
 Verb bisectVerb();
+Verb gradientVerb();
+Verb precisionVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 Verb windowVerb();
@@ -36,6 +38,7 @@ const std::vector<Verb>& verbs() {
         infoVerb(),       traceVerb(),     runVerb(),         checkVerb(), benchVerb(), dumpVerb(),     opsVerb(),
         modelsVerb(),     passesVerb(),    conformanceVerb(), saveVerb(),  cutVerb(),   problemsVerb(), debugVerb(),
         loadAndRunVerb(), referenceVerb(), bisectVerb(),      diffVerb(),  sweepVerb(), findingsVerb(), reportVerb(),
+        gradientVerb(),   precisionVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(),     windowVerb(),
 #endif

@@ -26,6 +26,12 @@ GradientBuilder::GradientBuilder(InternalGraph& graph, ExprId gradient) : m_grap
 }
 
 Expr GradientBuilder::blank() const {
+    if (!m_gradient.valid()) {
+        Expr expr;
+        expr.body = m_graph.mainId();
+        expr.scope = m_graph.rootScope();
+        return expr;
+    }
     const Expr& gradient = m_graph.expr(m_gradient);
     Expr expr;
     expr.body = gradient.body;
@@ -36,40 +42,80 @@ Expr GradientBuilder::blank() const {
     return expr;
 }
 
-std::string GradientBuilder::freeName(std::string wanted) const {
-    std::string name = wanted;
-    for (int count = 1; m_graph.findNode(name).valid(); ++count) name = wanted + "_" + std::to_string(count);
+std::string GradientBuilder::freeName(const std::string& wanted) {
+    int& count = m_names[wanted];
+    std::string name = wanted + (count == 0 ? std::string() : "_" + std::to_string(count));
+    for (++count; m_graph.findNode(name).valid(); ++count) name = wanted + "_" + std::to_string(count);
     return name;
 }
 
-NodeId GradientBuilder::insert(Expr expr, std::string_view name) {
-    const auto& order = m_graph.body(expr.body).order;
-    const auto position = static_cast<std::size_t>(std::find(order.begin(), order.end(), m_gradient) - order.begin());
-    const std::string unique = freeName(std::string(name));
-    return m_graph.expr(m_graph.addExpr(std::move(expr), std::span(&unique, 1), position)).outputs.front();
+std::size_t GradientBuilder::position() const {
+    const auto& order = m_graph.main().order;
+    if (!m_gradient.valid()) return order.size();
+    return static_cast<std::size_t>(std::find(order.begin(), order.end(), m_gradient) - order.begin());
 }
 
-std::vector<NodeId> GradientBuilder::make(std::string_view domain, std::string_view name, std::vector<NodeId> inputs,
-                                          tensor::Attributes attributes, std::size_t outputs) {
-    std::vector<NodeId> made(outputs);
-    if (!m_problem.empty()) return made;
-    if (std::any_of(inputs.begin(), inputs.end(), [](NodeId input) { return !input.valid(); })) {
-        fail(std::string(name) + " is missing an input");
-        return made;
-    }
+NodeId GradientBuilder::insert(Expr expr, std::string_view name) {
+    const std::string unique = freeName(std::string(name));
+    return m_graph.expr(m_graph.addExpr(std::move(expr), std::span(&unique, 1), position())).outputs.front();
+}
+
+std::vector<NodeId> GradientBuilder::make(graph::OpKey op, std::vector<NodeId> inputs, tensor::Attributes attributes,
+                                          std::size_t outputs) {
+    if (m_problem.empty() && std::ranges::any_of(inputs, [](NodeId input) { return !input.valid(); }))
+        fail(op.name + " is missing an input");
+    if (!m_problem.empty()) return std::vector<NodeId>(outputs);
     Expr expr = blank();
     expr.kind = ExprKind::Apply;
-    expr.target = name;
-    expr.op = {std::string(domain), std::string(name), domain.empty() ? m_version : 0};
+    expr.target = op.name;
+    expr.op = std::move(op);
     expr.attributes = std::move(attributes);
     for (NodeId input : inputs) expr.arguments.push_back(Argument::of(input));
-    const std::string wanted = "gradient/" + std::string(name);
-    const auto& order = m_graph.body(expr.body).order;
-    const auto position = static_cast<std::size_t>(std::find(order.begin(), order.end(), m_gradient) - order.begin());
+    return insertCall(std::move(expr), outputs);
+}
+
+/// The dtype of what an operator gives for floating-point numbers, where it gives such: rules make numbers of it.
+DType GradientBuilder::floatingResult(const Expr& expr) const {
+    static const std::set<std::string_view> kOthers{"Shape", "Size", "Equal", "Greater", "Less", "And", "Not", "Range"};
+    if (expr.op.name == "Cast") return static_cast<DType>(expr.attributes.getInt("to", 0));
+    if (kOthers.contains(expr.op.name)) return DType::Undefined;
+    for (const Argument& argument : expr.arguments) {
+        if (argument.kind != Argument::Kind::Node) continue;
+        const DType dtype = m_graph.node(argument.node).type.dtype;
+        if (tensor::isFloating(dtype)) return dtype;
+    }
+    return DType::Undefined;
+}
+
+std::vector<NodeId> GradientBuilder::insertCall(Expr expr, std::size_t outputs) {
+    const DType dtype = floatingResult(expr);
+    const std::string wanted = "gradient/" + expr.op.name;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < outputs; ++i)
         names.push_back(freeName(outputs == 1 ? wanted : wanted + ":" + std::to_string(i)));
-    return m_graph.expr(m_graph.addExpr(std::move(expr), names, position)).outputs;
+    const std::vector<NodeId> made = m_graph.expr(m_graph.addExpr(std::move(expr), names, position())).outputs;
+    if (dtype == DType::Undefined) return made;
+    tensor::TypeInfo type;
+    type.kind = tensor::ValueKind::Tensor;
+    type.dtype = dtype;
+    for (const NodeId node : made) m_graph.setType(node, type);
+    return made;
+}
+
+NodeId GradientBuilder::sized(NodeId node, const std::vector<std::int64_t>& dims) {
+    if (node.valid()) m_graph.setType(node, tensor::TypeInfo::tensor(m_graph.node(node).type.dtype, Shape(dims)));
+    return node;
+}
+
+NodeId GradientBuilder::like(const Expr& original, const std::vector<NodeId>& inputs, tensor::Attributes attributes) {
+    if (!m_problem.empty()) return {};
+    Expr expr = blank();
+    expr.kind = ExprKind::Apply;
+    expr.target = original.target;
+    expr.op = original.op;
+    expr.attributes = std::move(attributes);
+    for (NodeId input : inputs) expr.arguments.push_back(input.valid() ? Argument::of(input) : Argument::omitted());
+    return insertCall(std::move(expr), 1).front();
 }
 
 NodeId GradientBuilder::constant(Tensor value) {
@@ -181,9 +227,7 @@ void GradientBuilder::copy(const Expr& original, std::map<NodeId, NodeId>& stand
     }
     std::vector<std::string> names;
     for (NodeId output : expr.outputs) names.push_back(freeName("gradient/" + m_graph.node(output).name));
-    const auto& order = m_graph.body(made.body).order;
-    const auto position = static_cast<std::size_t>(std::find(order.begin(), order.end(), m_gradient) - order.begin());
-    const std::vector<NodeId> outputs = m_graph.expr(m_graph.addExpr(std::move(made), names, position)).outputs;
+    const std::vector<NodeId> outputs = m_graph.expr(m_graph.addExpr(std::move(made), names, position())).outputs;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         standIns[expr.outputs[i]] = outputs[i];
         m_graph.setType(outputs[i], m_graph.node(expr.outputs[i]).type);
@@ -192,9 +236,10 @@ void GradientBuilder::copy(const Expr& original, std::map<NodeId, NodeId>& stand
 
 namespace {
 
-/// The part of the main body that y needs and that depends on one of `sources`, in order; without what lies before
+/// The part of the main body that ys need and that depends on one of `sources`, in order; without what lies before
 /// them.
-std::vector<ExprId> exprsBetween(const InternalGraph& graph, const std::set<NodeId>& sources, NodeId y) {
+std::vector<ExprId> exprsBetween(const InternalGraph& graph, const std::set<NodeId>& sources,
+                                 const std::vector<NodeId>& ys) {
     std::set<NodeId> dependent = sources;
     std::vector<ExprId> order;
     for (ExprId id : graph.main().order) {
@@ -207,7 +252,7 @@ std::vector<ExprId> exprsBetween(const InternalGraph& graph, const std::set<Node
         dependent.insert(expr.outputs.begin(), expr.outputs.end());
         order.push_back(id);
     }
-    std::set<NodeId> needed{y};
+    std::set<NodeId> needed(ys.begin(), ys.end());
     std::vector<ExprId> result;
     for (std::size_t i = order.size(); i-- > 0;) {
         const Expr& expr = graph.expr(order[i]);
@@ -226,6 +271,10 @@ bool isReal(const InternalGraph& graph, NodeId node) {
     return dtype == DType::Undefined || tensor::isFloating(dtype);
 }
 
+std::string operatorName(const Expr& expr) {
+    return expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;
+}
+
 /// Operators of a list that have no rule, each once.
 std::string withoutRule(const InternalGraph& graph, const std::vector<ExprId>& exprs) {
     std::set<std::string> names;
@@ -233,8 +282,7 @@ std::string withoutRule(const InternalGraph& graph, const std::vector<ExprId>& e
         const Expr& expr = graph.expr(id);
         const bool real =
             std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return isReal(graph, output); });
-        if (real && !findGradientRule(expr))
-            names.insert(expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name);
+        if (real && !findGradientRule(expr)) names.insert(operatorName(expr));
     }
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -259,12 +307,12 @@ std::string expandOne(InternalGraph& graph, ExprId id, std::vector<NodeId>& resu
         gradient.outputs.size() > count || count == 0) {
         return "the number of its inputs does not match xs and zs";
     }
-    std::vector<ExprId> forward = exprsBetween(graph, std::set<NodeId>(named.begin(), named.end()), y);
+    std::vector<ExprId> forward = exprsBetween(graph, std::set<NodeId>(named.begin(), named.end()), {y});
     for (ExprId inner : forward) {
         if (inner == id) return "it depends on itself";
     }
     if (const std::string missing = withoutRule(
-            graph, exprsBetween(graph, {named.begin(), named.begin() + static_cast<std::ptrdiff_t>(count)}, y));
+            graph, exprsBetween(graph, {named.begin(), named.begin() + static_cast<std::ptrdiff_t>(count)}, {y}));
         !missing.empty()) {
         return "these operators have no rule for their derivative: " + missing;
     }
@@ -281,18 +329,13 @@ std::string expandOne(InternalGraph& graph, ExprId id, std::vector<NodeId>& resu
     }
     const std::vector<NodeId> xs(gradient.inputs.begin(), gradient.inputs.begin() + static_cast<std::ptrdiff_t>(count));
     const std::set<NodeId> stops(gradient.inputs.begin(), gradient.inputs.end());
-    std::vector<ExprId> backward = exprsBetween(graph, std::set<NodeId>(xs.begin(), xs.end()), y);
+    std::vector<ExprId> backward = exprsBetween(graph, std::set<NodeId>(xs.begin(), xs.end()), {y});
     const bool isScalar = builder.rankOf(y) == std::size_t{0};
     builder.give(y, isScalar ? builder.number(1, y) : builder.filled(y, 1));
-    for (std::size_t i = backward.size(); i-- > 0 && builder.problem().empty();) {
-        const Expr expr = graph.expr(backward[i]);
-        const bool reached = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) {
-            return builder.gradientOf(output).valid() && isReal(graph, output);
-        });
-        const bool isStop = std::any_of(expr.outputs.begin(), expr.outputs.end(),
-                                        [&](NodeId output) { return stops.contains(output); });
-        if (reached && !isStop) (*findGradientRule(expr))(builder, expr);
-    }
+    std::erase_if(backward, [&](ExprId inner) {
+        return std::ranges::any_of(graph.expr(inner).outputs, [&](NodeId output) { return stops.contains(output); });
+    });
+    builder.differentiate(backward);
     for (std::size_t i = 0; i < gradient.outputs.size() && builder.problem().empty(); ++i) {
         NodeId made = builder.gradientOf(xs[i]);
         if (!made.valid()) made = builder.filled(xs[i], 0);
@@ -307,6 +350,38 @@ std::string expandOne(InternalGraph& graph, ExprId id, std::vector<NodeId>& resu
 }
 
 }  // namespace
+
+void GradientBuilder::differentiate(const std::vector<ExprId>& exprs) {
+    for (std::size_t i = exprs.size(); i-- > 0 && m_problem.empty();) {
+        const Expr expr = m_graph.expr(exprs[i]);
+        const bool isReached = std::ranges::any_of(
+            expr.outputs, [&](NodeId output) { return gradientOf(output).valid() && isReal(m_graph, output); });
+        if (!isReached || expr.inputs.empty()) continue;
+        const GradientRule* const rule = findGradientRule(expr);
+        if (rule) (*rule)(*this, expr);
+        else fail("'" + operatorName(expr) + "' has no rule for its derivative");
+    }
+}
+
+bool hasGradientRule(const Expr& expr) { return findGradientRule(expr) != nullptr; }
+
+base::Result<std::vector<NodeId>> appendGradients(InternalGraph& graph, std::span<const NodeGradient> given,
+                                                  std::span<const NodeId> xs) {
+    constexpr int kVersion = 18;
+    std::vector<NodeId> starts;
+    for (const NodeGradient& one : given) starts.push_back(one.node);
+    const std::vector<ExprId> backward = exprsBetween(graph, {xs.begin(), xs.end()}, starts);
+    GradientBuilder builder(graph, kVersion);
+    for (const NodeGradient& one : given) builder.give(one.node, one.gradient);
+    builder.differentiate(backward);
+    if (!builder.problem().empty()) return base::usageError(builder.problem());
+    std::vector<NodeId> results;
+    for (const NodeId x : xs) {
+        const NodeId gradient = builder.gradientOf(x);
+        results.push_back(gradient.valid() ? builder.op("Identity", {gradient}) : NodeId());
+    }
+    return results;
+}
 
 std::size_t expandGradients(InternalGraph& graph, base::Diagnostics& findings) {
     std::size_t count = 0;

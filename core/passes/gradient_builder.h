@@ -11,26 +11,36 @@
 
 namespace sonde::passes {
 
-/// Writes the operators of one gradient in front of its Gradient expr and keeps what is known of each node's gradient.
-/// The first failure is kept; calls after it give invalid nodes.
+/// Writes the operators of gradients in front of a Gradient expr, or at the end of the main body, and keeps what is
+/// known of each node's gradient. The first failure is kept; calls after it give invalid nodes.
 class GradientBuilder {
   public:
     using NodeId = graph::NodeId;
 
+    /// In front of a Gradient, in the opset version that the model imports.
     GradientBuilder(graph::InternalGraph& graph, graph::ExprId gradient);
+    /// At the end of the main body.
+    GradientBuilder(graph::InternalGraph& graph, int version) : m_graph(graph), m_version(version) {}
 
     graph::InternalGraph& graph() { return m_graph; }
-    /// The opset version of ai.onnx that the model imports.
+    /// The opset version of ai.onnx of what is written.
     int version() const { return m_version; }
 
     /// An ONNX operator with one output; its type is to be inferred.
     NodeId op(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes = {}) {
-        return make("", name, std::move(inputs), std::move(attributes), 1).front();
+        return make({"", std::string(name), m_version}, std::move(inputs), std::move(attributes), 1).front();
     }
+    /// The same with several outputs.
+    std::vector<NodeId> ops(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes,
+                            std::size_t outputs) {
+        return make({"", std::string(name), m_version}, std::move(inputs), std::move(attributes), outputs);
+    }
+    /// The operator of an expr, in its version, on other inputs; an invalid one is left out.
+    NodeId like(const graph::Expr& expr, const std::vector<NodeId>& inputs, tensor::Attributes attributes);
     /// An operator of domain prim.
     std::vector<NodeId> prim(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes,
                              std::size_t outputs) {
-        return make("prim", name, std::move(inputs), std::move(attributes), outputs);
+        return make({"prim", std::string(name), 0}, std::move(inputs), std::move(attributes), outputs);
     }
     NodeId constant(tensor::Tensor value);
     /// A scalar of the dtype of a node (float32 if that is unknown).
@@ -42,6 +52,8 @@ class GradientBuilder {
     /// A reduction with given axes and keepdims 1; axes are an input or an attribute as the version has it.
     NodeId reduced(std::string_view name, NodeId x, const std::vector<std::int64_t>& axes);
     NodeId unsqueezed(NodeId x, std::int64_t axis);
+    /// The node, whose dimensions are known to be these from now on.
+    NodeId sized(NodeId node, const std::vector<std::int64_t>& dims);
     /// The last two axes exchanged; fails if the rank is not known.
     NodeId transposed(NodeId x);
     /// g, which has the shape of `like`, summed over the axes along which x was broadcast to it.
@@ -63,6 +75,21 @@ class GradientBuilder {
         give(node, summedTo(gradient, node, expr.outputs.front()));
     }
     NodeId gradientOf(NodeId node) const;
+    /// Differentiates exprs, of which each comes after those that it reads, as far as gradients reach.
+    void differentiate(const std::vector<graph::ExprId>& exprs);
+    /// Differentiates an expr by other operators that compute the same: `write()` writes them and returns what stands
+    /// for the expr's outputs (fewer if the others are not differentiable).
+    template <typename Write>
+    void through(const graph::Expr& expr, Write write) {
+        const std::size_t first = m_graph.exprCount();
+        const std::vector<NodeId> outputs = write();
+        const std::size_t end = m_graph.exprCount();
+        for (std::size_t i = 0; i < outputs.size() && i < expr.outputs.size(); ++i)
+            give(outputs[i], gradientOf(expr.outputs[i]));
+        std::vector<graph::ExprId> written;
+        for (std::size_t i = first; i < end; ++i) written.emplace_back(i);
+        differentiate(written);
+    }
 
     /// An expr's copy that reads other nodes.
     void copy(const graph::Expr& expr, std::map<NodeId, NodeId>& standIns);
@@ -73,16 +100,20 @@ class GradientBuilder {
     const std::string& problem() const { return m_problem; }
 
   private:
-    std::vector<NodeId> make(std::string_view domain, std::string_view name, std::vector<NodeId> inputs,
-                             tensor::Attributes attributes, std::size_t outputs);
+    std::vector<NodeId> make(graph::OpKey op, std::vector<NodeId> inputs, tensor::Attributes attributes,
+                             std::size_t outputs);
+    std::vector<NodeId> insertCall(graph::Expr expr, std::size_t outputs);
+    tensor::DType floatingResult(const graph::Expr& expr) const;
+    std::size_t position() const;
     graph::Expr blank() const;
-    std::string freeName(std::string wanted) const;
+    std::string freeName(const std::string& wanted);
     NodeId insert(graph::Expr expr, std::string_view name);
 
     graph::InternalGraph& m_graph;
-    graph::ExprId m_gradient;
+    graph::ExprId m_gradient;  ///< invalid: at the end
     int m_version = 1;
     std::map<NodeId, NodeId> m_gradients;
+    std::map<std::string, int> m_names;  ///< how often each was asked for
     std::string m_problem;
 };
 

@@ -1,12 +1,13 @@
 // Derivatives of ONNX operators for reverse mode: g is the gradient of an operator's output y, a rule gives that of its
 // inputs. Formulas stand beside the rules.
 
-#include <array>
+#include "core/passes/gradient_rules.h"
+
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <string_view>
-
-#include "core/passes/gradient_builder.h"
 
 namespace sonde::passes {
 
@@ -15,12 +16,9 @@ namespace {
 using graph::Expr;
 using graph::NodeId;
 
-NodeId in(const Expr& expr, std::size_t index) {
-    if (index >= expr.arguments.size() || expr.arguments[index].kind != graph::Argument::Kind::Node) return {};
-    return expr.arguments[index].node;
-}
+NodeId in(const Expr& expr, std::size_t index) { return inputOf(expr, index); }
 NodeId out(const Expr& expr) { return expr.outputs.front(); }
-NodeId grad(const GradientBuilder& b, const Expr& expr) { return b.gradientOf(out(expr)); }
+NodeId grad(const GradientBuilder& b, const Expr& expr) { return gradientOf(b, expr); }
 
 void constantRule(GradientBuilder&, const Expr&) {}
 
@@ -42,23 +40,32 @@ void divRule(GradientBuilder& b, const Expr& e) {
     b.giveBroadcast(e, in(e, 0), b.div(grad(b, e), in(e, 1)));
     b.giveBroadcast(e, in(e, 1), b.op("Neg", {b.div(b.mul(grad(b, e), out(e)), in(e, 1))}));
 }
-/// d(p^q): q·p^(q−1) and y·ln(p).
+/// d(p^q): q·p^(q−1), 0 where q is 0; y·ln(p), 0 where p is 0 and q is not negative.
 void powRule(GradientBuilder& b, const Expr& e) {
     const NodeId p = in(e, 0), q = in(e, 1);
     const NodeId lower = b.op("Pow", {p, b.sub(q, b.number(1, q))});
     const bool same = b.graph().node(p).type.dtype == b.graph().node(q).type.dtype;
     const NodeId exponent =
         same ? q : b.op("Cast", {q}, {{"to", static_cast<std::int64_t>(b.graph().node(p).type.dtype)}});
-    b.giveBroadcast(e, p, b.mul(grad(b, e), b.mul(exponent, lower)));
-    if (b.graph().node(q).constant) return;
-    b.giveBroadcast(e, q, b.mul(grad(b, e), b.mul(out(e), b.op("Log", {p}))));
+    const NodeId isFlat = b.op("Equal", {exponent, b.number(0, exponent)});
+    b.giveBroadcast(e, p, b.mul(grad(b, e), b.op("Where", {isFlat, b.number(0, exponent), b.mul(exponent, lower)})));
+    if (b.graph().node(q).constant || !tensor::isFloating(b.graph().node(q).type.dtype)) return;
+    const NodeId isZero = b.op(
+        "And", {b.op("Equal", {p, b.number(0, p)}), b.op("Not", {b.op("Less", {exponent, b.number(0, exponent)})})});
+    const NodeId slope = b.op("Where", {isZero, b.number(0, p), b.mul(out(e), b.op("Log", {p}))});
+    b.giveBroadcast(e, q, b.mul(grad(b, e), slope));
 }
-/// The share of those elements that are the result.
+/// To those elements that are the result, in equal shares.
 void extremeRule(GradientBuilder& b, const Expr& e) {
+    const NodeId one = b.number(1, out(e)), zero = b.number(0, out(e));
+    std::vector<NodeId> hits;
+    NodeId count;
     for (std::size_t i = 0; i < e.arguments.size(); ++i) {
-        b.giveBroadcast(e, in(e, i),
-                        b.op("Where", {b.op("Equal", {in(e, i), out(e)}), grad(b, e), b.number(0, out(e))}));
+        hits.push_back(b.op("Where", {b.op("Equal", {in(e, i), out(e)}), one, zero}));
+        count = count.valid() ? b.add(count, hits.back()) : hits.back();
     }
+    const NodeId share = b.div(grad(b, e), count);
+    for (std::size_t i = 0; i < e.arguments.size(); ++i) b.giveBroadcast(e, in(e, i), b.mul(hits[i], share));
 }
 void whereRule(GradientBuilder& b, const Expr& e) {
     const NodeId zero = b.number(0, out(e));
@@ -115,8 +122,14 @@ void erfRule(GradientBuilder& b, const Expr& e) {
 /// Φ(x) + x·φ(x) with the normal distribution's Φ and φ.
 void geluRule(GradientBuilder& b, const Expr& e) {
     const NodeId x = in(e, 0);
-    if (e.attributes.getString("approximate", "none") != "none")
-        return b.fail("the derivative of Gelu is only supported without approximation");
+    if (e.attributes.getString("approximate", "none") != "none") {
+        // x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
+        return b.through(e, [&]() -> std::vector<NodeId> {
+            const NodeId cube = b.mul(b.number(0.044715, x), b.mul(x, b.mul(x, x)));
+            const NodeId inner = b.mul(b.number(std::sqrt(2 * std::numbers::inv_pi), x), b.add(x, cube));
+            return {b.mul(b.mul(b.number(0.5, x), x), b.add(b.number(1, x), b.op("Tanh", {inner})))};
+        });
+    }
     const NodeId half = b.number(0.5, x);
     const NodeId below =
         b.mul(half, b.add(b.number(1, x), b.op("Erf", {b.mul(x, b.number(1 / std::numbers::sqrt2, x))})));
@@ -172,94 +185,6 @@ void gemmRule(GradientBuilder& b, const Expr& e) {
     b.give(A, turned(b.op("MatMul", {scaled, turned(B, !turnB)}), turnA));
     b.give(B, turned(b.op("MatMul", {turned(A, !turnA), scaled}), turnB));
     if (C.valid()) b.giveBroadcast(e, C, b.mul(g, b.number(e.attributes.getFloat("beta", 1), C)));
-}
-
-/// How many elements of x go into one of y, as a number of x's dtype.
-NodeId elementsFor(GradientBuilder& b, NodeId x, NodeId y) {
-    const auto dtype = b.graph().node(x).type.dtype;
-    return b.op(
-        "Cast", {b.op("Div", {b.op("Size", {x}), b.op("Size", {y})})},
-        {{"to", static_cast<std::int64_t>(dtype == tensor::DType::Undefined ? tensor::DType::Float32 : dtype)}});
-}
-
-// ---- windows
-
-void convRule(GradientBuilder& b, const Expr& e) {
-    const NodeId x = in(e, 0), w = in(e, 1), g = grad(b, e);
-    const auto made = b.prim("grad_conv", {g, x, w}, e.attributes, 2);
-    b.give(x, made[0]);
-    b.give(w, made[1]);
-    const NodeId bias = in(e, 2);
-    const auto rank = b.rankOf(x);
-    if (!bias.valid()) return;
-    if (!rank) return b.fail("the rank of the input of Conv is unknown");
-    std::vector<std::int64_t> axes{0};
-    for (std::size_t i = 2; i < *rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-    b.give(bias, b.reshapedTo(b.reduced("ReduceSum", g, axes), bias));
-}
-void poolRule(GradientBuilder& b, const Expr& e) {
-    tensor::Attributes attributes = e.attributes;
-    attributes.set("kind", e.op.name);
-    b.give(in(e, 0), b.prim("grad_pool", {grad(b, e), in(e, 0)}, std::move(attributes), 1).front());
-}
-/// Every element of the picture has the same share.
-void globalAverageRule(GradientBuilder& b, const Expr& e) {
-    const NodeId x = in(e, 0);
-    b.give(x, b.op("Expand", {b.div(grad(b, e), elementsFor(b, x, out(e))), b.shapeOf(x)}));
-}
-
-// ---- reductions: the gradient goes back along the axes that were summed
-
-NodeId spreadBack(GradientBuilder& b, const Expr& e, NodeId& kept) {
-    tensor::Attributes attributes = e.attributes;
-    attributes.set("keepdims", std::int64_t{1});
-    std::vector<NodeId> inputs{in(e, 0)};
-    if (in(e, 1).valid()) inputs.push_back(in(e, 1));
-    kept = b.op(e.op.name, inputs, std::move(attributes));
-    return b.op("Expand", {b.op("Reshape", {grad(b, e), b.shapeOf(kept)}), b.shapeOf(in(e, 0))});
-}
-void reduceSumRule(GradientBuilder& b, const Expr& e) {
-    NodeId kept;
-    b.give(in(e, 0), spreadBack(b, e, kept));
-}
-void reduceMeanRule(GradientBuilder& b, const Expr& e) {
-    NodeId kept;
-    const NodeId x = in(e, 0), spread = spreadBack(b, e, kept);
-    b.give(x, b.div(spread, elementsFor(b, x, kept)));
-}
-void reduceSquaresRule(GradientBuilder& b, const Expr& e) {
-    NodeId kept;
-    const NodeId x = in(e, 0), spread = spreadBack(b, e, kept);
-    b.give(x, b.mul(spread, b.mul(x, b.number(2, x))));
-}
-/// x / y.
-void reduceLengthRule(GradientBuilder& b, const Expr& e) {
-    NodeId kept;
-    const NodeId x = in(e, 0), spread = spreadBack(b, e, kept);
-    b.give(x, b.mul(spread, b.div(x, kept)));
-}
-
-/// The axis of Softmax and its kin; before version 13 all axes from it on were one.
-std::optional<std::int64_t> softmaxAxis(GradientBuilder& b, const Expr& e) {
-    const std::int64_t axis = e.attributes.getInt("axis", e.op.version >= 13 ? -1 : 1);
-    const auto rank = b.rankOf(in(e, 0));
-    if (e.op.version < 13 && axis != -1 && (!rank || axis != static_cast<std::int64_t>(*rank) - 1)) {
-        b.fail("the derivative of " + e.op.name + " over several axes is not supported");
-        return std::nullopt;
-    }
-    return axis;
-}
-/// y·(g − Σ g·y).
-void softmaxRule(GradientBuilder& b, const Expr& e) {
-    const auto axis = softmaxAxis(b, e);
-    if (axis)
-        b.give(in(e, 0), b.mul(out(e), b.sub(grad(b, e), b.reduced("ReduceSum", b.mul(grad(b, e), out(e)), {*axis}))));
-}
-/// g − exp(y)·Σ g.
-void logSoftmaxRule(GradientBuilder& b, const Expr& e) {
-    const auto axis = softmaxAxis(b, e);
-    if (axis)
-        b.give(in(e, 0), b.sub(grad(b, e), b.mul(b.op("Exp", {out(e)}), b.reduced("ReduceSum", grad(b, e), {*axis}))));
 }
 
 // ---- normalisations
@@ -319,22 +244,9 @@ void transposeRule(GradientBuilder& b, const Expr& e) {
 /// Operators that pick elements of their first input: where each comes from is found by the operator itself, on numbers
 /// that count the elements; then every gradient is added there.
 void pickRule(GradientBuilder& b, const Expr& e) {
-    const NodeId x = in(e, 0);
-    if (b.version() < 16) return b.fail("the derivative of " + e.op.name + " needs ScatterElements of version 16");
-    const auto zero = tensor::Tensor::scalar<std::int64_t>(0), one = tensor::Tensor::scalar<std::int64_t>(1);
-    const NodeId places = b.reshapedTo(b.op("Range", {b.constant(zero), b.op("Size", {x}), b.constant(one)}), x);
-    std::vector<NodeId> inputs{places};
-    for (std::size_t i = 1; i < e.arguments.size(); ++i) {
-        if (!in(e, i).valid())
-            return b.fail("the derivative of " + e.op.name + " with an omitted input is not supported");
-        inputs.push_back(in(e, i));
-    }
-    const NodeId flat = b.integers({-1});
-    const NodeId from = b.op("Reshape", {b.op(e.op.name, inputs, e.attributes), flat});
-    const NodeId zeros = b.op("Reshape", {b.filled(x, 0), flat});
-    const NodeId sum = b.op("ScatterElements", {zeros, from, b.op("Reshape", {grad(b, e), flat})},
-                            {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}});
-    b.give(x, b.reshapedTo(sum, x));
+    std::vector<NodeId> inputs{countedElements(b, in(e, 0), 0)};
+    for (std::size_t i = 1; i < e.arguments.size(); ++i) inputs.push_back(in(e, i));
+    b.give(in(e, 0), scatteredGradient(b, in(e, 0), b.like(e, inputs, e.attributes), grad(b, e)));
 }
 /// Every input takes its part of the axis.
 void concatRule(GradientBuilder& b, const Expr& e) {
@@ -361,38 +273,96 @@ void splitRule(GradientBuilder& b, const Expr& e) {
     b.give(in(e, 0), b.op("Concat", parts, {{"axis", e.attributes.getInt("axis", 0)}}));
 }
 
-struct Named {
-    std::string_view op;
-    GradientRule rule;
-};
-
-// clang-format off
-constexpr std::array kRules{
-    Named{"Abs", absRule}, Named{"Add", addRule}, Named{"AveragePool", poolRule}, Named{"BatchNormalization", batchNormRule},
-    Named{"Cast", castRule}, Named{"CastLike", castRule}, Named{"Ceil", constantRule}, Named{"Clip", clipRule}, Named{"Concat", concatRule},
-    Named{"ConstantOfShape", constantRule}, Named{"Conv", convRule}, Named{"Cos", cosRule}, Named{"DepthToSpace", pickRule}, Named{"Div", divRule},
-    Named{"Dropout", dropoutRule}, Named{"Elu", eluRule}, Named{"Erf", erfRule}, Named{"Exp", expRule}, Named{"Expand", pickRule},
-    Named{"Flatten", reshapeRule}, Named{"Floor", constantRule}, Named{"Gather", pickRule}, Named{"GatherElements", pickRule},
-    Named{"GatherND", pickRule}, Named{"Gelu", geluRule}, Named{"Gemm", gemmRule}, Named{"GlobalAveragePool", globalAverageRule},
-    Named{"Identity", sameRule}, Named{"LayerNormalization", layerNormRule}, Named{"LeakyRelu", leakyReluRule}, Named{"Log", logRule},
-    Named{"LogSoftmax", logSoftmaxRule}, Named{"MatMul", matMulRule}, Named{"Max", extremeRule}, Named{"MaxPool", poolRule},
-    Named{"Min", extremeRule}, Named{"Mul", mulRule}, Named{"Neg", negRule}, Named{"Pow", powRule}, Named{"Reciprocal", reciprocalRule},
-    Named{"ReduceL2", reduceLengthRule}, Named{"ReduceMean", reduceMeanRule}, Named{"ReduceSum", reduceSumRule},
-    Named{"ReduceSumSquare", reduceSquaresRule}, Named{"Relu", reluRule}, Named{"Reshape", reshapeRule}, Named{"Round", constantRule},
-    Named{"Sigmoid", sigmoidRule}, Named{"Sign", constantRule}, Named{"Sin", sinRule}, Named{"Slice", pickRule}, Named{"Softmax", softmaxRule},
-    Named{"Softplus", softplusRule}, Named{"SpaceToDepth", pickRule}, Named{"Split", splitRule}, Named{"Sqrt", sqrtRule},
-    Named{"Squeeze", reshapeRule}, Named{"Sub", subRule}, Named{"Sum", addRule}, Named{"Tanh", tanhRule}, Named{"Tile", pickRule},
-    Named{"Transpose", transposeRule}, Named{"Unsqueeze", reshapeRule}, Named{"Where", whereRule}};
-// clang-format on
-
 }  // namespace
 
-const GradientRule* findGradientRule(const Expr& expr) {
-    if (!expr.op.domain.empty()) return nullptr;
-    for (const Named& named : kRules) {
-        if (named.op == expr.op.name) return &named.rule;
+NodeId countedElements(GradientBuilder& b, NodeId x, std::int64_t first) {
+    const auto start = tensor::Tensor::scalar<std::int64_t>(first), one = tensor::Tensor::scalar<std::int64_t>(1);
+    const NodeId end = first == 0 ? b.op("Size", {x}) : b.add(b.op("Size", {x}), b.constant(start));
+    return b.reshapedTo(b.op("Range", {b.constant(start), end, b.constant(one)}), x);
+}
+
+NodeId scatteredGradient(GradientBuilder& b, NodeId x, NodeId places, NodeId g) {
+    if (b.version() < 16) {
+        b.fail("the derivative of what picks elements needs ScatterElements of version 16");
+        return {};
     }
-    return nullptr;
+    const NodeId flat = b.integers({-1});
+    const NodeId zeros = b.op("Reshape", {b.filled(x, 0), flat});
+    const NodeId sum = b.op("ScatterElements", {zeros, b.op("Reshape", {places, flat}), b.op("Reshape", {g, flat})},
+                            {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}});
+    return b.reshapedTo(sum, x);
+}
+
+const GradientRule* findGradientRule(const Expr& expr) {
+    static const GradientRules all = [] {
+        GradientRules rules{{"Abs", absRule},
+                            {"Add", addRule},
+                            {"BatchNormalization", batchNormRule},
+                            {"Cast", castRule},
+                            {"CastLike", castRule},
+                            {"Ceil", constantRule},
+                            {"Clip", clipRule},
+                            {"Concat", concatRule},
+                            {"ConstantOfShape", constantRule},
+                            {"Cos", cosRule},
+                            {"DepthToSpace", pickRule},
+                            {"DequantizeLinear", constantRule},
+                            {"Div", divRule},
+                            {"Dropout", dropoutRule},
+                            {"Elu", eluRule},
+                            {"Erf", erfRule},
+                            {"Exp", expRule},
+                            {"Expand", pickRule},
+                            {"Flatten", reshapeRule},
+                            {"Floor", constantRule},
+                            {"Gather", pickRule},
+                            {"Compress", pickRule},
+                            {"ReverseSequence", pickRule},
+                            {"GatherElements", pickRule},
+                            {"GatherND", pickRule},
+                            {"Gelu", geluRule},
+                            {"Gemm", gemmRule},
+                            {"Identity", sameRule},
+                            {"LayerNormalization", layerNormRule},
+                            {"LeakyRelu", leakyReluRule},
+                            {"Log", logRule},
+                            {"MatMul", matMulRule},
+                            {"Max", extremeRule},
+                            {"Min", extremeRule},
+                            {"Mul", mulRule},
+                            {"Neg", negRule},
+                            {"Pow", powRule},
+                            {"Reciprocal", reciprocalRule},
+                            {"Relu", reluRule},
+                            {"Reshape", reshapeRule},
+                            {"Round", constantRule},
+                            {"Sigmoid", sigmoidRule},
+                            {"Sign", constantRule},
+                            {"Sin", sinRule},
+                            {"Slice", pickRule},
+                            {"Softplus", softplusRule},
+                            {"SpaceToDepth", pickRule},
+                            {"Split", splitRule},
+                            {"Sqrt", sqrtRule},
+                            {"Squeeze", reshapeRule},
+                            {"Sub", subRule},
+                            {"Sum", addRule},
+                            {"Tanh", tanhRule},
+                            {"Tile", pickRule},
+                            {"Transpose", transposeRule},
+                            {"Unsqueeze", reshapeRule},
+                            {"Where", whereRule}};
+        addElementwiseGradients(rules);
+        addReductionGradients(rules);
+        addWindowGradients(rules);
+        addMovingGradients(rules);
+        addLayerGradients(rules);
+        addRecurrentGradients(rules);
+        return rules;
+    }();
+    if (!expr.op.domain.empty()) return nullptr;
+    const auto found = all.find(expr.op.name);
+    return found == all.end() ? nullptr : &found->second;
 }
 
 }  // namespace sonde::passes

@@ -15,6 +15,8 @@
 #include "core/session/debug_state_json.h"
 #include "core/session/debugged_problems.h"
 #include "core/session/edit_commands.h"
+#include "core/session/gradient_commands.h"
+#include "core/session/precision_commands.h"
 #include "core/session/problem_json.h"
 #include "core/session/session_state.h"
 #include "core/session/why_commands.h"
@@ -451,6 +453,14 @@ const std::vector<DebugCommands::Command>& DebugCommands::commands() {
          {"chain NODE[INDEX]",
           "The largest term of an element, the largest of that, and so on; for NaN, to its origin"},
          [](Call& call) { call.done(answerChain(call.session, call.words, call.answer)); }},
+        {"gradient",
+         {"gradient [NODE[INDEX]] [to NODE]… [save FILE]",
+          "How much an element, or the largest of the output, changes with those of inputs or other nodes"},
+         [](Call& call) { call.done(answerGradient(call.session, call.words, call.answer)); }},
+        {"precision",
+         {"precision float16|bfloat16|int8 [QUERY]",
+          "How far values are off if operations, all or those that a query finds, round to a type"},
+         [](Call& call) { call.done(answerPrecision(call.session, call.words, call.answer, call.work)); }},
         {"problems", {"problems", "NaN, infinity and failures so far"}, [](Call& call) { call.problems(); }},
         {"compare",
          {"compare [FILE]", "Run on the inputs of reference values (.npz), or another model, and compare; again"},

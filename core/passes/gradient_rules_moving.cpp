@@ -1,0 +1,227 @@
+// Derivatives of operators that put elements elsewhere, or are linear in them: padding, scattering, resizing, sums of
+// products.
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "core/passes/gradient_rules.h"
+
+namespace sonde::passes {
+
+namespace {
+
+using graph::Expr;
+using graph::NodeId;
+using tensor::Attributes;
+using tensor::Tensor;
+using Dims = std::vector<std::int64_t>;
+
+/// As operators that pick elements; what padding gives counts as element 0, in front of all others.
+void padRule(GradientBuilder& b, const Expr& e) {
+    const NodeId x = inputOf(e, 0);
+    if (b.version() < 16) return b.fail("the derivative of Pad needs ScatterElements of version 16");
+    Attributes attributes = e.attributes;
+    if (attributes.find("value")) attributes.set("value", 0.0);
+    std::vector<NodeId> inputs{countedElements(b, x, 1)};
+    for (std::size_t i = 1; i < e.arguments.size(); ++i) inputs.push_back(inputOf(e, i));
+    if (inputs.size() > 2) inputs[2] = b.constant(Tensor::scalar<std::int64_t>(0));
+    const NodeId flat = b.integers({-1}), from = b.op("Reshape", {b.like(e, inputs, attributes), flat});
+    const NodeId first = b.unsqueezed(b.number(0, x), 0);
+    const NodeId zeros = b.op("Concat", {first, b.op("Reshape", {b.filled(x, 0), flat})}, {{"axis", std::int64_t{0}}});
+    const NodeId sum = b.op("ScatterElements", {zeros, from, b.op("Reshape", {gradientOf(b, e), flat})},
+                            {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}});
+    b.give(x, b.reshapedTo(b.op("Slice", {sum, b.integers({1}), b.integers({std::numeric_limits<std::int64_t>::max()}),
+                                          b.integers({0})}),
+                           x));
+}
+
+void triluRule(GradientBuilder& b, const Expr& e) {
+    std::vector<NodeId> inputs{gradientOf(b, e)};
+    if (inputOf(e, 1).valid()) inputs.push_back(inputOf(e, 1));
+    b.give(inputOf(e, 0), b.like(e, inputs, e.attributes));
+}
+
+/// The same sum from the other end.
+void cumSumRule(GradientBuilder& b, const Expr& e) {
+    Attributes attributes = e.attributes;
+    attributes.set("reverse", std::int64_t{e.attributes.getInt("reverse", 0) == 0 ? 1 : 0});
+    b.give(inputOf(e, 0), b.like(e, {gradientOf(b, e), inputOf(e, 1)}, std::move(attributes)));
+}
+
+/// data with updates at indices: what was overwritten has no part in it.
+void scatterOn(GradientBuilder& b, const Expr& e, const char* gather, const Attributes& gatherAttributes) {
+    const NodeId data = inputOf(e, 0), indices = inputOf(e, 1), updates = inputOf(e, 2), g = gradientOf(b, e);
+    const std::string reduction = e.attributes.getString("reduction", "none");
+    if (reduction != "none" && reduction != "add")
+        return b.fail("the derivative of " + e.op.name + " with reduction " + reduction + " is not supported");
+    b.give(data, reduction == "add" ? g : b.like(e, {g, indices, b.filled(updates, 0)}, e.attributes));
+    b.give(updates, b.op(gather, {g, indices}, gatherAttributes));
+}
+void scatterElementsRule(GradientBuilder& b, const Expr& e) {
+    scatterOn(b, e, "GatherElements", {{"axis", e.attributes.getInt("axis", 0)}});
+}
+void scatterNdRule(GradientBuilder& b, const Expr& e) { scatterOn(b, e, "GatherND", {}); }
+
+/// To the elements that were taken.
+void topKRule(GradientBuilder& b, const Expr& e) {
+    if (e.outputs.size() < 2) return b.fail("TopK without its indices");
+    if (b.version() < 16) return b.fail("the derivative of TopK needs ScatterElements of version 16");
+    const NodeId x = inputOf(e, 0);
+    b.give(x, b.op("ScatterElements", {b.filled(x, 0), e.outputs[1], gradientOf(b, e)},
+                   {{"axis", e.attributes.getInt("axis", -1)}, {"reduction", std::string("add")}}));
+}
+
+// ---- resizing: separable and linear, y = x·E along each axis, so dx = g·Eᵀ; E is what becomes of the unit vectors
+
+Tensor unitMatrix(std::int64_t size, tensor::DType dtype) {
+    std::vector<double> values(static_cast<std::size_t>(size * size), 0);
+    for (std::int64_t i = 0; i < size; ++i) values[static_cast<std::size_t>(i * size + i)] = 1;
+    return Tensor::of<double>({size, size}, values).cast(dtype).value();
+}
+
+/// Elements of an input that is a constant; empty if it is none.
+std::vector<double> constantNumbers(GradientBuilder& b, NodeId node) {
+    std::vector<double> numbers;
+    if (!node.valid()) return numbers;
+    const auto& constant = b.graph().node(node).constant;
+    if (!constant || !constant->isTensor()) return numbers;
+    for (std::int64_t i = 0; i < constant->tensor().numel(); ++i) numbers.push_back(constant->tensor().toDouble(i));
+    return numbers;
+}
+
+/// One for each axis; where only sizes are given, that of the result's.
+struct Factors {
+    std::vector<double> scales;
+    bool areSizes = false;
+};
+std::optional<Factors> factorsOf(GradientBuilder& b, const Expr& e, const Dims& y) {
+    const bool isOld = e.op.name == "Upsample" || e.op.version < 11;
+    Factors factors;
+    std::vector<double> given;
+    if (e.attributes.has("scales")) given = e.attributes.getFloats("scales");
+    else given = constantNumbers(b, inputOf(e, isOld ? 1 : 2));
+    const Dims axes = e.attributes.getInts("axes");
+    if (given.empty() && !isOld && inputOf(e, 3).valid() &&
+        e.attributes.getString("keep_aspect_ratio_policy", "stretch") == "stretch") {
+        factors.areSizes = true;
+        factors.scales.assign(y.begin(), y.end());
+        return factors;
+    }
+    factors.scales.assign(y.size(), 1);
+    if (given.size() != (axes.empty() ? y.size() : axes.size())) return std::nullopt;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const std::int64_t axis =
+            axes.empty() ? static_cast<std::int64_t>(i) : axes[i] + (axes[i] < 0 ? std::int64_t(y.size()) : 0);
+        if (axis < 0 || axis >= static_cast<std::int64_t>(y.size())) return std::nullopt;
+        factors.scales[static_cast<std::size_t>(axis)] = given[i];
+    }
+    return factors;
+}
+
+/// What becomes of the unit vectors of an axis of `size` elements.
+NodeId resizedUnits(GradientBuilder& b, const Expr& e, std::int64_t size, double factor, bool isSize) {
+    const auto dtype = b.graph().node(inputOf(e, 0)).type.dtype;
+    const NodeId units = b.constant(unitMatrix(size, dtype));
+    Attributes attributes = e.attributes;
+    for (const char* name : {"axes", "keep_aspect_ratio_policy"}) attributes.erase(name);
+    const auto factorOf = static_cast<float>(factor);
+    if (attributes.has("scales")) {
+        attributes.set("scales", std::vector<double>{1, factor});
+        return b.like(e, {units}, attributes);
+    }
+    if (isSize) return b.like(e, {units, {}, {}, b.integers({size, static_cast<std::int64_t>(factor)})}, attributes);
+    const NodeId scales = b.constant(Tensor::of<float>({2}, {1.0F, factorOf}));
+    const bool isOld = e.op.name == "Upsample" || e.op.version < 11;
+    return isOld ? b.like(e, {units, scales}, attributes) : b.like(e, {units, {}, scales}, attributes);
+}
+
+void resizeRule(GradientBuilder& b, const Expr& e) {
+    const auto x = b.dimSizesOf(inputOf(e, 0)), y = b.dimSizesOf(e.outputs.front());
+    if (!x || !y || x->size() != y->size()) return b.fail("the dimensions of " + e.op.name + " are unknown");
+    const auto factors = factorsOf(b, e, *y);
+    if (!factors || e.attributes.getString("coordinate_transformation_mode", "") == "tf_crop_and_resize")
+        return b.fail("the derivative of " + e.op.name + " with these scales is not supported");
+    NodeId g = gradientOf(b, e);
+    for (std::size_t axis = 0; axis < x->size(); ++axis) {
+        if ((*x)[axis] == (*y)[axis] && (factors->areSizes || factors->scales[axis] == 1)) continue;
+        const NodeId units = resizedUnits(b, e, (*x)[axis], factors->scales[axis], factors->areSizes);
+        Dims order(x->size());
+        std::iota(order.begin(), order.end(), 0);
+        std::swap(order[axis], order.back());
+        const NodeId back = b.op("Transpose", {units}, {{"perm", Dims{1, 0}}});
+        const NodeId product = b.op("MatMul", {b.op("Transpose", {g}, {{"perm", order}}), back});
+        g = b.op("Transpose", {product}, {{"perm", order}});
+    }
+    b.give(inputOf(e, 0), g);
+}
+
+// ---- sums of products
+
+struct Equation {
+    std::vector<std::string> inputs;
+    std::string output;
+};
+/// Without blanks; nothing for what the rule cannot do: "...", and letters twice in one operand.
+std::optional<Equation> readEquation(std::string text) {
+    std::erase(text, ' ');
+    if (text.find('.') != std::string::npos) return std::nullopt;
+    const std::size_t arrow = text.find("->");
+    Equation equation;
+    std::string inputs = text.substr(0, arrow);
+    for (std::size_t start = 0; start <= inputs.size();) {
+        const std::size_t comma = std::min(inputs.find(',', start), inputs.size());
+        equation.inputs.push_back(inputs.substr(start, comma - start));
+        start = comma + 1;
+    }
+    std::erase(inputs, ',');
+    if (arrow != std::string::npos) equation.output = text.substr(arrow + 2);
+    std::string sorted = inputs;
+    std::ranges::sort(sorted);
+    for (const char letter : sorted)
+        if (arrow == std::string::npos && std::ranges::count(sorted, letter) == 1) equation.output += letter;
+    for (const std::string& operand : equation.inputs)
+        for (const char letter : operand)
+            if (std::ranges::count(operand, letter) > 1) return std::nullopt;
+    return equation;
+}
+
+/// The sum of products of g with the other inputs; letters that only this input has are filled by a factor of ones.
+void einsumRule(GradientBuilder& b, const Expr& e) {
+    const auto equation = readEquation(e.attributes.getString("equation", ""));
+    if (!equation || equation->inputs.size() != e.arguments.size())
+        return b.fail("the derivative of Einsum with '" + e.attributes.getString("equation", "") +
+                      "' is not supported");
+    for (std::size_t i = 0; i < e.arguments.size(); ++i) {
+        std::string text = equation->output;
+        std::vector<NodeId> inputs{gradientOf(b, e)};
+        for (std::size_t k = 0; k < e.arguments.size(); ++k) {
+            if (k == i) continue;
+            text += ',' + equation->inputs[k];
+            inputs.push_back(inputOf(e, k));
+        }
+        const std::string& own = equation->inputs[i];
+        if (std::ranges::any_of(own, [&](char letter) { return text.find(letter) == std::string::npos; })) {
+            text += ',' + own;
+            inputs.push_back(b.filled(inputOf(e, i), 1));
+        }
+        b.give(inputOf(e, i), b.op("Einsum", inputs, {{"equation", text + "->" + own}}));
+    }
+}
+
+}  // namespace
+
+void addMovingGradients(GradientRules& rules) {
+    rules.insert({{"CumSum", cumSumRule},
+                  {"Einsum", einsumRule},
+                  {"Pad", padRule},
+                  {"Resize", resizeRule},
+                  {"Scatter", scatterElementsRule},
+                  {"ScatterElements", scatterElementsRule},
+                  {"ScatterND", scatterNdRule},
+                  {"TopK", topKRule},
+                  {"Trilu", triluRule},
+                  {"Upsample", resizeRule}});
+}
+
+}  // namespace sonde::passes

@@ -1,0 +1,190 @@
+#include "core/session/precision/simulation.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/analysis/query/query.h"
+#include "core/exec/flatten.h"
+#include "core/graph/traits.h"
+
+namespace sonde::session::precision {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::InternalGraph;
+using graph::NodeId;
+using operators::OpClass;
+
+namespace {
+
+constexpr std::string_view kNames[] = {"float16", "bfloat16", "int8"};
+
+bool mayBeFloating(const graph::Node& node) {
+    if (node.type.kind != tensor::ValueKind::Tensor) return false;
+    return node.type.dtype == tensor::DType::Undefined || tensor::isFloating(node.type.dtype);
+}
+
+/// Only puts elements elsewhere, or computes none.
+bool onlyMoves(const Expr& expr) {
+    const OpClass is = graph::traitsOf(expr).opClass;
+    const bool isMoving = is >= OpClass::Reshape && is <= OpClass::Shape;
+    return isMoving || is >= OpClass::Construct || is == OpClass::Dropout;
+}
+
+bool computes(const InternalGraph& graph, ExprId id) {
+    if (graph.isErased(id)) return false;
+    const Expr& expr = graph.expr(id);
+    const bool isOperation = expr.kind != ExprKind::Input && expr.kind != ExprKind::Constant &&
+                             expr.kind != ExprKind::GetAttr && expr.kind != ExprKind::Output;
+    return isOperation && !expr.op.name.empty() && expr.bodies.empty() && !expr.inputs.empty() && !onlyMoves(expr) &&
+           std::ranges::any_of(expr.outputs, [&](NodeId node) { return mayBeFloating(graph.node(node)); });
+}
+
+class Simulator {
+  public:
+    Simulator(const InternalGraph& graph, const SimulationOptions& options)
+        : m_sources(exec::valueSources(graph)), m_graph(graph), m_options(options) {}
+
+    void roundAt(ExprId id) {
+        roundInputs(id);
+        const std::vector<NodeId> outputs = m_graph.expr(id).outputs;
+        for (const NodeId output : outputs)
+            if (mayBeFloating(m_graph.node(output))) roundOutput(id, output);
+    }
+    InternalGraph take() { return std::move(m_graph); }
+    std::unordered_map<NodeId, NodeId> takeRounded() { return std::move(m_rounded); }
+
+  private:
+    std::size_t positionOf(ExprId id) const {
+        const auto& order = m_graph.body(m_graph.expr(id).body).order;
+        return static_cast<std::size_t>(std::ranges::find(order, id) - order.begin());
+    }
+    NodeId addRounding(NodeId node, const Expr& beside, std::size_t position, std::int64_t axis) {
+        Expr made;
+        made.op = {"prim", "round_to", 0};
+        made.target = made.op.name;
+        made.arguments = {Argument::of(node)};
+        made.attributes = {{"type", std::string(name(m_options.type))}, {"axis", axis}};
+        made.body = beside.body;
+        made.scope = beside.scope;
+        made.qualname = beside.qualname;
+        made.moduleClass = beside.moduleClass;
+        const std::string wanted = m_graph.node(node).name + "." + std::string(name(m_options.type));
+        std::string free = wanted;
+        for (int count = 1; m_graph.findNode(free).valid(); ++count) free = wanted + "_" + std::to_string(count);
+        const NodeId rounded =
+            m_graph.expr(m_graph.addExpr(std::move(made), std::span(&free, 1), position)).outputs.front();
+        m_graph.setType(rounded, m_graph.node(node).type);
+        return rounded;
+    }
+
+    /// The stored value that a node is; null if it is computed or an input. Nodes that were added are computed.
+    const tensor::Value* stored(NodeId node) const {
+        if (node.index() >= m_sources.size()) return nullptr;
+        const auto& constant = m_graph.node(m_sources[node.index()]).constant;
+        return constant && constant->isTensor() ? &*constant : nullptr;
+    }
+    /// The output channels of a weight; -1: one scale for all.
+    static std::int64_t channelAxis(const Expr& expr, std::int64_t rank) {
+        switch (graph::traitsOf(expr).opClass) {
+            case OpClass::Conv:
+            case OpClass::Linear:
+            case OpClass::Embedding: return 0;
+            case OpClass::ConvTranspose: return 1;
+            case OpClass::AddMatrixProduct: return expr.attributes.getInt("transB", 0) != 0 ? 0 : 1;
+            case OpClass::MatMul:
+            case OpClass::MatrixProduct:
+            case OpClass::BatchMatrixProduct: return rank - 1;
+            default: return -1;
+        }
+    }
+
+    void roundInputs(ExprId id) {
+        const Expr expr = m_graph.expr(id);
+        std::map<NodeId, NodeId> rounded;
+        const auto replace = [&](NodeId& node) {
+            if (m_results.contains(node)) return;  // is already
+            if (const auto known = rounded.find(node); known != rounded.end()) {
+                node = known->second;
+                return;
+            }
+            const tensor::Value* weight = stored(node);
+            if (weight ? !tensor::isFloating(weight->tensor().dtype()) : !mayBeFloating(m_graph.node(node))) return;
+            std::int64_t axis = -1;
+            if (weight && m_options.type == NumberType::Int8) {
+                const auto rank = static_cast<std::int64_t>(weight->tensor().rank());
+                if (rank == 1) return;
+                if (m_options.perChannel && rank > 1) axis = channelAxis(expr, rank);
+            }
+            const NodeId made = addRounding(node, expr, positionOf(id), axis);
+            rounded.emplace(node, made);
+            node = made;
+        };
+        std::vector<Argument> arguments = expr.arguments;
+        auto keywords = expr.keywords;
+        for (Argument& argument : arguments) argument.forEachNode(replace);
+        for (auto& [key, argument] : keywords) argument.forEachNode(replace);
+        m_graph.setArguments(id, std::move(arguments), std::move(keywords));
+    }
+
+    void roundOutput(ExprId id, NodeId output) {
+        const NodeId made = addRounding(output, m_graph.expr(id), positionOf(id) + 1, -1);
+        m_graph.replaceUses(output, made);
+        m_graph.setArguments(m_graph.node(made).producer, {Argument::of(output)});
+        m_rounded.emplace(output, made);
+        m_results.insert(made);
+    }
+
+    const std::vector<NodeId> m_sources;
+    InternalGraph m_graph;
+    const SimulationOptions& m_options;
+    std::unordered_map<NodeId, NodeId> m_rounded;
+    std::set<NodeId> m_results;  ///< that are rounded
+};
+
+}  // namespace
+
+std::string_view name(NumberType type) { return kNames[static_cast<std::size_t>(type)]; }
+
+base::Result<NumberType> numberType(std::string_view text) {
+    for (std::size_t i = 0; i < std::size(kNames); ++i)
+        if (kNames[i] == text) return static_cast<NumberType>(i);
+    return base::usageError("'" + std::string(text) + "' is no type to round to", {}, "float16, bfloat16 or int8");
+}
+
+base::Result<std::vector<ExprId>> chosenBy(const InternalGraph& graph, const std::vector<std::string>& queries) {
+    std::set<ExprId> found;
+    for (const std::string& text : queries) {
+        analysis::QueryProblem problem;
+        const auto query = analysis::Query::parse(text, &problem);
+        if (!query) return problem.error();
+        bool any = false;
+        for (const NodeId node : query->run(graph)) {
+            const ExprId producer = graph.node(node).producer;
+            if (!computes(graph, producer)) continue;
+            found.insert(producer);
+            any = true;
+        }
+        if (!any) return base::usageError("no operation that computes floating-point numbers fits '" + text + "'");
+    }
+    std::vector<ExprId> chosen;
+    for (const ExprId id : graph.recursiveOrder(graph.mainId()))
+        if (queries.empty() ? computes(graph, id) : found.contains(id)) chosen.push_back(id);
+    return chosen;
+}
+
+Simulation simulate(const std::shared_ptr<const InternalGraph>& graph, std::vector<ExprId> chosen,
+                    const SimulationOptions& options) {
+    Simulation made{graph, std::move(chosen), {}};
+    if (made.chosen.empty()) return made;
+    Simulator simulator(*graph, options);
+    for (const ExprId id : made.chosen) simulator.roundAt(id);
+    made.graph = std::make_shared<const InternalGraph>(simulator.take());
+    made.rounded = simulator.takeRounded();
+    return made;
+}
+
+}  // namespace sonde::session::precision

@@ -1,0 +1,353 @@
+// Gradients of single operators against central differences, in float64: step 1e-5, tolerance 1e-6 + 1e-5·|expected|.
+
+#include <QtTest>
+
+#include <functional>
+
+#include "core/exec/runner.h"
+#include "tests/core/session/gradient/small_net.h"
+
+namespace tst_gradient_rules {
+
+using namespace sonde;
+using namespace sonde::test::gradients;
+using graph::Argument;
+using graph::NodeId;
+using tensor::Attributes;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+using Nodes = std::vector<NodeId>;
+/// Writes the operator on inputs that were made; returns its results.
+using Build = std::function<Nodes(SmallNet&, const Nodes&)>;
+
+struct Case {
+    std::vector<Dims> shapes;
+    Build build;
+    double low = 0.3, high = 1.7;
+};
+
+Argument number(double value) { return Argument::of(Value::ofFloat(value)); }
+Argument integer(std::int64_t value) { return Argument::of(Value::ofInt(value)); }
+Argument flag(bool value) { return Argument::of(Value::ofBool(value)); }
+Argument integers(const Dims& values) {
+    tensor::ValueList items;
+    for (const std::int64_t value : values) items.push_back(Value::ofInt(value));
+    return Argument::of(Value::list(std::move(items)));
+}
+Argument int64s(const Dims& values) {
+    return Argument::of(Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values)));
+}
+Argument none() { return Argument::of(Value()); }
+
+/// ONNX, with constants among the arguments as nodes of their own.
+Nodes onnx(SmallNet& net, const std::string& op, int version, std::vector<Argument> arguments,
+           Attributes attributes = {}, std::size_t outputs = 1) {
+    for (Argument& argument : arguments) {
+        if (argument.kind != Argument::Kind::Constant || !argument.constant.isTensor()) continue;
+        graph::Expr expr;
+        expr.kind = graph::ExprKind::Constant;
+        expr.body = net.graph.mainId();
+        expr.scope = net.graph.rootScope();
+        const std::string name = "k" + std::to_string(net.graph.exprCount());
+        const NodeId node = net.graph.expr(net.graph.addExpr(std::move(expr), std::span(&name, 1))).outputs.front();
+        net.graph.setType(node, tensor::TypeInfo::of(argument.constant));
+        net.graph.setConstant(node, argument.constant);
+        argument = Argument::of(node);
+    }
+    return net.call({"", op, version}, std::move(arguments), std::move(attributes), outputs);
+}
+Argument on(NodeId node) { return Argument::of(node); }
+
+/// An operator that takes all inputs, by position.
+Case plain(const std::string& op, int version, std::vector<Dims> shapes, Attributes attributes = {}, double low = 0.3,
+           double high = 1.7) {
+    return {std::move(shapes),
+            [=](SmallNet& net, const Nodes& xs) {
+                std::vector<Argument> arguments(xs.size());
+                std::transform(xs.begin(), xs.end(), arguments.begin(), on);
+                return onnx(net, op, version, arguments, attributes);
+            },
+            low, high};
+}
+/// Of PyTorch: tensors, then `more`.
+Case aten(const std::string& op, std::vector<Dims> shapes, std::vector<Argument> more = {}, double low = 0.3,
+          double high = 1.7) {
+    return {std::move(shapes),
+            [=](SmallNet& net, const Nodes& xs) {
+                std::vector<Argument> arguments;
+                for (const NodeId x : xs) arguments.push_back(on(x));
+                arguments.insert(arguments.end(), more.begin(), more.end());
+                return net.call({"aten", op, 0}, std::move(arguments));
+            },
+            low, high};
+}
+
+}  // namespace
+
+class TestGradientRules : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void agreesWithDifferences_data();
+    void agreesWithDifferences();
+};
+
+static void addOnnxRows(const std::function<void(const char*, Case)>& row) {
+    for (const char* op : {"Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Atanh", "Softsign"})
+        row(op, plain(op, 9, {{2, 3}}, {}, -0.9, 0.9));
+    row("Acosh", plain("Acosh", 9, {{2, 3}}, {}, 1.2, 2));
+    row("HardSigmoid", plain("HardSigmoid", 6, {{3, 5}}, {{"alpha", 0.3}}, -3, 3));
+    row("HardSwish", plain("HardSwish", 14, {{3, 5}}, {}, -4, 4));
+    for (const char* op : {"Selu", "Celu", "ThresholdedRelu", "Mish", "Shrink"})
+        row(op, plain(op, op == std::string("Mish") ? 18 : 12, {{3, 5}}, {}, -2, 2));
+    row("PRelu", plain("PRelu", 16, {{2, 3, 2}, {3, 1}}, {}, -1, 1.3));
+    row("Mod", plain("Mod", 13, {{2, 3}, {3}}, {{"fmod", std::int64_t{1}}}, 0.4, 2.3));
+    row("Mean", plain("Mean", 13, {{2, 3}, {3}, {1, 3}}));
+    row("Gelu tanh", plain("Gelu", 20, {{2, 4}}, {{"approximate", std::string("tanh")}}, -2, 2));
+    row("Softmax of version 11", plain("Softmax", 11, {{2, 3, 2}}, {{"axis", std::int64_t{1}}}));
+    row("LogSoftmax of version 1", plain("LogSoftmax", 1, {{2, 2, 2}}, {{"axis", std::int64_t{1}}}));
+    for (const char* op : {"ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceLogSum", "ReduceLogSumExp"}) {
+        row(op, plain(op, 13, {{2, 3, 2}}, {{"axes", Dims{1}}, {"keepdims", std::int64_t{0}}}));
+        row(qPrintable(QString("%1 of all").arg(op)), plain(op, 13, {{2, 3}}));
+    }
+    row("LRN", plain("LRN", 13, {{2, 5, 2, 2}}, {{"size", std::int64_t{3}}, {"alpha", 0.4}, {"bias", 1.5}}));
+    row("LRN, even size", plain("LRN", 13, {{1, 4, 2}}, {{"size", std::int64_t{2}}, {"alpha", 0.7}}));
+    row("InstanceNormalization", plain("InstanceNormalization", 6, {{2, 3, 4}, {3}, {3}}));
+    row("GroupNormalization",
+        plain("GroupNormalization", 21, {{2, 4, 3}, {4}, {4}}, {{"num_groups", std::int64_t{2}}}));
+    row("GroupNormalization of version 18",
+        plain("GroupNormalization", 18, {{2, 4, 3}, {2}, {2}}, {{"num_groups", std::int64_t{2}}}));
+    row("LpNormalization", plain("LpNormalization", 1, {{2, 3}}));
+    row("LpNormalization 1",
+        plain("LpNormalization", 1, {{2, 3}}, {{"p", std::int64_t{1}}, {"axis", std::int64_t{0}}}));
+    row("MeanVarianceNormalization", plain("MeanVarianceNormalization", 13, {{2, 2, 2, 2}}));
+    row("GlobalMaxPool", plain("GlobalMaxPool", 1, {{2, 2, 2, 3}}));
+    row("ConvTranspose", plain("ConvTranspose", 11, {{2, 3, 3, 4}, {3, 2, 3, 2}, {2}},
+                               {{"strides", Dims{2, 1}}, {"pads", Dims{1, 0, 0, 1}}, {"output_padding", Dims{1, 0}}}));
+    row("ConvTranspose, groups and holes",
+        plain("ConvTranspose", 11, {{1, 4, 5}, {4, 1, 3}},
+              {{"group", std::int64_t{2}}, {"dilations", Dims{2}}, {"strides", Dims{3}}}));
+    row("Conv, strides that leave a rest",
+        plain("Conv", 11, {{2, 2, 7, 6}, {3, 2, 3, 2}, {3}}, {{"strides", Dims{3, 2}}, {"pads", Dims{1, 1, 0, 1}}}));
+    row("Conv, SAME_LOWER", plain("Conv", 11, {{1, 2, 6, 5}, {2, 2, 2, 3}},
+                                  {{"auto_pad", std::string("SAME_LOWER")}, {"strides", Dims{2, 2}}}));
+    row("Conv by depth",
+        plain("Conv", 11, {{1, 4, 5}, {4, 1, 3}}, {{"group", std::int64_t{4}}, {"dilations", Dims{2}}}));
+    for (const char* mode : {"constant", "reflect", "edge"})
+        row(qPrintable(QString("Pad %1").arg(mode)),
+            {{{2, 3}}, [=](SmallNet& net, const Nodes& xs) {
+                 return onnx(net, "Pad", 13, {on(xs[0]), int64s({1, 2, 0, 1})}, {{"mode", std::string(mode)}});
+             }});
+    row("Trilu", {{{3, 3}}, [](SmallNet& net, const Nodes& xs) {
+                      return onnx(net, "Trilu", 14, {on(xs[0])}, {{"upper", std::int64_t{0}}});
+                  }});
+    row("CumSum", {{{2, 4}}, [](SmallNet& net, const Nodes& xs) {
+                       const Argument axis = Argument::of(Value(Tensor::scalar<std::int64_t>(1)));
+                       return onnx(net, "CumSum", 14, {on(xs[0]), axis}, {{"exclusive", std::int64_t{1}}});
+                   }});
+    for (const char* reduction : {"none", "add"})
+        row(qPrintable(QString("ScatterElements %1").arg(reduction)),
+            {{{3, 2}, {2, 2}}, [=](SmallNet& net, const Nodes& xs) {
+                 const Argument where = Argument::of(Value(Tensor::of<std::int64_t>({2, 2}, {2, 0, 1, 2})));
+                 return onnx(net, "ScatterElements", 16, {on(xs[0]), where, on(xs[1])},
+                             {{"reduction", std::string(reduction)}});
+             }});
+    row("ScatterND", {{{3, 2}, {2, 2}}, [](SmallNet& net, const Nodes& xs) {
+                          const Argument where = Argument::of(Value(Tensor::of<std::int64_t>({2, 1}, {2, 0})));
+                          return onnx(net, "ScatterND", 16, {on(xs[0]), where, on(xs[1])});
+                      }});
+    row("TopK", {{{2, 5}}, [](SmallNet& net, const Nodes& xs) {
+                     return Nodes{onnx(net, "TopK", 11, {on(xs[0]), int64s({3})}, {}, 2).front()};
+                 }});
+    row("Einsum", plain("Einsum", 12, {{2, 3, 4}, {2, 4, 2}}, {{"equation", std::string("bij,bjk->bik")}}));
+    row("Einsum, a summed letter", plain("Einsum", 12, {{2, 3}, {3, 2}}, {{"equation", std::string("ij,jk->k")}}));
+    for (const char* mode : {"nearest", "linear", "cubic"}) {
+        row(qPrintable(QString("Resize %1 by scales").arg(mode)),
+            {{{1, 2, 3, 4}}, [=](SmallNet& net, const Nodes& xs) {
+                 const Argument scales = Argument::of(Value(Tensor::of<float>({4}, {1, 1, 1.7F, 0.6F})));
+                 return onnx(net, "Resize", 13, {on(xs[0]), Argument::omitted(), scales},
+                             {{"mode", std::string(mode)}});
+             }});
+        row(qPrintable(QString("Resize %1 by sizes").arg(mode)),
+            {{{2, 3, 4}}, [=](SmallNet& net, const Nodes& xs) {
+                 return onnx(
+                     net, "Resize", 13, {on(xs[0]), Argument::omitted(), Argument::omitted(), int64s({2, 5, 3})},
+                     {{"mode", std::string(mode)}, {"coordinate_transformation_mode", std::string("align_corners")}});
+             }});
+    }
+    for (const char* direction : {"forward", "reverse", "bidirectional"}) {
+        const std::int64_t d = direction == std::string("bidirectional") ? 2 : 1;
+        const Attributes attributes{{"hidden_size", std::int64_t{2}}, {"direction", std::string(direction)}};
+        const auto recurrent = [&](const char* op, std::int64_t gates, std::size_t outputs, Attributes more) {
+            for (const char* one : {"hidden_size", "direction"}) more.set(one, *attributes.find(one));
+            return Case{{{3, 2, 3}, {d, gates * 2, 3}, {d, gates * 2, 2}, {d, gates * 4}, {d, 2, 2}},
+                        [=](SmallNet& net, const Nodes& xs) {
+                            return onnx(net, op, 14,
+                                        {on(xs[0]), on(xs[1]), on(xs[2]), on(xs[3]), Argument::omitted(), on(xs[4])},
+                                        more, outputs);
+                        },
+                        -1,
+                        1};
+        };
+        row(qPrintable(QString("LSTM %1").arg(direction)), recurrent("LSTM", 4, 3, {}));
+        row(qPrintable(QString("GRU %1").arg(direction)), recurrent("GRU", 3, 2, {}));
+        row(qPrintable(QString("GRU, linear before reset, %1").arg(direction)),
+            recurrent("GRU", 3, 2, {{"linear_before_reset", std::int64_t{1}}}));
+        row(qPrintable(QString("RNN %1").arg(direction)), recurrent("RNN", 1, 2, {}));
+    }
+    row("a sequence", {{{2, 2}, {2, 3}}, [](SmallNet& net, const Nodes& xs) {
+                           const NodeId list = onnx(net, "SequenceConstruct", 11, {on(xs[0]), on(xs[1])}).front();
+                           return onnx(net, "ConcatFromSequence", 11, {on(list)}, {{"axis", std::int64_t{1}}});
+                       }});
+}
+
+static void addAtenRows(const std::function<void(const char*, Case)>& row) {
+    for (const char* op : {"relu", "relu_", "sigmoid", "tanh", "silu", "abs", "neg", "exp", "contiguous"})
+        row(op, aten(op, {{2, 3}}, {}, -1, 1));
+    for (const char* op : {"hardswish", "hardswish_", "hardsigmoid"}) row(op, aten(op, {{3, 5}}, {}, -4, 4));
+    row("gelu", aten("gelu", {{2, 4}}, {Argument::of(Value::ofString("none"))}, -2, 2));
+    row("leaky_relu", aten("leaky_relu", {{2, 4}}, {number(0.2)}, -1, 1));
+    row("elu", aten("elu", {{2, 4}}, {number(1), number(1), number(1)}, -1, 1));
+    row("hardtanh", aten("hardtanh", {{2, 4}}, {number(-0.5), number(0.6)}, -1, 1));
+    row("clamp", aten("clamp", {{2, 4}}, {number(-0.5), none()}, -1, 1));
+    row("pow.Tensor_Scalar", aten("pow.Tensor_Scalar", {{2, 3}}, {number(3)}));
+    row("add.Tensor", aten("add.Tensor", {{2, 3}, {3}}, {number(2)}));
+    row("add_.Tensor", aten("add_.Tensor", {{2, 3}, {2, 3}}, {number(1)}));
+    row("sub.Tensor", aten("sub.Tensor", {{2, 3}, {2, 1}}, {number(0.5)}));
+    row("rsub.Scalar", aten("rsub.Scalar", {{2, 3}}, {number(1), number(2)}));
+    row("mul.Tensor", aten("mul.Tensor", {{2, 1, 3}, {4, 1}}));
+    row("div.Scalar", aten("div.Scalar", {{2, 3}}, {number(3)}));
+    row("linear", aten("linear", {{2, 3, 4}, {5, 4}, {5}}));
+    row("matmul", aten("matmul", {{2, 1, 2, 3}, {3, 3, 2}}));
+    row("bmm", aten("bmm", {{2, 2, 3}, {2, 3, 2}}));
+    row("conv2d", aten("conv2d", {{2, 3, 5, 4}, {2, 3, 3, 2}, {2}},
+                       {integers({2, 1}), integers({1, 0}), integers({1, 1}), integer(1)}));
+    row("_convolution", aten("_convolution", {{1, 4, 6, 5}, {4, 2, 3, 3}, {4}},
+                             {integers({1, 2}), integers({2, 1}), integers({2, 1}), flag(false), integers({0, 0}),
+                              integer(2), flag(false), flag(false), flag(false), flag(false)}));
+    row("conv_transpose2d.input",
+        aten("conv_transpose2d.input", {{1, 2, 3, 3}, {2, 3, 2, 2}, {3}},
+             {integers({2, 2}), integers({0, 0}), integers({1, 1}), integer(1), integers({1, 1})}));
+    row("batch_norm", {{{2, 3, 4}, {3}, {3}}, [](SmallNet& net, const Nodes& xs) {
+                           const auto fixed = [](std::vector<double> values) {
+                               return Argument::of(Value(Tensor::of<double>({3}, values)));
+                           };
+                           return net.call({"aten", "batch_norm", 0},
+                                           {on(xs[0]), on(xs[1]), on(xs[2]), fixed({0.2, 0.5, 1}), fixed({0.5, 1, 2}),
+                                            flag(false), number(0.1), number(1e-5), flag(false)});
+                       }});
+    row("layer_norm", {{{2, 3, 4}, {4}, {4}}, [](SmallNet& net, const Nodes& xs) {
+                           return net.call({"aten", "layer_norm", 0},
+                                           {on(xs[0]), integers({4}), on(xs[1]), on(xs[2]), number(1e-5), flag(false)});
+                       }});
+    row("group_norm", {{{2, 4, 3}, {4}, {4}}, [](SmallNet& net, const Nodes& xs) {
+                           return net.call({"aten", "group_norm", 0},
+                                           {on(xs[0]), integer(2), on(xs[1]), on(xs[2]), number(1e-5), flag(false)});
+                       }});
+    row("softmax.int", aten("softmax.int", {{2, 3, 2}}, {integer(1), none()}));
+    row("log_softmax.int", aten("log_softmax.int", {{2, 4}}, {integer(-1), none()}));
+    row("max_pool2d", aten("max_pool2d", {{1, 2, 4, 5}},
+                           {integers({2, 3}), integers({1, 2}), integers({0, 1}), integers({1, 1}), flag(false)}));
+    row("avg_pool2d", aten("avg_pool2d", {{1, 2, 4, 5}},
+                           {integers({3, 2}), integers({2, 2}), integers({1, 0}), flag(false), flag(true), none()}));
+    row("adaptive_avg_pool2d", aten("adaptive_avg_pool2d", {{1, 2, 4, 6}}, {integers({2, 3})}));
+    row("adaptive_avg_pool2d to one", aten("adaptive_avg_pool2d", {{1, 2, 3, 5}}, {integers({1, 1})}));
+    row("mean.dim", aten("mean.dim", {{2, 3, 4}}, {integers({1, 2}), flag(false), none()}));
+    row("sum.dim_IntList", aten("sum.dim_IntList", {{2, 3}}, {integers({1}), flag(true), none()}));
+    row("amax", aten("amax", {{2, 3, 2}}, {integers({1}), flag(false)}));
+    row("max", aten("max", {{2, 3}}));
+    row("upsample_bilinear2d.vec",
+        aten("upsample_bilinear2d.vec", {{1, 2, 3, 3}}, {integers({5, 7}), flag(false), none()}));
+    row("upsample_nearest2d.vec", aten("upsample_nearest2d.vec", {{1, 2, 3, 3}}, {integers({6, 5}), none()}));
+    row("transpose.int", aten("transpose.int", {{2, 3}}, {integer(0), integer(1)}));
+    row("permute", aten("permute", {{2, 3, 4}}, {integers({2, 0, 1})}));
+    row("view", aten("view", {{2, 6}}, {integers({3, -1})}));
+    row("expand", aten("expand", {{3, 1}}, {integers({2, 3, 2}), flag(false)}));
+    row("flatten.using_ints", aten("flatten.using_ints", {{2, 3, 2}}, {integer(1), integer(-1)}));
+    row("squeeze.dim", aten("squeeze.dim", {{2, 1, 3}}, {integer(1)}));
+    row("unsqueeze", aten("unsqueeze", {{2, 3}}, {integer(1)}));
+    row("embedding",
+        {{{4, 2}}, [](SmallNet& net, const Nodes& xs) {
+             const Argument ids = Argument::of(Value(Tensor::of<std::int64_t>({3}, {2, 0, 2})));
+             return net.call({"aten", "embedding", 0}, {on(xs[0]), ids, integer(-1), flag(false), flag(false)});
+         }});
+    row("masked_fill.Scalar", {{{2, 2}}, [](SmallNet& net, const Nodes& xs) {
+                                   const Argument mask = Argument::of(Value(Tensor::of<bool>({2}, {true, false})));
+                                   return net.call({"aten", "masked_fill.Scalar", 0}, {on(xs[0]), mask, number(7)});
+                               }});
+    row("cat of a list",
+        {{{2, 2}, {2, 3}}, [](SmallNet& net, const Nodes& xs) {
+             const NodeId list = net.call({"prim", "ListConstruct", 0}, {on(xs[0]), on(xs[1])}).front();
+             return net.call({"aten", "cat", 0}, {on(list), integer(1)});
+         }});
+    row("stack", {{{2, 2}, {2, 2}}, [](SmallNet& net, const Nodes& xs) {
+                      const Argument list = Argument::container(Argument::Kind::List, {on(xs[0]), on(xs[1])});
+                      return net.call({"aten", "stack", 0}, {list, integer(0)});
+                  }});
+    row("chunk", {{{2, 5}}, [](SmallNet& net, const Nodes& xs) {
+                      const NodeId list = net.call({"aten", "chunk", 0}, {on(xs[0]), integer(2), integer(1)}).front();
+                      return net.call({"prim", "getitem", 0}, {on(list), integer(1)});
+                  }});
+}
+
+void TestGradientRules::agreesWithDifferences_data() {
+    QTest::addColumn<std::shared_ptr<Case>>("one");
+    const auto row = [](const char* name, Case one) { QTest::newRow(name) << std::make_shared<Case>(std::move(one)); };
+    addOnnxRows([&](const char* name, Case one) { row(name, std::move(one)); });
+    addAtenRows([&](const char* name, Case one) { row(qPrintable(QString("aten: %1").arg(name)), std::move(one)); });
+}
+
+void TestGradientRules::agreesWithDifferences() {
+    QFETCH(std::shared_ptr<Case>, one);
+    SmallNet net;
+    Nodes xs;
+    for (std::size_t i = 0; i < one->shapes.size(); ++i)
+        xs.push_back(net.input(std::string(1, static_cast<char>('a' + i)),
+                               spread(one->shapes[i], static_cast<int>(i), one->low, one->high)));
+    // The loss is the sum of the squares of all results, so that every element counts in another way.
+    NodeId loss;
+    for (const NodeId result : one->build(net, xs)) {
+        const NodeId square = onnx(net, "Mul", 14, {on(result), on(result)}).front();
+        const NodeId sum = onnx(net, "ReduceSum", 13, {on(square)}, {{"keepdims", std::int64_t{0}}}).front();
+        loss = loss.valid() ? onnx(net, "Add", 14, {on(loss), on(sum)}).front() : sum;
+    }
+    const auto document = net.finish(loss);
+    const auto found = differentiate(document, net.inputs);
+    QVERIFY2(found.has_value(), found ? "" : found.error().text().c_str());
+    QCOMPARE(found->gradients.size(), xs.size());
+    const auto plan = exec::Plan::make(document->graph, {});
+    QVERIFY2(plan.has_value(), plan ? "" : plan.error().text().c_str());
+    exec::Runner runner(1);
+    constexpr double kStep = 1e-5;
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+        const Tensor& gradient = found->gradients[i].gradient;
+        const Tensor given = net.inputs[i].tensor();
+        QCOMPARE(gradient.shape(), given.shape());
+        for (std::int64_t at = 0; at < given.numel(); ++at) {
+            double sides[2] = {};
+            for (const int side : {0, 1}) {
+                Tensor moved = given.clone().value();
+                moved.mutableData<double>()[at] += side ? kStep : -kStep;
+                std::vector<Value> changed = net.inputs;
+                changed[i] = Value(moved);
+                const exec::Recording recording = runner.run(**plan, changed, {});
+                QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+                sides[side] = recording.outputs[0].tensor().toDouble(0);
+            }
+            const double expected = (sides[1] - sides[0]) / (2 * kStep), value = gradient.toDouble(at);
+            QVERIFY2(
+                std::abs(value - expected) <= 1e-6 + 1e-5 * std::abs(expected),
+                qPrintable(
+                    QString("d%1[%2] is %3 instead of %4").arg(QChar('a' + int(i))).arg(at).arg(value).arg(expected)));
+        }
+    }
+}
+
+QTEST_GUILESS_MAIN(TestGradientRules)
+
+}  // namespace tst_gradient_rules
+
+#include "tst_gradient_rules.moc"
