@@ -36,6 +36,7 @@ constexpr Allowed kAllowed[] = {
     {"core/analysis/findings/activations.cpp", "rules: the bounds of activations"},
     {"core/analysis/findings/deprecated_operator.cpp", "rules: the operators that an opset of ONNX took away"},
     {"core/passes/gradient_rules", "rules: the derivative of each operator"},
+    {"core/session/gradient/operation_gradient.cpp", "rules: how PyTorch differentiates at limits"},
     {"core/session/gradient/structures.cpp", "rules: how gradients go through sequences"},
     {"core/session/gradient/saliency.cpp", "reader: the branches of ONNX's If by the names of their attributes"},
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},

@@ -19,6 +19,7 @@
 #include "core/export/write_piece.h"
 #include "core/ort/target.h"
 #include "core/ort/work_folder.h"
+#include "core/session/precision/bisect_target.h"
 
 namespace sonde::app {
 
@@ -30,7 +31,8 @@ struct BisectOptions {
     InputChoice inputs;
     EngineChoice engine;
     ToleranceChoice tolerances;
-    std::string output;
+    std::string output, precision;
+    std::vector<std::string> nodes;
     std::size_t threads = 0;
     bool json = false;
 };
@@ -57,12 +59,16 @@ class BisectVerb {
   private:
     base::Result<void> checkArguments() const {
         if (m_options.output.empty()) return base::usageError("-o FILE is missing", "bisect");
-        if (m_options.other.empty() && !m_options.engine.isGiven())
+        const int count =
+            int{!m_options.other.empty()} + int{m_options.engine.isGiven()} + int{!m_options.precision.empty()};
+        if (count == 0)
             return base::usageError("there is nothing to compare the model with", "bisect",
-                                    "give another MODEL, or --ort LIBRARY");
-        if (!m_options.other.empty() && m_options.engine.isGiven())
-            return base::usageError("another model and another engine are given", "bisect",
-                                    "give one of them: OTHER or --ort");
+                                    "give another MODEL, --ort LIBRARY or --precision TYPE");
+        if (count > 1)
+            return base::usageError("the model is to be compared with several things", "bisect",
+                                    "give one of them: OTHER, --ort or --precision");
+        if (!m_options.nodes.empty() && m_options.precision.empty())
+            return base::usageError("--nodes has no effect without --precision", "bisect");
         if (isNpz(m_options.other))
             return base::usageError("a file of values is no model", m_options.other,
                                     "`sonde problems MODEL REFERENCE.npz` finds where a model departs from values");
@@ -86,6 +92,7 @@ class BisectVerb {
             SONDE_ASSIGN(m_document, ort::onnxForm(m_document, m_inputs, m_folder.path(), commandLineWork()));
             return {};
         }
+        if (!m_options.precision.empty()) return {};
         ModelOptions other = m_options.model;
         other.model = m_options.other;
         SONDE_ASSIGN(const auto second, other.load(m_options.inputs.spec, files));
@@ -96,6 +103,7 @@ class BisectVerb {
     base::Result<void> search() {
         const analysis::BisectModel model{m_document->graph, m_inputs, seedOf(*m_document, m_options.inputs)};
         const analysis::Tolerances tolerances = m_options.tolerances.tolerances();
+        if (!m_options.precision.empty()) return searchPrecision(model, tolerances);
         if (!m_other) {
             ort::EngineTarget target(m_document, m_inputs,
                                      m_options.engine.options(m_options.model.open.allowNative, m_options.threads));
@@ -109,6 +117,16 @@ class BisectVerb {
         SONDE_ASSIGN(m_found, analysis::bisect(model, target, tolerances, m_runner, commandLineWork()));
         m_otherName = m_other->title;
         if (m_found.differs) m_otherNode = m_other->graph->node(target.counterpart(m_found.node)).name;
+        return {};
+    }
+
+    base::Result<void> searchPrecision(const analysis::BisectModel& model, const analysis::Tolerances& tolerances) {
+        using namespace session::precision;
+        SONDE_ASSIGN(const NumberType type, numberType(m_options.precision));
+        SONDE_ASSIGN(auto chosen, chosenBy(*model.graph, m_options.nodes));
+        PrecisionTarget target(model, simulate(model.graph, std::move(chosen), {type, false, {}}), type, m_runner);
+        SONDE_ASSIGN(m_found, analysis::bisect(model, target, tolerances, m_runner, commandLineWork()));
+        m_otherName = name(type);
         return {};
     }
 
@@ -221,6 +239,13 @@ Verb bisectVerb() {
                                    "The model that differs: another export, precision or version of MODEL");
                 options->inputs.addTo(command);
                 options->engine.addTo(command);
+                command.add_option("--precision", options->precision,
+                                   "Compare with MODEL itself rounding to float16, bfloat16 or int8, as `sonde "
+                                   "precision` does");
+                command
+                    .add_option("--nodes", options->nodes,
+                                "With --precision: round only at operations whose results this query finds")
+                    ->allow_extra_args(false);
                 options->tolerances.addTo(command);
                 command.add_option("-o,--output", options->output,
                                    "The ONNX file for the part of MODEL; its inputs and outputs are written to an .npz "

@@ -356,7 +356,9 @@ base::Result<ItemId> Debugger::itemForValues(const base::WorkContext& work) {
 
 base::Result<Value> Debugger::value(NodeId node, const base::WorkContext& work) {
     SONDE_ASSIGN(const ItemId item, itemForValues(work));
-    SONDE_ASSIGN(Value value, m_run->value(node, item, true, work));
+    // After everything is also after a branch or loop that the last operation was inside of.
+    SONDE_ASSIGN(Value value,
+                 m_place.isEnd ? m_run->value(node, item + 1, false, work) : m_run->value(node, item, true, work));
     SONDE_TRY(graph::checkFiles(m_document->graph));
     return value;
 }
@@ -364,7 +366,7 @@ base::Result<Value> Debugger::value(NodeId node, const base::WorkContext& work) 
 base::Result<Value> Debugger::valueSoFar(NodeId node, const base::WorkContext& work) {
     if (isRunning() || !m_run || m_run->trace().size() == 0 || (m_place.item == kNoItem && !m_place.isEnd))
         return base::usageError("the value of '" + m_document->graph->node(node).name + "' is not computed yet");
-    if (m_place.isEnd) return m_run->value(node, static_cast<ItemId>(m_run->trace().size() - 1), true, work);
+    if (m_place.isEnd) return m_run->value(node, static_cast<ItemId>(m_run->trace().size()), false, work);
     return m_run->value(node, m_place.item, false, work);
 }
 

@@ -216,8 +216,8 @@ Results groupNorm(LoweredCall& call) {
     if (groups < 1 || shape.rank() < 2 || shape[0] == 0) LoweredCall::fail("no groups");
     const Shape grouped{shape[0], groups, shape.numel() / shape[0] / groups};
     const auto filled = [&](double value) {
-        return call.constant(Tensor::of<float>(
-            {groups}, std::vector<float>(static_cast<std::size_t>(groups), static_cast<float>(value))));
+        const std::vector<float> values(static_cast<std::size_t>(groups), static_cast<float>(value));
+        return call.cast(call.constant(Tensor::of<float>({groups}, values)), dtype);
     };
     NodeId y = call.opOf("InstanceNormalization", {call.reshaped(x, grouped), filled(1), filled(0)},
                          {{"epsilon", call.number(4, 1e-5)}}, dtype, grouped);

@@ -16,7 +16,8 @@ namespace {
 /// The item at which values are looked up, and whether after it is done.
 std::pair<ItemId, bool> lookupAt(const RecordedRun& run, const Place& place) {
     const Trace& trace = run.trace();
-    if (place.isEnd && trace.size() > 0) return {static_cast<ItemId>(trace.size() - 1), true};
+    // After everything: also after a branch or loop that the last operation was inside of.
+    if (place.isEnd) return {static_cast<ItemId>(trace.size()), false};
     if (place.item == kNoItem) return {0, false};
     const ItemId operation = trace.operationAt(place.item);
     const bool isDone = operation != kNoItem && trace.isDone(operation) && trace[operation].end == operation + 1 &&

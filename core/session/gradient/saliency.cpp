@@ -51,6 +51,11 @@ class Backward {
         const NodeId source = m_run.sourceOf(node);
         return {source, isGiven(source) ? kNoItem : m_run.itemOf(node, at, isAfter)};
     }
+    /// What a body gave that ended before item `end`: also what control flow that ended with it gave.
+    Key resultKey(NodeId node, ItemId end) const {
+        const bool isInput = m_graph.expr(m_graph.node(m_run.sourceOf(node)).producer).kind == ExprKind::Input;
+        return isInput ? keyOf(node, end - 1, true) : keyOf(node, end, false);
+    }
     /// Gradients of these values are kept when they are complete.
     void keep(const Key& key) { m_kept.insert({key, Value()}); }
     const Value& kept(const Key& key) const { return m_kept.at(key); }
@@ -167,16 +172,16 @@ class Backward {
             const Value gradient = take({expr.outputs[i], item});
             const bool isWhole = expr.outputs.size() == 1;
             if (isWhole || i < result.items.size())
-                SONDE_TRY(giveParts(isWhole ? result : result.items[i], gradient, m_trace[item].end - 1));
+                SONDE_TRY(giveParts(isWhole ? result : result.items[i], gradient, m_trace[item].end));
         }
         return {};
     }
-    base::Result<void> giveParts(const Argument& argument, const Value& gradient, ItemId at) {
+    base::Result<void> giveParts(const Argument& argument, const Value& gradient, ItemId end) {
         if (gradient.isNone()) return {};
-        if (argument.kind == Argument::Kind::Node) return give(keyOf(argument.node, at, true), gradient);
+        if (argument.kind == Argument::Kind::Node) return give(resultKey(argument.node, end), gradient);
         if (!gradient.isListLike()) return {};
         for (std::size_t i = 0; i < argument.items.size() && i < gradient.items().size(); ++i)
-            SONDE_TRY(giveParts(argument.items[i], gradient.items()[i], at));
+            SONDE_TRY(giveParts(argument.items[i], gradient.items()[i], end));
         return {};
     }
 
@@ -190,7 +195,7 @@ class Backward {
             if (const auto* body = std::get_if<tensor::BodyRef>(named)) taken = body->index;
         const graph::Body& body = m_graph.body(expr.bodies[taken]);
         for (std::size_t i = 0; i < expr.outputs.size() && i < body.outputs.size(); ++i)
-            SONDE_TRY(give(keyOf(body.outputs[i], m_trace[item].end - 1, true), take({expr.outputs[i], item})));
+            SONDE_TRY(give(resultKey(body.outputs[i], m_trace[item].end), take({expr.outputs[i], item})));
         return {};
     }
 
@@ -235,7 +240,7 @@ class Backward {
         return {};
     }
     Key resultOf(const graph::Body& body, std::size_t output, ItemId iteration) const {
-        return keyOf(body.outputs[1 + output], m_trace[iteration].end - 1, true);
+        return resultKey(body.outputs[1 + output], m_trace[iteration].end);
     }
 
     /// What an iteration was given is what the one before it gave, or the loop.

@@ -240,9 +240,9 @@ class Measurement {
         if (wanted.empty() || m_request.channels == 0) return {};
         Collect collect(m_counterparts, wanted);
         SONDE_TRY(runOther(inputs, collect));
-        const auto last = static_cast<debug::ItemId>(plain.trace().size() - 1);
+        const auto end = static_cast<debug::ItemId>(plain.trace().size());
         for (const auto& [node, index] : wanted) {
-            SONDE_ASSIGN(const Value expected, plain.value(node, last, true, m_work));
+            SONDE_ASSIGN(const Value expected, plain.value(node, end, false, m_work));
             const Value& actual = collect.values[node];
             if (!actual.isTensor() || !expected.isTensor() || actual.tensor().shape() != expected.tensor().shape())
                 continue;

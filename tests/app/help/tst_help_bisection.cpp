@@ -41,7 +41,7 @@ void TestHelpBisection::everyCommandPrintsWhatThePageShows() {
         QVERIFY2(problem.isEmpty(), qPrintable(problem));
         ++count;
     }
-    QCOMPARE(count, 2);
+    QCOMPARE(count, 3);
 }
 
 QTEST_GUILESS_MAIN(TestHelpBisection)

@@ -208,7 +208,7 @@ static void addAtenRows(const std::function<void(const char*, Case)>& row) {
     for (const char* op : {"relu", "relu_", "sigmoid", "tanh", "silu", "abs", "neg", "exp", "contiguous"})
         row(op, aten(op, {{2, 3}}, {}, -1, 1));
     for (const char* op : {"hardswish", "hardswish_", "hardsigmoid"}) row(op, aten(op, {{3, 5}}, {}, -4, 4));
-    row("gelu", aten("gelu", {{2, 4}}, {Argument::of(Value::ofString("none"))}, -2, 2));
+    row("gelu", aten("gelu", {{2, 4}}, {Argument::of(Value(std::string("none")))}, -2, 2));
     row("leaky_relu", aten("leaky_relu", {{2, 4}}, {number(0.2)}, -1, 1));
     row("elu", aten("elu", {{2, 4}}, {number(1), number(1), number(1)}, -1, 1));
     row("hardtanh", aten("hardtanh", {{2, 4}}, {number(-0.5), number(0.6)}, -1, 1));
