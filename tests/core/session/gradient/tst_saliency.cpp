@@ -242,8 +242,11 @@ void TestSaliency::modelsAgreeWithDifferences_data() {
     for (const char* name :
          {"mlp_functional", "nested_containers", "resnet18_slim", "unet_small", "vit_small", "squeezenet1_1",
           "shufflenet_v2_x0_5", "mobilenet_v3_small", "robust_nested", "shared_twice"})
-        for (const char* end : {".onnx", ".script.pt", ".trace.pt"})
+        for (const char* end : {".onnx", ".script.pt", ".trace.pt"}) {
+            // A trace has no branches: there is none of this model.
+            if (QString(name) == "robust_nested" && QString(end) == ".trace.pt") continue;
             QTest::newRow(qPrintable(QString(name) + end)) << QString(name) + end << QString(name) + ".npz";
+        }
 }
 
 /// In float32, along the gradient itself: |gradient|² = dy/dt. The step is such that y changes by about 2/1000 of its
