@@ -38,7 +38,6 @@ constexpr Allowed kAllowed[] = {
     {"core/passes/gradient_rules", "rules: the derivative of each operator"},
     {"core/session/gradient/operation_gradient.cpp", "rules: how PyTorch differentiates at limits"},
     {"core/session/gradient/structures.cpp", "rules: how gradients go through sequences"},
-    {"core/session/gradient/saliency.cpp", "reader: the branches of ONNX's If by the names of their attributes"},
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},
     {"core/trace/guard_description.cpp", "rules: each operator as Python writes it"},
     {"core/trace/traced_module/traced_module_operations.cpp", "reader: the methods that Python calls for operators"},
