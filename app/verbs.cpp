@@ -35,12 +35,12 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(),       traceVerb(),     runVerb(),         checkVerb(), benchVerb(), dumpVerb(),     opsVerb(),
-        modelsVerb(),     passesVerb(),    conformanceVerb(), saveVerb(),  cutVerb(),   problemsVerb(), debugVerb(),
-        loadAndRunVerb(), referenceVerb(), bisectVerb(),      diffVerb(),  sweepVerb(), findingsVerb(), reportVerb(),
-        gradientVerb(),   precisionVerb(),
+        infoVerb(),     traceVerb(),    runVerb(),        checkVerb(),       benchVerb(),     dumpVerb(),
+        opsVerb(),      modelsVerb(),   passesVerb(),     conformanceVerb(), saveVerb(),      cutVerb(),
+        problemsVerb(), debugVerb(),    loadAndRunVerb(), referenceVerb(),   bisectVerb(),    diffVerb(),
+        sweepVerb(),    findingsVerb(), reportVerb(),     gradientVerb(),    precisionVerb(),
 #ifdef SONDE_WITH_UI
-        renderVerb(),     windowVerb(),
+        renderVerb(),   windowVerb(),
 #endif
     };
     return all;

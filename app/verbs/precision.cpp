@@ -10,6 +10,7 @@
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
 #include "core/document/without_writes.h"
+#include "core/session/diff/quantised_model.h"
 
 namespace sonde::app {
 
@@ -61,7 +62,7 @@ base::Result<int> measurePrecision(PrecisionOptions& options) {
         second.model = options.other;
         SONDE_ASSIGN(const auto loaded, second.load(options.inputs.spec));
         SONDE_ASSIGN(const auto quantised, document::withoutWrites(loaded, work));
-        SONDE_ASSIGN(report, session::precision::measure(*document, *quantised, request, work));
+        SONDE_ASSIGN(report, session::measureQuantised(*document, *quantised, request, work));
     }
     if (!options.json) {
         fmt::print("{}", session::precision::reportText(*report, *document, options.allNodes));

@@ -9,7 +9,6 @@
 #include "core/graph/source_files.h"
 #include "core/graph/traits.h"
 #include "core/session/debug/recorded_run.h"
-#include "core/session/diff/graph_pairs.h"
 
 namespace sonde::session::precision {
 
@@ -32,14 +31,6 @@ ValueError errorOf(const Tensor& actual, const Tensor& expected) {
     const analysis::Difference apart = analysis::difference(actual, expected, {});
     return {apart.maxAbsolute, apart.maxRelative, apart.snr};
 }
-
-/// What a run gives a node of the plain one, and where.
-struct Counterpart {
-    NodeId node;  ///< of the plain run
-    std::size_t output = 0;
-};
-/// By expr of the other graph.
-using Counterparts = std::unordered_map<ExprId, std::vector<Counterpart>>;
 
 /// Runs a graph, and looks up each of its values in the plain run.
 class LockStep : public exec::RunObserver {
@@ -271,39 +262,6 @@ class Measurement {
     exec::Runner m_runner;
 };
 
-/// The node that others read in place of one, if it is quantised and dequantised at once and nobody reads it directly.
-NodeId dequantised(const InternalGraph& graph, NodeId node) {
-    NodeId found;
-    if (graph.node(node).users.empty()) return node;
-    for (const ExprId user : graph.node(node).users) {
-        const Expr& quantise = graph.expr(user);
-        if (quantise.outputs.size() != 1) return node;
-        for (const ExprId next : graph.node(quantise.outputs.front()).users) {
-            const Expr& back = graph.expr(next);
-            const bool isBack = graph::traitsOf(back).opClass == OpClass::Dequantize && back.outputs.size() == 1 &&
-                                !back.inputs.empty() && back.inputs.front() == quantise.outputs.front();
-            if (!isBack) return node;
-            found = back.outputs.front();
-        }
-    }
-    return found.valid() ? found : node;
-}
-
-Counterparts pairedNodes(const InternalGraph& plain, const InternalGraph& other, const base::WorkContext& work) {
-    const GraphPairs pairs = pairOperations(plain, other, work);
-    Counterparts counterparts;
-    for (std::size_t i = 0; i < pairs.ofFirst.size(); ++i) {
-        if (!pairs.ofFirst[i].valid() || plain.isErased(ExprId(i)) || exec::isCall(plain.expr(ExprId(i)))) continue;
-        const auto &ours = plain.expr(ExprId(i)).outputs, &theirs = other.expr(pairs.ofFirst[i]).outputs;
-        for (std::size_t k = 0; k < ours.size() && k < theirs.size(); ++k) {
-            const NodeId read = dequantised(other, theirs[k]);
-            const graph::Node& node = other.node(read);
-            counterparts[node.producer].push_back({ours[k], node.outputIndex});
-        }
-    }
-    return counterparts;
-}
-
 }  // namespace
 
 base::Result<Report> measure(const document::Document& document, const SimulationOptions& options,
@@ -319,20 +277,14 @@ base::Result<Report> measure(const document::Document& document, const Simulatio
             counterparts[read.producer].push_back({output, read.outputIndex});
         }
     }
-    Measurement measurement(document.graph, simulation.graph, std::move(counterparts), request, work);
-    return measurement.run(request.inputs, simulation.chosen);
+    return measureRuns(document.graph, simulation.graph, std::move(counterparts), simulation.chosen, request, work);
 }
 
-base::Result<Report> measure(const document::Document& document, const document::Document& quantised,
-                             const Request& request, const base::WorkContext& work) {
-    if (document.inputs.size() != quantised.inputs.size())
-        return base::usageError("the models have " + std::to_string(document.inputs.size()) + " and " +
-                                    std::to_string(quantised.inputs.size()) + " inputs",
-                                quantised.location);
-    work.report("matching nodes");
-    Measurement measurement(document.graph, quantised.graph, pairedNodes(*document.graph, *quantised.graph, work),
-                            request, work);
-    return measurement.run(request.inputs, {});
+base::Result<Report> measureRuns(std::shared_ptr<const InternalGraph> plain, std::shared_ptr<const InternalGraph> other,
+                                 Counterparts counterparts, const std::vector<ExprId>& chosen, const Request& request,
+                                 const base::WorkContext& work) {
+    Measurement measurement(std::move(plain), std::move(other), std::move(counterparts), request, work);
+    return measurement.run(request.inputs, chosen);
 }
 
 }  // namespace sonde::session::precision

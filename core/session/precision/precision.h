@@ -55,10 +55,18 @@ struct Request {
 base::Result<Report> measure(const document::Document& document, const SimulationOptions& options,
                              const Request& request, const base::WorkContext& work = {});
 
-/// The same of a float model and a quantised one: operations are paired as `sonde diff` does. Of a result that is
-/// quantised and dequantised again at once, what comes out of that is compared. `node` is the float model's.
-base::Result<Report> measure(const document::Document& document, const document::Document& quantised,
-                             const Request& request, const base::WorkContext& work = {});
+/// A node of the plain run, and which output of an operation of another one has its value.
+struct Counterpart {
+    graph::NodeId node;
+    std::size_t output = 0;
+};
+/// By expr of the other graph.
+using Counterparts = std::unordered_map<graph::ExprId, std::vector<Counterpart>>;
+/// The same of any two graphs that take the same inputs. `chosen`: exprs of the plain one that the other rounds at.
+base::Result<Report> measureRuns(std::shared_ptr<const graph::InternalGraph> plain,
+                                 std::shared_ptr<const graph::InternalGraph> other, Counterparts counterparts,
+                                 const std::vector<graph::ExprId>& chosen, const Request& request,
+                                 const base::WorkContext& work = {});
 
 /// The keys of `sonde precision --json` but for "format", "version" and what was compared.
 void addReport(nlohmann::ordered_json& answer, const Report& report, const graph::InternalGraph& graph);

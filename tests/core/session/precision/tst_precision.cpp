@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/exec/runner.h"
+#include "core/session/diff/quantised_model.h"
 #include "core/session/precision/precision.h"
 #include "tests/core/session/gradient/small_net.h"
 
@@ -245,7 +246,7 @@ void TestPrecision::comparesWithAQuantisedModel() {
     const auto plain = made(false), quantised = made(true);
     session::precision::Request request;
     request.inputs = {Value(floats({2}, {1.2F, 3}))};
-    const auto report = session::precision::measure(*plain, *quantised, request);
+    const auto report = session::measureQuantised(*plain, *quantised, request);
     QVERIFY2(report.has_value(), report ? "" : report.error().text().c_str());
     // 1.2 becomes 1 (steps of 0.5), so y is 2 instead of 2.4; 3 stays.
     QCOMPARE(report->nodes.size(), std::size_t{1});
