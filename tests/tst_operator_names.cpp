@@ -34,7 +34,6 @@ constexpr Allowed kAllowed[] = {
     {"core/export/inference/unfuse.cpp", "rules: the operators that each fused one of ours stands for"},
     {"core/passes/gradient.cpp", "rules: the derivative of each operator"},
     {"core/analysis/findings/activations.cpp", "rules: the bounds of activations"},
-    {"core/analysis/findings/deprecated_operator.cpp", "rules: the operators that an opset of ONNX took away"},
     {"core/passes/gradient_rules", "rules: the derivative of each operator"},
     {"core/session/gradient/operation_gradient.cpp", "rules: how PyTorch differentiates at limits"},
     {"core/session/gradient/structures.cpp", "rules: how gradients go through sequences"},
