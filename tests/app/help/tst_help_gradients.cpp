@@ -24,7 +24,7 @@ void TestHelpGradients::everyCommandPrintsWhatThePagesShow_data() {
     QTest::addColumn<QString>("page");
     QTest::addColumn<int>("count");
     QTest::newRow("gradients") << QStringLiteral("gradients.md") << 2;
-    QTest::newRow("precision") << QStringLiteral("precision.md") << 3;
+    QTest::newRow("precision") << QStringLiteral("precision.md") << 4;
 }
 
 /// p = 2·x, y = p·x: of x = 3 y is 18, and its derivative 4·x is 12.
@@ -56,6 +56,7 @@ void TestHelpGradients::everyCommandPrintsWhatThePagesShow() {
     QVERIFY(io::writeNpz(folder.filePath("given.npz").toStdString(), given));
     int done = 0;
     for (const HelpCommand& command : readHelpPage(page).commands) {
+        if (!command.line.contains(u".onnx")) continue;  // a verb in a sentence
         const QString problem = problemOf(command, folder.path());
         QVERIFY2(problem.isEmpty(), qPrintable(problem));
         ++done;
