@@ -79,7 +79,8 @@ class TestSaliency : public QObject {
 };
 
 void TestSaliency::conventionsArePyTorchs() {
-    // As torch.autograd gives them (2.1): relu and abs at 0, a clamp's ends, rounding, equal maxima, 0 to the power 0.
+    // By the subgradients that torch.autograd documents: relu and abs at 0, a clamp's ends, rounding, equal maxima, 0
+    // to the power 0.
     QCOMPARE(gradientOf({"", "Relu", 14}, {-1, 0, 2}), (std::vector<double>{0, 0, 1}));
     QCOMPARE(gradientOf({"", "Abs", 13}, {-1, 0, 2}), (std::vector<double>{-1, 0, 1}));
     QCOMPARE(gradientOf({"", "Round", 11}, {-1.2, 0.5, 2}), (std::vector<double>{0, 0, 0}));
