@@ -25,7 +25,8 @@ class ColorMap {
     /// The colour at `t` in 0…1; values outside are held at the ends, NaN is given the first colour.
     QRgb at(double t) const {
         if (!(t > 0.0)) return m_entries.front();
-        return m_entries[t >= 1.0 ? kSize - 1 : static_cast<int>(t * (kSize - 1) + 0.5)];
+        const double place = t * (kSize - 1) + 0.5;  // not negative: cutting it off rounds
+        return m_entries[t >= 1.0 ? kSize - 1 : static_cast<int>(place)];
     }
 
   private:

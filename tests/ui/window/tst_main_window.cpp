@@ -380,7 +380,7 @@ void TestMainWindow::controlsOfTheViewerAreWholeInSmallWindows() {
     auto* panel = qobject_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
     panel->viewer()->setCurrentView(QStringLiteral("heat_map"));
     settle();
-    const auto* slice = panel->findChild<widgets::SliceBar*>();
+    const auto* slice = panel->viewer()->findChild<widgets::SliceBar*>();
     QVERIFY(slice && slice->isVisible());
     QTRY_VERIFY2(
         slice->height() >= slice->heightForWidth(slice->width()),
