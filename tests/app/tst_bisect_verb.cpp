@@ -155,7 +155,7 @@ void TestBisectVerb::refusalsAreOneLine_data() {
     QTest::newRow("nothing to compare with")
         << QStringList{a, "-o", to} << 2 << "there is nothing to compare the model with";
     QTest::newRow("a model and an engine")
-        << QStringList{a, b, "--ort", kFakeEngine, "-o", to} << 2 << "another model and another engine are given";
+        << QStringList{a, b, "--ort", kFakeEngine, "-o", to} << 2 << "the model is to be compared with several things";
     QTest::newRow("values") << QStringList{a, path("x.npz"), "-o", to} << 2 << "a file of values is no model";
     QTest::newRow("no output") << QStringList{a, b} << 2 << "-o FILE is missing";
     QTest::newRow("over the model") << QStringList{a, b, "-o", a} << 2 << "right.onnx";

@@ -401,8 +401,8 @@ void HeatMapView::paintMarks(QPainter& painter) const {
     for (const auto& [row, column] : m_marked) {
         const QPointF at = cellRect(row, column).center();
         if (!QRectF(viewport()->rect()).contains(at)) continue;
-        const auto slot =
-            static_cast<std::size_t>(static_cast<int>(at.y() / kRadius) * across + static_cast<int>(at.x() / kRadius));
+        const auto y = static_cast<std::size_t>(at.y() / kRadius), x = static_cast<std::size_t>(at.x() / kRadius);
+        const std::size_t slot = y * static_cast<std::size_t>(across) + x;
         if (slot >= taken.size() || taken[slot]) continue;
         taken[slot] = true;
         painter.setPen(QPen(theme::color(theme::ColorRole::MarkInk), 3));
