@@ -2,15 +2,11 @@
 
 #include <fstream>
 #include <string>
-#include <vector>
 
+#include "tests/support/float_bytes.h"
 #include "tests/support/onnx_file.h"
 
 namespace sonde::test {
-
-inline std::string floatBytes(const std::vector<float>& values) {
-    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
-}
 
 /// An ONNX model small enough for paper: y = x · w, z = relu(y), s = z + c, t = -x; x float32[2,2], w the identity,
 /// c = [10, 20]. Its outputs are s and t.

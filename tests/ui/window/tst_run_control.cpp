@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/support/onnx_file.h"
+#include "tests/support/scan_network.h"
 #include "tests/support/window_fixture.h"
 #include "ui/widgets/labels.h"
 
@@ -274,22 +275,8 @@ void TestRunControl::aFailingNodeIsNamed() {
 }
 
 void TestRunControl::loopsAreWalked() {
-    onnx::Graph body;
-    body.nodes = {{"Add", {"before", "item"}, {"sum"}}, {"Identity", {"sum"}, {"listed"}}};
-    body.inputs = {onnx::valueInfo("before", 1, {}), onnx::valueInfo("item", 1, {})};
-    body.outputs = {onnx::valueInfo("sum", 1, {}), onnx::valueInfo("listed", 1, {})};
-    onnx::Graph graph;
-    graph.nodes = {{"Scan",
-                    {"start", "x"},
-                    {"last", "all"},
-                    "",
-                    "",
-                    {onnx::graphAttribute("body", body.bytes()), onnx::intAttribute("num_scan_inputs", 1)}}};
-    graph.inputs = {onnx::valueInfo("x", 1, {3})};
-    graph.outputs = {onnx::valueInfo("last", 1, {}), onnx::valueInfo("all", 1, {3})};
-    graph.initializers = {onnx::rawTensor("start", 1, {}, std::string(4, '\0'))};
     const QString path = m_settings.filePath(QStringLiteral("scan.onnx"));
-    QVERIFY(onnx::write(path, onnx::model(graph)));
+    QVERIFY(onnx::write(path, test::scanNetwork(3)));
     open(path);
     context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[1,2,4]"), {}});
     // 1, 1 + 2, 1 + 2 + 4.

@@ -3,6 +3,7 @@
 #include <QRegularExpression>
 
 #include "tests/support/onnx_file.h"
+#include "tests/support/scan_network.h"
 #include "tests/support/window_fixture.h"
 #include "ui/window/script.h"
 
@@ -10,29 +11,6 @@ namespace tst_script_arguments {
 
 using namespace sonde;
 namespace onnx = test::onnxfile;
-
-namespace {
-
-/// Over the three numbers of x: sum = before + item.
-std::string scan() {
-    onnx::Graph body;
-    body.nodes = {{"Add", {"before", "item"}, {"sum"}}, {"Identity", {"sum"}, {"listed"}}};
-    body.inputs = {onnx::valueInfo("before", 1, {}), onnx::valueInfo("item", 1, {})};
-    body.outputs = {onnx::valueInfo("sum", 1, {}), onnx::valueInfo("listed", 1, {})};
-    onnx::Graph graph;
-    graph.nodes = {{"Scan",
-                    {"start", "x"},
-                    {"last", "all"},
-                    "",
-                    "",
-                    {onnx::graphAttribute("body", body.bytes()), onnx::intAttribute("num_scan_inputs", 1)}}};
-    graph.inputs = {onnx::valueInfo("x", 1, {3})};
-    graph.outputs = {onnx::valueInfo("last", 1, {}), onnx::valueInfo("all", 1, {3})};
-    graph.initializers = {onnx::rawTensor("start", 1, {}, std::string(4, '\0'))};
-    return onnx::model(graph);
-}
-
-}  // namespace
 
 class TestScriptArguments : public test::WindowFixture {
     Q_OBJECT
@@ -121,7 +99,7 @@ void TestScriptArguments::instancesAreThoseOfTheBlock() {
 void TestScriptArguments::iterationsAreThoseOfTheLoop() {
     openWindow();
     const QString model = m_settings.filePath(QStringLiteral("scan.onnx"));
-    QVERIFY(onnx::write(model, scan()));
+    QVERIFY(onnx::write(model, test::scanNetwork(3)));
     open(model);
     QCOMPARE(play("input x [1,2,4]\nwatch sum\nrun\nselect sum\niteration 0\niteration 2"), QString());
     QCOMPARE(play("iteration 3"), QStringLiteral("no such iteration (line 1: 3)"));

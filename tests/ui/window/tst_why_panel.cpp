@@ -12,8 +12,10 @@
 #include <limits>
 
 #include "core/io/npz/npy.h"
+#include "tests/support/float_bytes.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
+#include "tests/support/window_network.h"
 #include "ui/context/why.h"
 #include "ui/panels/problems/problems_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
@@ -53,23 +55,6 @@ class TestWhyPanel : public test::WindowFixture {
     void closingForgetsAll();
 
   private:
-    static std::string floats(const std::vector<float>& values) {
-        return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
-    }
-    /// c = conv(x[1,1,6,6], ones of 3x3, stride 2, bias 0.5); r = relu(c); f = flatten; y = f·(1, 2, 3, 4).
-    static std::string windows() {
-        onnx::Graph graph{
-            {{"Conv", {"x", "k", "b"}, {"c"}},
-             {"Relu", {"c"}, {"r"}},
-             {"Flatten", {"r"}, {"f"}},
-             {"MatMul", {"f", "w"}, {"y"}}},
-            {onnx::valueInfo("x", 1, {1, 1, 6, 6})},
-            {onnx::valueInfo("y", 1, {1, 1})},
-            {onnx::rawTensor("k", 1, {1, 1, 3, 3}, floats(std::vector<float>(9, 1))),
-             onnx::rawTensor("b", 1, {1}, floats({0.5F})), onnx::rawTensor("w", 1, {4, 1}, floats({1, 2, 3, 4}))}};
-        graph.nodes[0].attributes.push_back(onnx::intsAttribute("strides", {2, 2}));
-        return onnx::model(graph);
-    }
     static std::vector<float> counting(std::size_t count) {
         std::vector<float> values(count);
         for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
@@ -87,7 +72,7 @@ class TestWhyPanel : public test::WindowFixture {
         context().inputs().setSpec(QStringLiteral("x"), {file, {}});
         settle();
     }
-    void openWindows() { openModel(windows(), tensor::Tensor::of<float>({1, 1, 6, 6}, counting(36))); }
+    void openWindows() { openModel(test::windowNetwork(), tensor::Tensor::of<float>({1, 1, 6, 6}, counting(36))); }
     void select(const char* name) {
         context().navigation().navigateTo(named(name));
         settle();
@@ -305,7 +290,7 @@ void TestWhyPanel::nanLeadsToItsOrigin() {
     onnx::Graph graph{{{"Log", {"x"}, {"l"}}, {"Mul", {"l", "two"}, {"s"}}, {"ReduceSum", {"s"}, {"y"}}},
                       {onnx::valueInfo("x", 1, {1, 3})},
                       {onnx::valueInfo("y", 1, {1, 1})},
-                      {onnx::rawTensor("two", 1, {1}, floats({2}))}};
+                      {onnx::rawTensor("two", 1, {1}, test::floatBytes({2}))}};
     openModel(onnx::model(graph), tensor::Tensor::of<float>({1, 3}, {1, -1, 2}));
     run();
     // From the row of the origin: its menu and its button.

@@ -8,6 +8,7 @@
 
 #include "core/session/session.h"
 #include "tests/support/onnx_file.h"
+#include "tests/support/scan_network.h"
 
 namespace tst_breakpoints {
 
@@ -34,25 +35,6 @@ std::string doublings(const std::string& prefix = "y", int count = 8) {
         last = next;
     }
     graph.outputs = {onnx::valueInfo(last, 1, {-1})};
-    return onnx::model(graph);
-}
-
-/// Over the items of x [N]: sum = before + item, from 0.
-std::string sums() {
-    onnx::Graph body;
-    body.nodes = {{"Add", {"before", "item"}, {"sum"}}, {"Identity", {"sum"}, {"listed"}}};
-    body.inputs = {onnx::valueInfo("before", 1, {}), onnx::valueInfo("item", 1, {})};
-    body.outputs = {onnx::valueInfo("sum", 1, {}), onnx::valueInfo("listed", 1, {})};
-    onnx::Graph graph;
-    graph.nodes = {{"Scan",
-                    {"start", "x"},
-                    {"last", "all"},
-                    "",
-                    "",
-                    {onnx::graphAttribute("body", body.bytes()), onnx::intAttribute("num_scan_inputs", 1)}}};
-    graph.inputs = {onnx::valueInfo("x", 1, {-1})};
-    graph.outputs = {onnx::valueInfo("last", 1, {}), onnx::valueInfo("all", 1, {-1})};
-    graph.initializers = {onnx::rawTensor("start", 1, {}, std::string(4, '\0'))};
     return onnx::model(graph);
 }
 
@@ -125,7 +107,7 @@ class TestBreakpoints : public QObject {
     /// The sums are 1, 3, 4, 2, 5: above 2 from the second on, not the fourth, and the fifth again.
     void aConditionThatStaysTrueStopsOnce() {
         Session session;
-        open(session, sums());
+        open(session, test::scanNetwork(-1));
         session.runs().giveValues({Value(Tensor::of<float>({5}, std::vector<float>{1, 2, 1, -2, 3}))});
         Debugger& debugger = session.debugger();
         QVERIFY(debugger.addBreakpoint({}, "sum > 2"));

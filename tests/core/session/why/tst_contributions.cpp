@@ -14,7 +14,9 @@
 #include "core/session/repeated_run.h"
 #include "core/session/why/contributions.h"
 #include "core/session/why/run_reader.h"
+#include "tests/support/float_bytes.h"
 #include "tests/support/onnx_file.h"
+#include "tests/support/window_network.h"
 
 namespace tst_contributions {
 
@@ -26,26 +28,6 @@ using tensor::Tensor;
 namespace onnx = test::onnxfile;
 
 namespace {
-
-std::string bytesOf(const std::vector<float>& values) {
-    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
-}
-
-/// c = conv(x[1,1,6,6], ones of 3x3, stride 2, bias 0.5) [1,1,2,2]; r = relu(c); f = flatten [1,4]; y = f·w [1,1],
-/// w = 1, 2, 3, 4.
-std::string windows() {
-    onnx::Graph graph{
-        {{"Conv", {"x", "k", "b"}, {"c"}},
-         {"Relu", {"c"}, {"r"}},
-         {"Flatten", {"r"}, {"f"}},
-         {"MatMul", {"f", "w"}, {"y"}}},
-        {onnx::valueInfo("x", 1, {1, 1, 6, 6})},
-        {onnx::valueInfo("y", 1, {1, 1})},
-        {onnx::rawTensor("k", 1, {1, 1, 3, 3}, bytesOf(std::vector<float>(9, 1))),
-         onnx::rawTensor("b", 1, {1}, bytesOf({0.5F})), onnx::rawTensor("w", 1, {4, 1}, bytesOf({1, 2, 3, 4}))}};
-    graph.nodes[0].attributes.push_back(onnx::intsAttribute("strides", {2, 2}));
-    return onnx::model(graph);
-}
 
 std::string oneNode(const char* op, const std::vector<std::int64_t>& in, const std::vector<std::int64_t>& out,
                     const std::vector<std::string>& attributes = {}) {
@@ -108,7 +90,7 @@ class TestContributions : public QObject {
     /// y is a sum of positive products: the share of x[p] is the sum of w[j] x[p] over the windows j that it is in, by
     /// the value. Of the biases 0.5 (1 + 2 + 3 + 4) is left.
     void sumsOfProductsAreExact() {
-        Run run(windows(), {tensor::Value(counted({1, 1, 6, 6}))});
+        Run run(test::windowNetwork(), {tensor::Value(counted({1, 1, 6, 6}))});
         const auto found = run.of("y", {0, 0});
         QVERIFY2(found, found ? "" : found.error().text().c_str());
         QCOMPARE(found->inputs.size(), std::size_t{1});
@@ -136,7 +118,7 @@ class TestContributions : public QObject {
     /// The windows have 63.5, 163, 514.5 and 758 of 1499: up to 0.042, 0.151, 0.494 and 1. One draw, at 0.5, takes the
     /// last one for all; two, at 0.25 and 0.75, the last two for half each.
     void drawnElementsStandForOthers() {
-        Run run(windows(), {tensor::Value(counted({1, 1, 6, 6}))});
+        Run run(test::windowNetwork(), {tensor::Value(counted({1, 1, 6, 6}))});
         const auto one = run.of("y", {0, 0}, {1});
         QVERIFY(one && one->isSampled);
         QVERIFY(std::fabs(one->inputs.front().sum - 189.0 / 189.5) < 1e-12);
@@ -151,7 +133,7 @@ class TestContributions : public QObject {
     }
 
     void whatIsNotFollowedIsCounted() {
-        Run run(windows(), {tensor::Value(counted({1, 1, 6, 6}))});
+        Run run(test::windowNetwork(), {tensor::Value(counted({1, 1, 6, 6}))});
         ContributionOptions few;
         few.terms = 3;
         const auto none = run.of("y", {0, 0}, few);
@@ -164,7 +146,7 @@ class TestContributions : public QObject {
         const onnx::Graph graph{{{"MatMul", {"x", "w"}, {"y"}}},
                                 {onnx::valueInfo("x", 1, {1, 2})},
                                 {onnx::valueInfo("y", 1, {1, 1})},
-                                {onnx::rawTensor("w", 1, {2, 1}, bytesOf({1, -2}))}};
+                                {onnx::rawTensor("w", 1, {2, 1}, test::floatBytes({1, -2}))}};
         Run run(onnx::model(graph), {tensor::Value(Tensor::of<float>({1, 2}, {3, 1}))});
         const auto found = run.of("y", {0, 0});
         QVERIFY(found);
@@ -232,7 +214,7 @@ class TestContributions : public QObject {
     }
 
     void itIsStopped() {
-        Run run(windows(), {tensor::Value(counted({1, 1, 6, 6}))});
+        Run run(test::windowNetwork(), {tensor::Value(counted({1, 1, 6, 6}))});
         std::stop_source stop;
         stop.request_stop();
         const base::WorkContext stopped{stop.get_token(), {}};
@@ -243,7 +225,7 @@ class TestContributions : public QObject {
     }
 
     void theCommandsAnswer() {
-        Run run(windows(), {tensor::Value(counted({1, 1, 6, 6}))});
+        Run run(test::windowNetwork(), {tensor::Value(counted({1, 1, 6, 6}))});
         (void)run.answer("run");
         const QJsonObject parts = run.answer("contributions y[0,0] 1");
         const QJsonObject input = parts.value("contributions").toArray().at(0).toObject();

@@ -12,6 +12,7 @@
 #include "core/session/explanations.h"
 #include "core/session/why/place_text.h"
 #include "tests/support/onnx_file.h"
+#include "tests/support/window_network.h"
 
 namespace tst_why {
 
@@ -24,26 +25,6 @@ using tensor::Tensor;
 namespace onnx = test::onnxfile;
 
 namespace {
-
-std::string floats(const std::vector<float>& values) {
-    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
-}
-
-/// c = conv(x[1,1,6,6], ones of 3x3, stride 2, bias 0.5) [1,1,2,2]; "r/1" = relu(c); f = flatten [1,4]; y = f·w [1,1],
-/// w = 1, 2, 3, 4. x is 0, 1, … 35.
-std::string windowModel() {
-    onnx::Graph graph{
-        {{"Conv", {"x", "k", "b"}, {"c"}},
-         {"Relu", {"c"}, {"r/1"}},
-         {"Flatten", {"r/1"}, {"f"}},
-         {"MatMul", {"f", "w"}, {"y"}}},
-        {onnx::valueInfo("x", 1, {1, 1, 6, 6})},
-        {onnx::valueInfo("y", 1, {1, 1})},
-        {onnx::rawTensor("k", 1, {1, 1, 3, 3}, floats(std::vector<float>(9, 1))),
-         onnx::rawTensor("b", 1, {1}, floats({0.5F})), onnx::rawTensor("w", 1, {4, 1}, floats({1, 2, 3, 4}))}};
-    graph.nodes[0].attributes.push_back(onnx::intsAttribute("strides", {2, 2}));
-    return onnx::model(graph);
-}
 
 Tensor counting(const tensor::Shape& shape) {
     std::vector<float> values(static_cast<std::size_t>(shape.numel()));
@@ -75,7 +56,7 @@ class TestWhy : public QObject {
 
   private slots:
     void aProductLeadsBackToTheInput() {
-        Opened opened(windowModel(), counting({1, 1, 6, 6}));
+        Opened opened(test::windowNetwork("r/1"), counting({1, 1, 6, 6}));
         opened.session.runs().run();
         // y = 1·63.5 + 2·81.5 + 3·171.5 + 4·189.5 of sums of 3x3 windows at (0,0), (0,2), (2,0), (2,2).
         const auto y = session::explain(opened.session, {opened.node("y"), {}, {0, 0}});
@@ -117,7 +98,7 @@ class TestWhy : public QObject {
     }
 
     void contributionsAreAtTheirPlaces() {
-        Opened opened(windowModel(), counting({1, 1, 6, 6}));
+        Opened opened(test::windowNetwork("r/1"), counting({1, 1, 6, 6}));
         opened.session.runs().run();
         const auto c = session::explain(opened.session, {opened.node("c"), {}, {0, 0, 1, -1}});
         QVERIFY(c);
@@ -134,7 +115,7 @@ class TestWhy : public QObject {
     }
 
     void theReceptiveFieldIsABoxOfTheInput() {
-        Opened opened(windowModel(), counting({1, 1, 6, 6}));
+        Opened opened(test::windowNetwork("r/1"), counting({1, 1, 6, 6}));
         opened.session.runs().run();
         const auto one = session::receptiveField(opened.session, {opened.node("f"), {}, {0, 1}});
         QVERIFY2(one, one ? "" : one.error().text().c_str());
@@ -170,7 +151,7 @@ class TestWhy : public QObject {
     }
 
     void theCommandAnswersByItsContract() {
-        Opened opened(windowModel(), counting({1, 1, 6, 6}));
+        Opened opened(test::windowNetwork("r/1"), counting({1, 1, 6, 6}));
         QVERIFY(opened.answer("why y[0,0]").value("error").toString().contains("has not begun"));
         (void)opened.answer("run");
         const QJsonObject answer = opened.answer("why y[0, -1] 2");
@@ -222,7 +203,7 @@ class TestWhy : public QObject {
         QFETCH(QString, line);
         QFETCH(int, column);
         QFETCH(QString, says);
-        Opened opened(windowModel(), counting({1, 1, 6, 6}));
+        Opened opened(test::windowNetwork("r/1"), counting({1, 1, 6, 6}));
         (void)opened.answer("run");
         const QJsonObject answer = opened.answer(line.toStdString());
         QVERIFY2(answer.value("error").toString().contains(says), qPrintable(answer.value("error").toString()));
