@@ -7,6 +7,7 @@
 #include "core/analysis/infer.h"
 #include "core/exec/flatten.h"
 #include "core/exec/runner.h"
+#include "core/graph/inline_calls.h"
 #include "core/graph/operation_count.h"
 #include "core/graph/source_files.h"
 #include "core/ops/registry/effects.h"
@@ -33,13 +34,14 @@ bool isInput(const InternalGraph& graph, NodeId node) { return std::ranges::coun
 
 std::string nobodyNeeds(const std::string& name) { return "no end of the piece depends on '" + name + "'"; }
 
-/// Borders are in the main body: what is inside of a branch or a loop has no value of its own.
+/// Borders are in the main body, where calls around them were put in place: what is inside of a branch or a loop has no
+/// value of its own.
 base::Result<void> checkPlace(const InternalGraph& graph, NodeId node) {
     const Expr& producer = graph.expr(graph.node(node).producer);
     if (producer.body == graph.mainId()) return {};
     const ExprId owner = graph.body(producer.body).owner;
     std::string name = owner.valid() ? graph.expr(owner).target : "a body";
-    std::string hint = "a piece has whole calls, branches and loops";
+    std::string hint = "a piece has whole branches and loops";
     if (owner.valid() && !graph.expr(owner).outputs.empty()) {
         const std::string& output = graph.node(graph.expr(owner).outputs.front()).name;
         name = "'" + output + "'";
@@ -253,12 +255,48 @@ std::vector<NodeId> borderOf(const InternalGraph& graph, const std::vector<NodeI
     return result;
 }
 
+/// The calls that a node is inside of; none if a branch or a loop is between, which no piece begins or ends in.
+std::vector<ExprId> callsAround(const InternalGraph& graph, NodeId node) {
+    std::vector<ExprId> calls;
+    for (BodyId body = graph.expr(graph.node(node).producer).body; body != graph.mainId();) {
+        const ExprId owner = graph.body(body).owner;
+        if (!owner.valid() || !exec::isCall(graph.expr(owner))) return {};
+        calls.push_back(owner);
+        body = graph.expr(owner).body;
+    }
+    return calls;
+}
+
+std::vector<ExprId> callsAround(const InternalGraph& graph, const PieceEnds& ends) {
+    std::set<ExprId> found;
+    for (const std::vector<NodeId>* nodes : {&ends.from, &ends.to}) {
+        for (const NodeId node : *nodes) {
+            const std::vector<ExprId> calls = callsAround(graph, node);
+            found.insert(calls.begin(), calls.end());
+        }
+    }
+    return {found.begin(), found.end()};
+}
+
+base::Result<Piece> cutInlined(const Document& document, PieceEnds ends, std::span<const ExprId> calls,
+                               std::span<const Value> inputs, std::uint64_t seed, const base::WorkContext& work) {
+    graph::InlinedGraph inlined = graph::inlineCalls(*document.graph, calls);
+    for (std::vector<NodeId>* nodes : {&ends.from, &ends.to})
+        for (NodeId& node : *nodes) node = inlined.nodes[node.index()];
+    Document open = document;
+    open.graph = graph::withFiles(std::make_shared<const InternalGraph>(std::move(inlined.graph)),
+                                  graph::filesOf(document.graph));
+    return cutPiece(open, ends, inputs, seed, work);
+}
+
 }  // namespace
 
 base::Result<Piece> cutPiece(const Document& document, const PieceEnds& given, std::span<const Value> inputs,
                              std::uint64_t seed, const base::WorkContext& work) {
     const InternalGraph& graph = *document.graph;
     const PieceEnds ends{borderOf(graph, given.from), borderOf(graph, given.to)};
+    if (const std::vector<ExprId> calls = callsAround(graph, ends); !calls.empty())
+        return cutInlined(document, ends, calls, inputs, seed, work);
     SONDE_TRY(checkEnds(document, ends));
     exec::PlanOptions options;
     options.watch = ends.from;

@@ -28,10 +28,11 @@ struct Piece {
 
 /// Cuts out what `to` needs, back to `from` or the model's inputs, and runs the model once on `inputs` (one value for
 /// each of its graph's inputs) for the values at the border. Operations that write in place stay if they write to what
-/// the piece has; the file's constants are shared. What a call returns is taken for the
-/// call's value, what it is given for that value. Errors (Usage): a node inside of a call, branch or loop; a border
-/// value that is no tensor; an end that is an input, a constant, or also a beginning; a beginning that no end depends
-/// on; random operators in between, whose values a piece cannot have. Errors of the run.
+/// the piece has; the file's constants are shared. What a call returns is taken for the call's value, what it is given
+/// for that value; a call that a border is inside of stands in the piece as what it computes. Errors (Usage): a node
+/// inside of a branch or loop; a border value that is no tensor; an end that is an input, a constant, or also a
+/// beginning; a beginning that no end depends on; random operators in between, whose values a piece cannot have. Errors
+/// of the run.
 base::Result<Piece> cutPiece(const Document& document, const PieceEnds& ends, std::span<const tensor::Value> inputs,
                              std::uint64_t seed = 0, const base::WorkContext& work = {});
 

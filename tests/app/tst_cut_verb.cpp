@@ -107,6 +107,11 @@ void TestCutVerb::piecesOfModelsAgree_data() {
     QTest::newRow("transformer") << "gpt_mini.trace.pt" << QStringList{"--to", "blocks.0:"};
     QTest::newRow("control flow") << "control_flow.onnx" << QStringList{"--to", "#last"};
     QTest::newRow("recurrent") << "lstm_classifier.onnx" << QStringList{"--to", "#last"};
+    // Calls of modules are opened where a border is inside of them; one that returns a tuple, too.
+    QTest::newRow("from one call into another")
+        << "lstm_classifier.trace.pt" << QStringList{"--from", "lstm/lstm", "--to", "fc/linear"};
+    QTest::newRow("inside of a call with several outputs")
+        << "lstm_classifier.trace.pt" << QStringList{"--to", "lstm/lstm_1", "--to", "fc/linear"};
 }
 void TestCutVerb::piecesOfModelsAgree() {
     QFETCH(QString, model);
