@@ -450,8 +450,9 @@ const std::vector<DebugCommands::Command>& DebugCommands::commands() {
          {"contributions NODE[INDEX] [COUNT]", "How large a part the elements of the inputs have in an element"},
          [](Call& call) { call.done(answerContributions(call.session, call.words, call.answer)); }},
         {"chain",
-         {"chain NODE[INDEX]",
-          "The largest term of an element, the largest of that, and so on; for NaN, to its origin"},
+         {"chain NODE[INDEX] [against FILE|baseline|none]",
+          "The largest term of an element, the largest of that, and so on; for NaN, to its origin; of what differs "
+          "from a reference (.npz), or from the run without edits, back to where the difference is made"},
          [](Call& call) { call.done(answerChain(call.session, call.words, call.answer)); }},
         {"gradient",
          {"gradient [NODE[INDEX]] [to NODE]… [save FILE]",

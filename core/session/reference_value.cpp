@@ -24,6 +24,8 @@ base::Result<tensor::Value> referenceValue(const document::Document& document, c
     std::vector<std::string> wanted{"node." + name};
     for (const document::NamedNode& output : document.outputs)
         if (output.node == node) wanted.push_back("out." + output.name);
+    for (const document::NamedNode& input : document.inputs)
+        if (input.node == node) wanted.push_back("in." + input.name);
     const std::vector<std::string>& keys = reference.values.keys;
     const auto read = [&](const std::string& key) -> base::Result<tensor::Value> {
         SONDE_ASSIGN(tensor::Tensor tensor, reference.values.read(key));

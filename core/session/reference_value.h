@@ -10,9 +10,9 @@
 
 namespace sonde::session {
 
-/// The value that a reference file (.npz) has for a node: under node.NAME, of an output also under out.NAME; of several
-/// cases the first that has one. Blocks. Errors: those of document::openReference(); (Usage) the file has none, or a
-/// summary only.
+/// The value that a reference file (.npz) has for a node: under node.NAME, of an output also under out.NAME, of an
+/// input under in.NAME; of several cases the first that has one. Blocks. Errors: those of document::openReference();
+/// (Usage) the file has none, or a summary only.
 base::Result<tensor::Value> referenceValue(const document::Document& document, const std::string& path,
                                            graph::NodeId node, const base::WorkContext& work = {});
 

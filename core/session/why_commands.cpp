@@ -5,6 +5,7 @@
 
 #include "core/base/number_text.h"
 #include "core/graph/source_files.h"
+#include "core/session/chain_reference.h"
 #include "core/session/why/json.h"
 #include "core/session/why/run_reader.h"
 
@@ -47,7 +48,7 @@ base::Result<void> takeMember(why::Place& place, const tensor::Value& value) {
     return {};
 }
 
-/// What `look(reader, place, work)` finds in the run, seen from where it is.
+/// What `look(view, reader, place, work)` finds in the run, seen from where it is.
 template <typename T, typename Look>
 std::optional<PlaceProblem> lookAt(Session& session, const WrittenElement& element, std::optional<T>& found,
                                    Look look) {
@@ -59,7 +60,7 @@ std::optional<PlaceProblem> lookAt(Session& session, const WrittenElement& eleme
             why::Place place = element.place;
             SONDE_ASSIGN(const tensor::Value value, reader.value(place.node));
             SONDE_TRY(takeMember(place, value));
-            SONDE_ASSIGN(T seen, look(reader, place, work));
+            SONDE_ASSIGN(T seen, look(view, reader, place, work));
             SONDE_TRY(graph::checkFiles(session.document()->graph));
             return seen;
         },
@@ -98,7 +99,7 @@ std::optional<PlaceProblem> answerWhy(Session& session, const debug::Words& word
     if (auto problem = readCount(element, options.terms)) return problem;
     const graph::InternalGraph& graph = *session.document()->graph;
     std::optional<why::Explanation> found;
-    auto problem = lookAt(session, element, found, [&](auto& reader, const why::Place& place, const auto& work) {
+    auto problem = lookAt(session, element, found, [&](auto&, auto& reader, const why::Place& place, const auto& work) {
         return why::explain(graph, place, reader, options, work);
     });
     if (found) why::addExplanation(answer, *found, graph);
@@ -111,7 +112,7 @@ std::optional<PlaceProblem> answerField(Session& session, const debug::Words& wo
     if (!element.text.rest.empty()) return unexpectedRest(element);
     const graph::InternalGraph& graph = *session.document()->graph;
     std::optional<why::ReceptiveField> found;
-    auto problem = lookAt(session, element, found, [&](auto& reader, const why::Place& place, const auto& work) {
+    auto problem = lookAt(session, element, found, [&](auto&, auto& reader, const why::Place& place, const auto& work) {
         return why::receptiveField(graph, place, reader, work);
     });
     if (found) answer["field"] = why::fieldJson(*found, graph);
@@ -125,22 +126,51 @@ std::optional<PlaceProblem> answerContributions(Session& session, const debug::W
     if (auto problem = readCount(element, count)) return problem;
     const graph::InternalGraph& graph = *session.document()->graph;
     std::optional<why::Contributions> found;
-    auto problem = lookAt(session, element, found, [&](auto& reader, const why::Place& place, const auto& work) {
+    auto problem = lookAt(session, element, found, [&](auto&, auto& reader, const why::Place& place, const auto& work) {
         return why::contributions(graph, place, reader, {}, work);
     });
     if (found) why::addContributions(answer, *found, graph, count);
     return problem;
 }
 
+namespace {
+
+/// `against FILE|baseline|none` behind a place; without it what the session has.
+std::optional<PlaceProblem> readReference(Session& session, const WrittenElement& element, ChainReference& reference) {
+    debug::Words words(element.text.rest);
+    if (words.atEnd()) {
+        reference = chainReference(session);
+        return std::nullopt;
+    }
+    if (!words.takes("against")) return unexpectedRest(element);
+    const std::string what(words.rest());
+    const std::size_t column = element.column + element.text.restColumn - 1;
+    if (what.empty()) return PlaceProblem{base::usageError("against what?", {}, "FILE.npz, baseline or none"), column};
+    if (what == "none") return std::nullopt;
+    if (what != "baseline") {
+        reference.file = what;
+        return std::nullopt;
+    }
+    reference = chainReference(session);
+    if (reference.baseline) return std::nullopt;
+    return PlaceProblem{base::usageError("the run has no edits, and so no baseline"), column};
+}
+
+}  // namespace
+
 std::optional<PlaceProblem> answerChain(Session& session, const debug::Words& words, ordered_json& answer) {
     WrittenElement element;
     if (auto problem = readElement(session, words, element)) return problem;
-    if (!element.text.rest.empty()) return unexpectedRest(element);
+    ChainReference reference;
+    if (auto problem = readReference(session, element, reference)) return problem;
+    const bool mustDiffer = !element.text.rest.empty() && reference;
     const graph::InternalGraph& graph = *session.document()->graph;
     std::optional<why::Chain> found;
-    auto problem = lookAt(session, element, found, [&](auto& reader, const why::Place& place, const auto& work) {
-        return why::chain(graph, place, reader, {}, work);
-    });
+    auto problem =
+        lookAt(session, element, found,
+               [&](const debug::View& view, auto& reader, const why::Place& place, const base::WorkContext& work) {
+                   return followChain(view, place, reader, reference, mustDiffer, {}, work);
+               });
     if (found) why::addChain(answer, *found, graph);
     return problem;
 }

@@ -15,8 +15,9 @@ namespace sonde::session {
 std::optional<why::PlaceProblem> answerWhy(Session& session, const debug::Words& words, nlohmann::ordered_json& answer);
 std::optional<why::PlaceProblem> answerField(Session& session, const debug::Words& words,
                                              nlohmann::ordered_json& answer);
-/// The commands `contributions NODE[INDEX] [COUNT]` and `chain NODE[INDEX]` likewise: how large a part the elements of
-/// the inputs have in the element, and the largest terms one after the other.
+/// The commands `contributions NODE[INDEX] [COUNT]` and `chain NODE[INDEX] [against FILE|baseline|none]` likewise: how
+/// large a part the elements of the inputs have in the element, and the terms that differ most from the reference, or
+/// the largest ones, one after the other.
 std::optional<why::PlaceProblem> answerContributions(Session& session, const debug::Words& words,
                                                      nlohmann::ordered_json& answer);
 std::optional<why::PlaceProblem> answerChain(Session& session, const debug::Words& words,

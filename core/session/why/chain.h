@@ -12,7 +12,9 @@ struct Chain {
     std::vector<Explanation> hops;  ///< the element that was asked about first
     /// Why it goes no further: "an input of the model", "NaN is made here: no term is NaN or infinite".
     std::string end;
-    bool isOrigin = false;  ///< of NaN or infinity, which none of the last hop's terms has
+    bool isOrigin = false;  ///< of NaN or infinity, which none of the last hop's terms has; of a difference
+    /// What the hops' elements are in the reference that was followed; nothing where it has none. Empty without one.
+    std::vector<std::optional<double>> references = {};
 };
 
 struct ChainOptions {

@@ -83,12 +83,15 @@ void addContributions(ordered_json& answer, const Contributions& contributions, 
 
 void addChain(ordered_json& answer, const Chain& chain, const graph::InternalGraph& graph) {
     answer["chain"] = ordered_json::array();
-    for (const Explanation& hop : chain.hops) {
+    for (std::size_t i = 0; i < chain.hops.size(); ++i) {
+        const Explanation& hop = chain.hops[i];
         ordered_json json{{"node", nameOf(hop.place, graph)},
                           {"index", hop.place.index},
                           {"operator", hop.operatorName},
                           {"value", finiteOrText(hop.value)}};
         if (hop.place.member) json["member"] = *hop.place.member;
+        if (i < chain.references.size())
+            json["reference"] = chain.references[i] ? finiteOrText(*chain.references[i]) : ordered_json();
         answer["chain"].push_back(std::move(json));
     }
     answer["end"] = chain.end;

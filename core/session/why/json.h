@@ -22,8 +22,8 @@ nlohmann::ordered_json fieldJson(const ReceptiveField& field, const graph::Inter
 void addContributions(nlohmann::ordered_json& answer, const Contributions& contributions,
                       const graph::InternalGraph& graph, std::size_t elements);
 
-/// Adds "chain", [{"node","index","operator","value"}…], "end" and "origin", the name of the last node if NaN or
-/// infinity is made there, else null.
+/// Adds "chain", [{"node","index","operator","value"}…], "end" and "origin", the name of the last node if NaN, infinity
+/// or the difference from the reference is made there, else null. With a reference each has "reference", too.
 void addChain(nlohmann::ordered_json& answer, const Chain& chain, const graph::InternalGraph& graph);
 
 }  // namespace sonde::session::why

@@ -3,6 +3,8 @@
 #include <QtTest>
 
 #include <functional>
+#include <numeric>
+#include <random>
 
 #include "core/exec/runner.h"
 #include "tests/core/session/gradient/small_net.h"
@@ -204,6 +206,116 @@ static void addOnnxRows(const std::function<void(const char*, Case)>& row) {
                        }});
 }
 
+/// Shapes and arguments by chance: other ones with SONDE_RANDOM_SEED.
+class RandomRows {
+  public:
+    using Row = std::function<void(const char*, Case)>;
+    RandomRows(unsigned seed, const Row& row) : m_random(seed), m_row(row) {}
+
+    void add(int number) {
+        m_number = number;
+        picks();
+        blocks();
+        resized();
+        simple();
+    }
+
+  private:
+    std::int64_t number(std::int64_t low, std::int64_t high) {
+        return low + static_cast<std::int64_t>(m_random() % static_cast<unsigned>(high - low + 1));
+    }
+    Dims shape(std::size_t low, std::size_t high, std::int64_t largest = 3) {
+        Dims dims(static_cast<std::size_t>(number(std::int64_t(low), std::int64_t(high))));
+        for (std::int64_t& dim : dims) dim = number(1, largest);
+        return dims;
+    }
+    static std::int64_t count(const Dims& dims) {
+        return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
+    }
+    Argument indices(const Dims& dims, std::int64_t size) {
+        std::vector<std::int64_t> values(static_cast<std::size_t>(count(dims)));
+        for (std::int64_t& value : values) value = number(-size, size - 1);
+        return Argument::of(Value(Tensor::of<std::int64_t>(tensor::Shape(dims), values)));
+    }
+    void row(const std::string& op, Case one) {
+        m_row(qPrintable(QString("%1, random %2").arg(op.c_str()).arg(m_number)), std::move(one));
+    }
+    /// An operator on x and one constant.
+    void with(const std::string& op, int version, const Dims& x, Argument second, Attributes attributes = {}) {
+        row(op, {{x}, [=](SmallNet& net, const Nodes& xs) {
+                     return onnx(net, op, version, {on(xs[0]), second}, attributes);
+                 }});
+    }
+
+    void picks() {
+        Dims x = shape(1, 4);
+        const auto axis = static_cast<std::size_t>(number(0, std::int64_t(x.size()) - 1));
+        const Attributes along{{"axis", static_cast<std::int64_t>(axis)}};
+        Dims at = x;
+        at[axis] = number(1, 4);
+        with("GatherElements", 13, x, indices(at, x[axis]), along);
+        with("Gather", 13, x, indices(shape(1, 2), x[axis]), along);
+        std::vector<double> kept(static_cast<std::size_t>(x[axis]), 1);
+        for (std::size_t i = 1; i < kept.size(); ++i) kept[i] = static_cast<double>(number(0, 1));
+        const Tensor condition = Tensor::of<double>({x[axis]}, kept).cast(tensor::DType::Bool).value();
+        with("Compress", 11, x, Argument::of(Value(condition)), along);
+        Dims repeats(x.size());
+        for (std::int64_t& times : repeats) times = number(1, 3);
+        with("Tile", 13, x, int64s(repeats));
+        // Of the first two axes one place in each row, along batches of the first axis or not.
+        const Dims y{number(1, 3), number(1, 3), number(1, 3)};
+        with("GatherND", 13, y, indices({y[0], 2, 1}, y[1]), {{"batch_dims", std::int64_t{1}}});
+        with("GatherND", 13, y, indices({number(1, 4), 1}, y[0]));
+        Dims lengths(static_cast<std::size_t>(y[1]));
+        for (std::int64_t& length : lengths) length = number(1, y[0]);
+        with("ReverseSequence", 10, y, int64s(lengths));
+    }
+    void blocks() {
+        const std::int64_t size = number(1, 3);
+        const Attributes by{{"blocksize", size}};
+        row("SpaceToDepth",
+            plain("SpaceToDepth", 13, {{1, number(1, 2), size * number(1, 2), size * number(1, 2)}}, by));
+        for (const char* mode : {"DCR", "CRD"})
+            row(std::string("DepthToSpace ") + mode,
+                plain("DepthToSpace", 13, {{1, size * size * number(1, 2), number(1, 2), number(1, 3)}},
+                      {{"blocksize", size}, {"mode", std::string(mode)}}));
+    }
+    void resized() {
+        const Dims x{1, number(1, 2), number(1, 3), number(2, 3)};
+        const std::vector<float> scales{1, 1, static_cast<float>(number(2, 5)) / 2,
+                                        static_cast<float>(number(2, 5)) / 2};
+        for (const char* mode : {"nearest", "linear"})
+            row(std::string("Upsample ") + mode,
+                {{x}, [=](SmallNet& net, const Nodes& xs) {
+                     return onnx(net, "Upsample", 9, {on(xs[0]), Argument::of(Value(Tensor::of<float>({4}, scales)))},
+                                 {{"mode", std::string(mode)}});
+                 }});
+    }
+    void simple() {
+        const Dims x = shape(2, 4);
+        const std::int64_t axis = number(0, std::int64_t(x.size()) - 1);
+        const Dims scaled(x.begin() + axis, x.end());
+        row("RMSNormalization", plain("RMSNormalization", 23, {x, scaled}, {{"axis", axis}, {"epsilon", 0.01}}));
+        row("LayerNormalization",
+            plain("LayerNormalization", 17, {x, scaled, scaled}, {{"axis", axis}, {"epsilon", 0.01}}));
+        row("Swish", plain("Swish", 24, {x}, {{"alpha", 0.25 * static_cast<double>(number(1, 8))}}, -2, 2));
+        row("Hardmax", plain("Hardmax", 13, {x}, {{"axis", axis}}));
+        row("Softmax", plain("Softmax", 13, {x}, {{"axis", axis}}));
+        row("ReduceL2", plain("ReduceL2", 13, {x}, {{"axes", Dims{axis}}}));
+        const Dims broadcast{x.back()};
+        row("Mul, broadcast", plain("Mul", 14, {x, broadcast}));
+        row("Div, broadcast", plain("Div", 14, {broadcast, x}));
+        const std::int64_t groups = number(1, 2), in = number(1, 2), out = number(1, 2), k = number(1, 3);
+        row("Conv",
+            plain("Conv", 11, {{1, groups * in, number(k, 5)}, {groups * out, in, k}, {groups * out}},
+                  {{"group", groups}, {"strides", Dims{number(1, 2)}}, {"pads", Dims{number(0, 1), number(0, 2)}}}));
+    }
+
+    std::mt19937 m_random;
+    const Row& m_row;
+    int m_number = 0;
+};
+
 static void addAtenRows(const std::function<void(const char*, Case)>& row) {
     for (const char* op : {"relu", "relu_", "sigmoid", "tanh", "silu", "abs", "neg", "exp", "contiguous"})
         row(op, aten(op, {{2, 3}}, {}, -1, 1));
@@ -297,6 +409,10 @@ void TestGradientRules::agreesWithDifferences_data() {
     QTest::addColumn<std::shared_ptr<Case>>("one");
     const auto row = [](const char* name, Case one) { QTest::newRow(name) << std::make_shared<Case>(std::move(one)); };
     addOnnxRows([&](const char* name, Case one) { row(name, std::move(one)); });
+    const RandomRows::Row random = [&](const char* name, Case one) { row(name, std::move(one)); };
+    constexpr int kShapes = 4;
+    RandomRows rows(static_cast<unsigned>(qEnvironmentVariableIntValue("SONDE_RANDOM_SEED")) + 17, random);
+    for (int i = 0; i < kShapes; ++i) rows.add(i);
     addAtenRows([&](const char* name, Case one) { row(qPrintable(QString("aten: %1").arg(name)), std::move(one)); });
 }
 

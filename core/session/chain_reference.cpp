@@ -1,0 +1,76 @@
+#include "core/session/chain_reference.h"
+
+#include <map>
+
+#include "core/session/reference_value.h"
+#include "core/session/why/reference_chain.h"
+
+namespace sonde::session {
+
+using graph::NodeId;
+using tensor::Value;
+
+namespace {
+
+class FileReader : public why::Reader {
+  public:
+    FileReader(const document::Document& document, const std::string& path, const base::WorkContext& work)
+        : m_document(document), m_path(path), m_work(work) {}
+    base::Result<Value> value(NodeId node) override { return referenceValue(m_document, m_path, node, m_work); }
+
+  private:
+    const document::Document& m_document;
+    const std::string& m_path;
+    const base::WorkContext& m_work;
+};
+
+class BaselineReader : public why::Reader {
+  public:
+    BaselineReader(const debug::View& view, debug::RecordedRun& baseline, const base::WorkContext& work)
+        : m_view(view), m_baseline(baseline), m_work(work) {}
+    base::Result<Value> value(NodeId node) override {
+        return debug::shownValue(m_view, &m_baseline, debug::ShownValues::Baseline, node, m_work);
+    }
+
+  private:
+    const debug::View& m_view;
+    debug::RecordedRun& m_baseline;
+    const base::WorkContext& m_work;
+};
+
+}  // namespace
+
+ChainReference chainReference(Session& session, bool isDebugged) {
+    ChainReference reference;
+    if (isDebugged && session.debugger().isCounterfactual()) {
+        if (auto baseline = session.debugger().baselineRun()) reference.baseline = std::move(*baseline);
+        return reference;
+    }
+    const auto& files = session.comparison().references();
+    if (session.comparison().isKnown() && !files.empty() && files.front().ends_with(".npz"))
+        reference.file = files.front();
+    return reference;
+}
+
+base::Result<why::Chain> followChain(const debug::View& view, const why::Place& place, why::Reader& reader,
+                                     const ChainReference& reference, bool mustDiffer, const why::ChainOptions& options,
+                                     const base::WorkContext& work) {
+    const graph::InternalGraph& graph = *view.document().graph;
+    if (reference) {
+        why::ReferenceChainOptions full{options.hops, options.terms};
+        // Two runs of one engine differ in nothing else.
+        if (reference.baseline) full.tolerance = 0;
+        auto chain = [&] {
+            if (reference.baseline) {
+                BaselineReader right(view, *reference.baseline, work);
+                return why::referenceChain(graph, place, reader, right, full, work);
+            }
+            FileReader right(view.document(), reference.file, work);
+            return why::referenceChain(graph, place, reader, right, full, work);
+        }();
+        if (chain || mustDiffer || chain.error().kind != base::ErrorKind::Usage) return chain;
+    }
+    return why::chain(graph, place, reader, options, work);
+}
+
+}  // namespace sonde::session

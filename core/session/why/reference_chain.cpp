@@ -1,0 +1,221 @@
+#include "core/session/why/reference_chain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace sonde::session::why {
+
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+/// Elements of one node that are tried where the reference has no value of it, and hops to such elements in all.
+constexpr std::size_t kMaxTried = 4, kMaxUnknown = 1'000;
+
+using PlaceId = std::tuple<std::uint32_t, std::size_t, std::vector<std::int64_t>>;
+PlaceId idOf(const Place& place) { return {place.node.value, place.member.value_or(0), place.index}; }
+
+/// A term that may differ, and what for.
+struct Candidate {
+    Place place;
+    bool isKnown = false;  ///< it differs; else the reference has no value of it
+    double added = 0;      ///< to the difference of the element; of one that is not known the term itself
+    double apart = 0;      ///< from the reference
+};
+
+class ReferenceChain {
+  public:
+    ReferenceChain(const InternalGraph& graph, Reader& reader, Reader& reference, const ReferenceChainOptions& options,
+                   const base::WorkContext& work)
+        : m_graph(graph), m_reader(reader), m_reference(reference), m_options(options), m_work(work) {}
+
+    base::Result<Chain> run(const Place& start) {
+        SONDE_ASSIGN(Explanation first, explain(m_graph, start, m_reader, {m_options.terms}, m_work));
+        const auto expected = referenceOf(first.place);
+        if (!expected) return base::usageError("the reference has no value of '" + nameOf(first.place) + "'");
+        if (!differs(first.place, first.value, *expected))
+            return base::usageError("the element does not differ from the reference", {},
+                                    "name one that does, or follow the largest terms");
+        push(std::move(first), expected);
+        SONDE_TRY(follow());
+        return std::move(m_chain);
+    }
+
+  private:
+    const std::string& nameOf(const Place& place) const { return m_graph.node(place.node).name; }
+
+    // ---- the reference
+
+    struct Known {
+        std::optional<Value> value;
+        double tolerance = 0;
+    };
+    const Known& known(const Place& place) {
+        const auto key = std::pair(place.node, place.member.value_or(0));
+        if (const auto found = m_known.find(key); found != m_known.end()) return found->second;
+        Known known;
+        if (auto value = m_reference.value(place.node)) {
+            if (value->isListLike() && place.member && *place.member < value->items().size())
+                value = Value(value->items()[*place.member]);
+            if (value->isTensor()) known.tolerance = m_options.tolerance * largest(value->tensor());
+            known.value = std::move(*value);
+        }
+        return m_known.emplace(key, std::move(known)).first->second;
+    }
+    static double largest(const Tensor& tensor) {
+        double most = 0;
+        if (tensor.dtype() == tensor::DType::String || tensor::isComplex(tensor.dtype())) return most;
+        for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+            const double size = std::fabs(tensor.toDouble(i));
+            if (std::isfinite(size)) most = std::max(most, size);
+        }
+        return most;
+    }
+    std::optional<double> referenceOf(const Place& place) {
+        const Known& found = known(place);
+        if (!found.value || !found.value->isTensor()) return std::nullopt;
+        const Tensor& tensor = found.value->tensor();
+        if (place.index.size() != tensor.rank()) return std::nullopt;
+        std::int64_t element = 0;
+        for (std::size_t d = 0; d < tensor.rank(); ++d) {
+            if (place.index[d] < 0 || place.index[d] >= tensor.dim(d)) return std::nullopt;
+            element = element * tensor.dim(d) + place.index[d];
+        }
+        return tensor.toDouble(element);
+    }
+    /// Infinite where only one of both is a finite number.
+    static double distance(double a, double b) {
+        if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+        const double apart = std::fabs(a - b);
+        return std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
+    }
+    bool differs(const Place& place, double value, double expected) {
+        return distance(value, expected) > known(place).tolerance;
+    }
+
+    // ---- terms
+
+    static double product(double a, double b) {
+        const double size = std::fabs(a * b);
+        return std::isnan(size) ? (a == 0 || b == 0 ? 0 : std::numeric_limits<double>::infinity()) : size;
+    }
+    void addTerm(const Term& term, std::map<PlaceId, Candidate>& found) {
+        const auto add = [&](const Place& place, double value, double factor) {
+            if (!place.node.valid()) return;
+            Candidate candidate{place};
+            if (const auto expected = referenceOf(place)) {
+                if (!differs(place, value, *expected)) return;
+                candidate.isKnown = true;
+                candidate.apart = distance(value, *expected);
+                candidate.added = product(factor, candidate.apart);
+            } else if (isGiven(place.node)) {
+                return;  // the same in both
+            } else {
+                candidate.added = product(factor, value);
+            }
+            Candidate& sum = found.emplace(idOf(place), candidate).first->second;
+            sum.added = std::max(sum.added, candidate.added);
+        };
+        add(term.place, term.value, term.weight);
+        if (term.weightPlace) add(*term.weightPlace, term.weight, term.value);
+    }
+    bool isGiven(NodeId node) const {
+        const graph::ExprKind kind = m_graph.expr(m_graph.node(node).producer).kind;
+        return kind == graph::ExprKind::Constant || kind == graph::ExprKind::GetAttr ||
+               m_graph.node(node).constant.has_value();
+    }
+    /// What an element may have its difference from: the term that differs and adds most, else some of those that
+    /// nothing is known of.
+    base::Result<std::vector<Candidate>> candidates(const Place& place) {
+        SONDE_ASSIGN(const Explanation full, explain(m_graph, place, m_reader, {ops::kMaxTerms}, m_work));
+        std::map<PlaceId, Candidate> found;
+        for (const Term& term : full.terms) addTerm(term, found);
+        std::vector<Candidate> sorted;
+        for (auto& [id, candidate] : found) sorted.push_back(std::move(candidate));
+        std::ranges::stable_sort(sorted, [](const Candidate& a, const Candidate& b) {
+            return std::tuple(a.isKnown, a.added, a.apart) > std::tuple(b.isKnown, b.added, b.apart);
+        });
+        if (!sorted.empty() && sorted.front().isKnown) sorted.resize(1);
+        std::map<NodeId, std::size_t> tried;
+        std::erase_if(sorted, [&](const Candidate& one) { return ++tried[one.place.node] > kMaxTried; });
+        return sorted;
+    }
+
+    // ---- the way
+
+    void push(Explanation hop, std::optional<double> expected) {
+        m_chain.hops.push_back(std::move(hop));
+        m_chain.references.push_back(expected);
+    }
+    void cutTo(std::size_t hops) {
+        m_chain.hops.resize(hops);
+        m_chain.references.resize(hops);
+    }
+
+    base::Result<void> follow() {
+        while (m_chain.hops.size() < m_options.hops) {
+            if (m_work.cancelled()) return base::cancelled();
+            m_work.report("following what differs", m_chain.hops.size(), 0);
+            const std::size_t before = m_chain.hops.size();
+            SONDE_ASSIGN(const bool goesOn, goOn(Place(m_chain.hops.back().place)));
+            if (goesOn) continue;
+            cutTo(before);
+            end();
+            return {};
+        }
+        m_chain.end = "there may be more";
+        return {};
+    }
+    /// Goes on to the next element that differs, through those that nothing is known of. False: there is none.
+    base::Result<bool> goOn(const Place& from) {
+        SONDE_ASSIGN(const std::vector<Candidate> all, candidates(from));
+        for (const Candidate& one : all) {
+            if (!m_seen.insert(idOf(one.place)).second) continue;
+            if (!one.isKnown && ++m_unknown > kMaxUnknown) return false;
+            auto hop = explain(m_graph, one.place, m_reader, {m_options.terms}, m_work);
+            if (!hop && hop.error().kind == base::ErrorKind::Cancelled) return std::move(hop).error();
+            if (!hop) continue;
+            const std::size_t before = m_chain.hops.size();
+            push(std::move(*hop), referenceOf(one.place));
+            if (one.isKnown) return true;
+            SONDE_ASSIGN(const bool found, goOn(one.place));
+            if (found) return true;
+            cutTo(before);
+        }
+        return false;
+    }
+    /// The last hop differs, and nothing that it is made of does.
+    void end() {
+        m_chain.isOrigin = true;
+        const Explanation& last = m_chain.hops.back();
+        if (last.terms.empty())
+            m_chain.end = (last.note.empty() ? "a constant of the operator" : last.note) + ", other than the reference";
+        else m_chain.end = "the difference from the reference is made here: no term differs";
+    }
+
+    const InternalGraph& m_graph;
+    Reader& m_reader;
+    Reader& m_reference;
+    const ReferenceChainOptions& m_options;
+    const base::WorkContext& m_work;
+    std::map<std::pair<NodeId, std::size_t>, Known> m_known;
+    std::set<PlaceId> m_seen;
+    std::size_t m_unknown = 0;
+    Chain m_chain;
+};
+
+}  // namespace
+
+base::Result<Chain> referenceChain(const InternalGraph& graph, const Place& place, Reader& reader, Reader& reference,
+                                   const ReferenceChainOptions& options, const base::WorkContext& work) {
+    return ReferenceChain(graph, reader, reference, options, work).run(place);
+}
+
+}  // namespace sonde::session::why

@@ -1,0 +1,208 @@
+// Chains along what differs from a reference. Forty generated networks with a finite fault each, a quarter of whose
+// nodes the reference does not have: from the element of the output that is farthest off, the chain ends at the fault.
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+
+#include "core/session/chain_reference.h"
+#include "core/session/debug_commands.h"
+#include "core/session/repeated_run.h"
+#include "core/session/why/run_reader.h"
+#include "tests/support/linear_network.h"
+#include "tests/support/planted_networks.h"
+
+namespace tst_reference_chains {
+
+using namespace sonde;
+using namespace sonde::test;
+using session::why::Chain;
+
+namespace {
+
+constexpr int kNetworks = 40;
+
+std::optional<tensor::Tensor> outputOf(const QString& model, const tensor::Tensor& image) {
+    session::Session session;
+    if (!session.open(model.toStdString())) return std::nullopt;
+    session.runs().giveValues({tensor::Value(image)});
+    session.runs().run();
+    const auto& recording = session.runs().last().recording;
+    if (!recording || recording->outputs.empty()) return std::nullopt;
+    return recording->outputs.front().tensor();
+}
+
+/// Some networks give the same whatever comes in: their units are never active behind the fault.
+bool hasEffect(int index) {
+    PlantedNetwork network(index);
+    const QTemporaryDir files;
+    const QString right = files.filePath("right.onnx"), wrong = files.filePath("wrong.onnx");
+    if (!onnxfile::write(right, network.model(false)) || !onnxfile::write(wrong, network.model(true))) return false;
+    const auto expected = outputOf(right, network.image()), found = outputOf(wrong, network.given());
+    return expected && found && !tensor::identical(tensor::Value(*expected), tensor::Value(*found));
+}
+
+/// The networks whose fault makes no NaN, and is so found by comparing only.
+std::vector<int> finiteFaults() {
+    std::vector<int> indices;
+    for (int i = 0; static_cast<int>(indices.size()) < kNetworks; ++i)
+        if (PlantedNetwork(i).needsReference() && hasEffect(i)) indices.push_back(i);
+    return indices;
+}
+
+struct Followed {
+    std::vector<std::string> nodes;  ///< of the hops
+    Chain chain;
+};
+
+/// The chain of the output's element that is farthest from the reference.
+std::optional<Followed> follow(const QString& model, const tensor::Tensor& image, const QString& reference,
+                               const tensor::Tensor& right) {
+    session::Session session;
+    if (!session.open(model.toStdString())) return std::nullopt;
+    session.runs().giveValues({tensor::Value(image)});
+    session.runs().run();
+    const auto again = session::RepeatedRun::of(session);
+    if (!again) return std::nullopt;
+    const base::WorkContext work;
+    const graph::InternalGraph& graph = *session.document()->graph;
+    const graph::NodeId output = graph.findNode("y");
+    if (!(*again)->reach(output, work)) return std::nullopt;
+    const session::debug::View view = (*again)->view(output);
+    session::why::RunReader reader(view, work);
+    const auto value = reader.value(output);
+    if (!value) return std::nullopt;
+    std::int64_t element = 0;
+    const auto off = [&](std::int64_t i) { return std::fabs(value->tensor().toDouble(i) - right.toDouble(i)); };
+    for (std::int64_t i = 1; i < right.numel(); ++i)
+        if (off(i) > off(element)) element = i;
+    auto chain = session::followChain(view, {output, {}, {0, element}}, reader, {nullptr, reference.toStdString()},
+                                      true, {}, work);
+    if (!chain) {
+        qWarning("%s", chain.error().text().c_str());
+        return std::nullopt;
+    }
+    Followed followed;
+    for (const auto& hop : chain->hops) followed.nodes.push_back(graph.node(hop.place.node).name);
+    followed.chain = std::move(*chain);
+    return followed;
+}
+
+std::string text(const Followed& followed) {
+    std::string all;
+    for (const std::string& node : followed.nodes) all += node + " ";
+    return all + "(" + followed.chain.end + ")";
+}
+
+}  // namespace
+
+namespace {
+
+/// s = relu(x · w) + c with c = [10, 20]: of x = [[1, 2], [3, 4]].
+struct Linear {
+    QTemporaryDir folder;
+    session::Session session;
+    session::DebugCommands commands{session};
+
+    Linear() {
+        const std::string path = folder.filePath("linear.onnx").toStdString();
+        writeLinearNetwork(path);
+        if (!session.open(path)) return;
+        session.runs().giveValues({tensor::Value(tensor::Tensor::of<float>({2, 2}, {1, 2, 3, 4}))});
+        (void)commands.answer("run");
+    }
+    QJsonObject answer(const QString& line) {
+        return QJsonDocument::fromJson(QByteArray::fromStdString(commands.answer(line.toStdString()))).object();
+    }
+};
+QString nodesOf(const QJsonObject& answer) {
+    QStringList nodes;
+    for (const QJsonValue& hop : answer["chain"].toArray()) nodes << hop["node"].toString();
+    return nodes.join(' ');
+}
+
+}  // namespace
+
+class TestReferenceChains : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void theyEndAtAFiniteFault_data() {
+        QTest::addColumn<int>("index");
+        for (const int i : finiteFaults()) QTest::addRow("%d, %s", i, nameOf(PlantedNetwork(i).fault())) << i;
+    }
+    void theyEndAtAFiniteFault() {
+        QFETCH(int, index);
+        PlantedNetwork network(index);
+        QTemporaryDir files;
+        const QString right = files.filePath("right.onnx"), wrong = files.filePath("wrong.onnx"),
+                      npz = files.filePath("right.npz");
+        QVERIFY(onnxfile::write(right, network.model(false)));
+        QVERIFY(onnxfile::write(wrong, network.model(true)));
+        session::Session session;
+        QVERIFY(session.open(right.toStdString()));
+        const auto values = network.reference(session);
+        QVERIFY(!values.empty() && values.back().first == "out.y");
+        QVERIFY(io::writeNpz(npz.toStdString(), values));
+        const auto found = follow(wrong, network.given(), npz, values.back().second);
+        QVERIFY(found);
+        QVERIFY2(found->chain.isOrigin && found->nodes.back() == network.faultyNode(),
+                 (network.faultyNode() + " is not the end of " + text(*found)).c_str());
+        QCOMPARE(found->chain.references.size(), found->nodes.size());
+        QVERIFY(found->chain.references.back());
+    }
+
+    /// Of a run with edits the run without them is the reference.
+    void anEditIsTheOrigin_data() {
+        QTest::addColumn<QString>("edit");
+        QTest::addColumn<QString>("element");
+        QTest::addColumn<QString>("nodes");
+        QTest::newRow("value") << "set y[1, 0] = 9"
+                               << "s[1, 0]"
+                               << "s z y";
+        QTest::newRow("weight") << "set w[0, 1] = 5"
+                                << "s[0, 1]"
+                                << "s z y w";
+        QTest::newRow("input") << "set x[0, 1] = 3"
+                               << "s[0, 1]"
+                               << "s z y x";
+    }
+    void anEditIsTheOrigin() {
+        QFETCH(QString, edit);
+        QFETCH(QString, element);
+        QFETCH(QString, nodes);
+        Linear linear;
+        QVERIFY(!linear.answer(edit).contains("error"));
+        const QJsonObject answer = linear.answer("chain " + element);
+        QVERIFY2(!answer.contains("error"), qPrintable(answer["error"].toString()));
+        QCOMPARE(nodesOf(answer), nodes);
+        QCOMPARE(answer["origin"].toString(), nodes.section(' ', -1));
+        QCOMPARE(answer["chain"][0]["reference"].isDouble(), true);
+        QVERIFY(answer["chain"][0]["reference"] != answer["chain"][0]["value"]);
+        // Without a reference as before, to the input.
+        QCOMPARE(nodesOf(linear.answer("chain " + element + " against none")), QString("s z y x"));
+    }
+    /// An element that does not differ is followed along its largest terms, unless a reference was named.
+    void withoutADifferenceTheLargestTermsCount() {
+        Linear linear;
+        QVERIFY(linear.answer("chain s[0, 0] against baseline")["error"].toString().contains("no baseline"));
+        QVERIFY(!linear.answer("set y[1, 0] = 9").contains("error"));
+        const QJsonObject answer = linear.answer("chain s[0, 0]");
+        QCOMPARE(nodesOf(answer), QString("s z y x"));
+        QVERIFY(answer["origin"].isNull());
+        const QJsonObject refused = linear.answer("chain s[0, 0] against baseline");
+        QVERIFY2(refused["error"].toString().contains("does not differ"), qPrintable(refused["error"].toString()));
+        QVERIFY(linear.answer("chain s[0, 0] against none.npz").contains("error"));
+        QVERIFY(linear.answer("chain s[0, 0] along baseline").contains("error"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestReferenceChains)
+
+}  // namespace tst_reference_chains
+
+#include "tst_reference_chains.moc"
