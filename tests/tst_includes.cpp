@@ -60,7 +60,7 @@ const QList<Rule>& rules() {
         {"core/document", kCore},
         {"core/export", {"core/document"}},
         {"core/ort", {"core/export"}},
-        {"core/session", {"core/document", "core/export"}},
+        {"core/session", {"core/document", "core/export", "core/ort"}},
         {"ui/context", {"core/session", "core/export", "core/ort"}},
         {"ui/models", {"ui/context"}},
         {"ui/theme", {}},

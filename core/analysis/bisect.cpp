@@ -1,6 +1,7 @@
 #include "core/analysis/bisect.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <set>
 
@@ -23,6 +24,7 @@ struct Judged {
     bool ok = true;
     Difference difference;
     std::string note;
+    Value other;  ///< of one that is not ok
 };
 
 Judged judge(const Value& own, const Value& other, const Tolerances& tolerances) {
@@ -82,27 +84,62 @@ class Bisector {
         m_nodes.assign(matched.begin(), matched.end());
         std::ranges::stable_sort(m_nodes, {}, [this](NodeId node) { return positionOf(node); });
         m_found.computed = all.size();
+        if (m_model.values) std::erase_if(m_nodes, [&](NodeId node) { return !m_model.values->contains(node); });
         m_found.matched = m_nodes.size();
         for (const NodeId node : m_graph.outputs()) m_outputs.push_back(m_upstream.sourceOf(node));
     }
 
     base::Result<void> runModel(exec::Runner& runner) {
+        if (m_model.values) {
+            m_values = *m_model.values;
+            return {};
+        }
         exec::PlanOptions options;
         options.watch = m_nodes;
         SONDE_ASSIGN(const auto plan, exec::Plan::make(m_model.graph, options));
         exec::RunOptions run;
         run.seed = m_model.seed;
-        const exec::Recording recording = runner.run(*plan, m_model.inputs, m_work, run);
+        const exec::Recording recording = runner.run(*plan, m_model.inputs, stopOnly(), run);
         if (recording.error) return *recording.error;
         for (const NodeId node : m_nodes)
             if (const Value* const value = recording.value(node)) m_values.emplace(node, *value);
         return {};
     }
 
+    base::WorkContext stopOnly() const { return {m_work.stop, {}}; }
+
     base::Result<BisectTarget::Values> runTarget(const BisectTarget::Values& given, const std::vector<NodeId>& wanted) {
+        constexpr std::size_t kRun = 100;
+        const std::size_t expected =
+            std::max<std::size_t>(2 + static_cast<std::size_t>(std::bit_width(m_nodes.size())), m_found.runs + 1);
+        const std::string what = "run " + std::to_string(m_found.runs + 1) + " of at most " + std::to_string(expected);
+        const auto report = [&, before = m_found.runs * kRun](std::size_t part) {
+            m_work.report(what, before + part, expected * kRun);
+        };
         ++m_found.runs;
-        m_work.report("run " + std::to_string(m_found.runs) + " of the other model");
-        return m_target.run(given, wanted, m_work);
+        report(0);
+        const base::WorkContext inner{m_work.stop, [&](const base::Progress& progress) {
+                                          if (progress.total > 0)
+                                              report(std::min(progress.done * kRun / progress.total, kRun));
+                                      }};
+        auto values = m_target.run(given, wanted, inner);
+        addStep(given.size(), wanted, values);
+        return values;
+    }
+
+    void addStep(std::size_t given, const std::vector<NodeId>& wanted,
+                 const base::Result<BisectTarget::Values>& values) {
+        BisectStep step;
+        step.given = given;
+        if (!values) step.refusal = values.error().what;
+        for (const NodeId node : wanted) {
+            if (!values || m_upstream.isRandom(node) || !m_values.contains(node) || !values->contains(node)) continue;
+            ++step.compared;
+            if (!differing(node, *values)) continue;
+            ++step.differing;
+            if (!step.first.valid()) step.first = node;
+        }
+        m_found.steps.push_back(std::move(step));
     }
 
     /// Whether a node that the target computed has another value there; what has no value says nothing.
@@ -111,7 +148,9 @@ class Bisector {
         const auto other = others.find(node);
         if (own == m_values.end() || other == others.end()) return std::nullopt;
         Judged judged = judge(own->second, other->second, m_tolerances);
-        return judged.ok ? std::nullopt : std::optional(std::move(judged));
+        if (judged.ok) return std::nullopt;
+        judged.other = other->second;
+        return judged;
     }
 
     /// The first run: the target by itself.
@@ -184,10 +223,10 @@ class Bisector {
         for (const NodeId node : m_suspects) {
             auto judged = differing(node, *others);
             if (!judged) continue;
-            setPart(node, m_givable, std::move(*judged));
-            return true;
+            if (m_found.all.empty()) setPart(node, m_givable, std::move(*judged));
+            m_found.all.push_back(node);
         }
-        return false;
+        return !m_found.all.empty();
     }
 
     /// Differences add up on the way to the first value that differs. The more of A's values the target is given on
@@ -214,6 +253,7 @@ class Bisector {
         }
         way.resize(low);
         setPart(m_first, way, std::move(judged));
+        m_found.all = {m_first};
         m_found.isAccumulated = m_found.operations.size() > 1 && m_isTried;
         return {};
     }
@@ -235,6 +275,8 @@ class Bisector {
         m_found.operations.push_back(m_graph.node(node).producer);
         m_found.difference = judged.difference;
         m_found.note = std::move(judged.note);
+        m_found.own = m_values.at(node);
+        m_found.other = std::move(judged.other);
     }
 
     const BisectModel& m_model;

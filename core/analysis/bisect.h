@@ -34,28 +34,44 @@ struct BisectModel {
     std::shared_ptr<const graph::InternalGraph> graph;
     std::vector<tensor::Value> inputs;  ///< in the order of graph->inputs()
     std::uint64_t seed = 0;
+    /// By node what it gives, where that is known of elsewhere: then it is not run, and only these nodes count.
+    std::optional<BisectTarget::Values> values = {};
+};
+
+/// What one run of the target said.
+struct BisectStep {
+    std::size_t given = 0;      ///< values of A that it had in place of its own
+    std::size_t compared = 0;   ///< its values
+    std::size_t differing = 0;  ///< of them
+    graph::NodeId first;        ///< the first of them in execution order; invalid: none
+    std::string refusal;        ///< why there are no values; then nothing else counts but `given`
 };
 
 /// The smallest part of A found in which the target gives another value.
 struct Bisection {
     bool differs = false;  ///< of an output of A; without, only `matched`, `computed`, `runs` and `inBetween` count
     graph::NodeId node;    ///< where the part ends: the value that differs
+    /// Every value that differs by itself, computed from A's: `node` first, then later ones.
+    std::vector<graph::NodeId> all;
     std::vector<graph::NodeId> from;        ///< where it begins: both were given A's values of these
     std::vector<graph::ExprId> operations;  ///< of the part, in execution order
     /// No operation differs by itself: differences within the tolerance add up in the part.
     bool isAccumulated = false;
-    Difference difference;      ///< of `node`, computed from A's values of `from`
-    std::string note;           ///< why it cannot be measured: other shapes; empty if it was
-    std::size_t runs = 0;       ///< of the target
-    std::size_t matched = 0;    ///< computed values of A that the target has as well
-    std::size_t computed = 0;   ///< all of them, without what is in loops and branches
-    std::size_t inBetween = 0;  ///< values that differ, whether inherited or not
+    Difference difference;          ///< of `node`, computed from A's values of `from`
+    std::string note;               ///< why it cannot be measured: other shapes; empty if it was
+    tensor::Value own, other;       ///< of `node`: A's, and the target's computed from A's values of `from`
+    std::size_t runs = 0;           ///< of the target
+    std::vector<BisectStep> steps;  ///< one for each run
+    std::size_t matched = 0;        ///< computed values of A that the target has as well
+    std::size_t computed = 0;       ///< all of them, without what is in loops and branches
+    std::size_t inBetween = 0;      ///< values that differ, whether inherited or not
     std::vector<std::string> notes;
 };
 
 /// Runs both, and finds where they part: the first operation that gives another value for the same inputs, tried for
 /// all of them in one run of the target, each on A's values. Where none does, the part in which differences grow
-/// beyond the tolerance is halved until neither side of it does: at most 2 + log2(n) runs for n operations.
+/// beyond the tolerance is halved until neither side of it does: at most 2 + log2(n) runs for n operations. `work` is
+/// told how many of these are done, in hundredths of a run.
 /// Errors: those of A's run and of the target's first one; no output of A has a counterpart (Usage).
 base::Result<Bisection> bisect(const BisectModel& model, BisectTarget& target, const Tolerances& tolerances,
                                exec::Runner& runner, const base::WorkContext& work = {});

@@ -156,7 +156,9 @@ void TestBisectVerb::refusalsAreOneLine_data() {
         << QStringList{a, "-o", to} << 2 << "there is nothing to compare the model with";
     QTest::newRow("a model and an engine")
         << QStringList{a, b, "--ort", kFakeEngine, "-o", to} << 2 << "the model is to be compared with several things";
-    QTest::newRow("values") << QStringList{a, path("x.npz"), "-o", to} << 2 << "a file of values is no model";
+    QTest::newRow("values without outputs") << QStringList{a, path("x.npz"), "-o", to} << 1 << "compared";
+    QTest::newRow("values and inputs") << QStringList{a, path("x.npz"), "--input-data", path("x.npz"), "-o", to} << 2
+                                       << "reference values have inputs of their own";
     QTest::newRow("no output") << QStringList{a, b} << 2 << "-o FILE is missing";
     QTest::newRow("over the model") << QStringList{a, b, "-o", a} << 2 << "right.onnx";
     QTest::newRow("over the other model") << QStringList{a, b, "-o", b} << 2 << "wrong.onnx";

@@ -33,6 +33,11 @@ void TestHelpBisection::everyCommandPrintsWhatThePageShows() {
     }
     const std::vector<io::NamedTensor> given{{"in.x", tensor::Tensor::of<float>({2}, {1, -2})}};
     QVERIFY(io::writeNpz(folder.filePath("given.npz").toStdString(), given));
+    // As model.onnx has them.
+    const std::vector<io::NamedTensor> reference{{"in.x", tensor::Tensor::of<float>({2}, {1, -2})},
+                                                 {"node.h", tensor::Tensor::of<float>({2}, {-1, 2})},
+                                                 {"out.y", tensor::Tensor::of<float>({2}, {-0.75F, 2})}};
+    QVERIFY(io::writeNpz(folder.filePath("reference.npz").toStdString(), reference));
     int count = 0;
     for (const HelpCommand& command : readHelpPage(QStringLiteral("bisection.md")).commands) {
         // A verb in a sentence; what .ci/ort has.
@@ -41,7 +46,7 @@ void TestHelpBisection::everyCommandPrintsWhatThePageShows() {
         QVERIFY2(problem.isEmpty(), qPrintable(problem));
         ++count;
     }
-    QCOMPARE(count, 3);
+    QCOMPARE(count, 4);
 }
 
 QTEST_GUILESS_MAIN(TestHelpBisection)

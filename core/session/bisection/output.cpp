@@ -1,0 +1,168 @@
+// What was found as text and as JSON.
+
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/analysis/problem.h"
+#include "core/base/number_text.h"
+#include "core/base/visible_text.h"
+#include "core/session/bisection/bisection.h"
+
+namespace sonde::session::bisection {
+
+using analysis::Bisection;
+using base::visibleText;
+using graph::NodeId;
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string shownName(const Outcome& outcome, NodeId node) {
+    return visibleText(outcome.document->graph->node(node).name);
+}
+
+std::string counted(std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string differenceText(const Bisection& found) {
+    if (!found.note.empty()) return visibleText(found.note);
+    return fmt::format("max abs {:.3g}, max rel {:.3g}", found.difference.maxAbsolute, found.difference.maxRelative);
+}
+
+ordered_json jsonOf(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
+
+ordered_json stepsOf(const Outcome& outcome) {
+    ordered_json steps = ordered_json::array();
+    for (const analysis::BisectStep& step : outcome.found.steps) {
+        ordered_json one{{"given", step.given}};
+        if (step.refusal.empty()) {
+            one["compared"] = step.compared, one["differing"] = step.differing;
+            one["first"] = step.first.valid() ? ordered_json(outcome.document->graph->node(step.first).name)
+                                              : ordered_json(nullptr);
+        } else {
+            one["refusal"] = step.refusal;
+        }
+        steps.push_back(std::move(one));
+    }
+    return steps;
+}
+
+ordered_json operationsOf(const Outcome& outcome) {
+    const graph::InternalGraph& graph = *outcome.document->graph;
+    ordered_json operations = ordered_json::array();
+    for (const graph::ExprId id : outcome.found.operations) {
+        const graph::Expr& expr = graph.expr(id);
+        if (expr.outputs.empty()) continue;
+        operations.push_back({{"node", graph.node(expr.outputs.front()).name},
+                              {"operator", analysis::operatorText(expr)},
+                              {"qualname", expr.qualname ? ordered_json(*expr.qualname) : ordered_json(nullptr)}});
+    }
+    return operations;
+}
+
+ordered_json namesOf(const Outcome& outcome, const std::vector<NodeId>& nodes) {
+    ordered_json names = ordered_json::array();
+    for (const NodeId node : nodes) names.push_back(outcome.document->graph->node(node).name);
+    return names;
+}
+
+std::string indexText(const std::vector<std::int64_t>& index) { return fmt::format("[{}]", fmt::join(index, ", ")); }
+
+}  // namespace
+
+std::string moduleText(const graph::Expr& expr) {
+    if (!expr.qualname) return "-";
+    return expr.qualname->empty() ? "(root)" : *expr.qualname;
+}
+
+std::string stepText(const Outcome& outcome, std::size_t step) {
+    const analysis::BisectStep& one = outcome.found.steps[step];
+    std::string what = "by itself";
+    if (one.given > 0)
+        what =
+            step == 1 ? "each operation on equal inputs" : fmt::format("first {} given", counted(one.given, "value"));
+    if (!one.refusal.empty()) return what + ": " + visibleText(one.refusal);
+    if (one.differing == 0) return fmt::format("{}: {} agree", what, counted(one.compared, "value"));
+    return fmt::format("{}: {} of {} {}, first {}", what, one.differing, counted(one.compared, "value"),
+                       one.differing == 1 ? "differs" : "differ", shownName(outcome, one.first));
+}
+
+std::string findingText(const Outcome& outcome) {
+    const Bisection& found = outcome.found;
+    if (!found.differs) return "the outputs agree";
+    const std::size_t count = found.operations.size();
+    return found.isAccumulated
+               ? fmt::format("no operation differs by itself: differences add up in {} operations", count)
+               : "same inputs, other output: " + counted(count, "operation");
+}
+
+std::string countsText(const Outcome& outcome) {
+    const Bisection& found = outcome.found;
+    return fmt::format("{} of {} values are in both, {} differ; {} of {}", found.matched, found.computed,
+                       found.inBetween, counted(found.runs, "run"), visibleText(outcome.ran));
+}
+
+void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::WrittenPiece* written) {
+    const Bisection& found = outcome.found;
+    answer["differs"] = found.differs;
+    answer["other"] = outcome.other;
+    answer["runs"] = found.runs;
+    answer["steps"] = stepsOf(outcome);
+    answer["matched"] =
+        found.computed == 0 ? 1.0 : static_cast<double>(found.matched) / static_cast<double>(found.computed);
+    answer["differing"] = found.inBetween;
+    if (found.differs) {
+        const std::string& name = outcome.document->graph->node(found.node).name;
+        answer["node"] = name;
+        answer["other_node"] = outcome.otherNode.empty() ? name : outcome.otherNode;
+        answer["all"] = namesOf(outcome, found.all);
+        answer["from"] = namesOf(outcome, found.from);
+        answer["operations"] = operationsOf(outcome);
+        answer["accumulated"] = found.isAccumulated;
+        answer["max_abs"] = jsonOf(found.difference.maxAbsolute);
+        answer["max_rel"] = jsonOf(found.difference.maxRelative);
+        answer["note"] = found.note;
+        const auto farthest = farthestElement(outcome);
+        answer["index"] = farthest ? ordered_json(farthest->index) : ordered_json(nullptr);
+        answer["value"] = farthest ? jsonOf(farthest->own) : ordered_json(nullptr);
+        answer["other_value"] = farthest ? jsonOf(farthest->other) : ordered_json(nullptr);
+        answer["piece"] = written ? ordered_json(written->model.string()) : ordered_json(nullptr);
+        answer["values"] = written ? ordered_json(written->values.string()) : ordered_json(nullptr);
+    }
+    answer["notes"] = found.notes;
+}
+
+std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* written) {
+    const Bisection& found = outcome.found;
+    if (!found.differs) return "The outputs agree\n" + countsText(outcome) + "\n";
+    const graph::InternalGraph& graph = *outcome.document->graph;
+    const bool isRenamed = !outcome.otherNode.empty() && outcome.otherNode != graph.node(found.node).name;
+    std::string text = shownName(outcome, found.node) + " differs";
+    if (isRenamed) text += " (in " + visibleText(outcome.other) + ": " + visibleText(outcome.otherNode) + ")";
+    text += fmt::format("\n  {}, {}\n", findingText(outcome), differenceText(found));
+    if (const auto farthest = farthestElement(outcome))
+        text +=
+            fmt::format("  at {}: {} and {} in {}\n", indexText(farthest->index), base::roundedText(farthest->own, 6),
+                        base::roundedText(farthest->other, 6), visibleText(outcome.ran));
+    for (const NodeId node : found.from) text += "  from " + shownName(outcome, node) + "\n";
+    for (const graph::ExprId id : found.operations) {
+        const graph::Expr& expr = graph.expr(id);
+        if (expr.outputs.empty()) continue;
+        text += fmt::format("  {}  {}  {}\n", shownName(outcome, expr.outputs.front()),
+                            visibleText(analysis::operatorText(expr)), visibleText(moduleText(expr)));
+    }
+    constexpr std::size_t kListed = 8;
+    for (std::size_t i = 1; i < found.all.size() && i <= kListed; ++i)
+        text += "  " + shownName(outcome, found.all[i]) + " differs by itself too\n";
+    if (found.all.size() > kListed + 1) text += fmt::format("  and {} more\n", found.all.size() - kListed - 1);
+    text += countsText(outcome) + "\n";
+    if (written)
+        text += fmt::format("{} and {} have the piece; run alone, it differs from the model by {:.3g} at most\n",
+                            visibleText(written->model.string()), visibleText(written->values.string()),
+                            written->maxAbsolute);
+    return text;
+}
+
+}  // namespace sonde::session::bisection
