@@ -10,9 +10,10 @@ set -euo pipefail
 packages=(
     # tools
     g++ cmake ninja-build pkg-config ccache mold
-    # core: arithmetic, text, JSON, protobuf, zip files, hashes, pictures, layout
+    # core: arithmetic, text, JSON, protobuf, zip files, hashes, pictures, layout, sound
     libeigen3-dev libfmt-dev nlohmann-json3-dev libprotozero-dev libminizip-dev zlib1g-dev libstb-dev libgraphviz-dev
     libjpeg62-turbo-dev libwebp-dev libtiff-dev libopenjp2-7-dev libmimalloc-dev libssl-dev libre2-dev libutf8proc-dev
+    libsndfile1-dev libsamplerate0-dev
     # command line
     libcli11-dev
     # window and tests

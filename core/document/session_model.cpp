@@ -5,6 +5,7 @@
 #include "core/base/mapped_file.h"
 #include "core/document/format_plugin.h"
 #include "core/document/sha256.h"
+#include "core/io/inputs/data_files.h"
 #include "core/io/inputs/inputs.h"
 #include "core/io/inputs/npz_inputs.h"
 
@@ -33,7 +34,8 @@ std::optional<std::pair<std::string, std::string>> fileOfItem(const std::string&
     if (item.empty()) return std::nullopt;
     const io::ItemKind kind = io::kindOfItem(item);
     if (kind != io::ItemKind::File && kind != io::ItemKind::Archive) return std::nullopt;
-    const std::size_t end = kind == io::ItemKind::Archive ? io::splitArchiveItem(item).first.size() : item.size();
+    const std::size_t end =
+        (kind == io::ItemKind::Archive ? io::splitArchiveItem(item) : io::splitDataItem(item)).first.size();
     return std::pair(item.substr(0, end), item.substr(end));
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes starting corpora for the fuzz targets of the fixtures: make_corpus.py MODELS OUT (tests/data/models, a new folder).
 
-OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec, OUT/session_file. Names are hashes of the
+OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec, OUT/data_files, OUT/session_file. Names are hashes of the
 content. Big weights are cut: what the readers decide on lies in the first bytes.
 """
 import hashlib
@@ -9,10 +9,12 @@ import io
 import json
 import pathlib
 import sys
+import wave
 import zipfile
 
 SPECS = ["a.npy", "photo.png", "x:a.npy;mask:#rand(0,1)", "#rand(0,255,1,3,224,224)", "#rand(0,1,...)", "#rand(-1.5,1e3,2,...)",
          "#zeros", "file.npz", "file.npz#case1", "@list.txt", "x:#zeros;mask:#zeros", "x:#rand(0,1,1,3,4,4);mask:#rand(0,9,2)", ""]
+TABLES = [b"1,2,3\n-4.5e1,0,6\n", b"a;b\r\n1;2\r\n", b"\xef\xbb\xbf\"a, \"\"b\"\"\",c\n\"1\",nan\n", b"1\t2\n3\tinf", b"1,2,"]
 NODE = {"name": "fc", "qualname": "fc", "identity": "fc\tfc"}
 SESSION = {
     "format": "sonde-session", "version": 1,
@@ -71,6 +73,16 @@ def arrays(path, out):
             put(out / "npz", source.read(entry))
 
 
+def recording(channels, width, out):
+    target = io.BytesIO()
+    with wave.open(target, "wb") as made:
+        made.setnchannels(channels)
+        made.setsampwidth(width)
+        made.setframerate(8000)
+        made.writeframes(bytes(range(96)))
+    put(out / "data_files", target.getvalue())
+
+
 def main(models, out):
     for path in sorted(models.iterdir()):
         if path.suffix == ".pt" and zipfile.is_zipfile(path):
@@ -83,6 +95,10 @@ def main(models, out):
             put(out / "onnx", path.read_bytes())
     for spec in SPECS:
         put(out / "input_spec", spec.encode())
+    for channels, width in ((1, 1), (1, 2), (2, 2), (2, 3), (1, 4)):
+        recording(channels, width, out)
+    for text in TABLES:
+        put(out / "data_files", text)
     put(out / "session_file", json.dumps(SESSION).encode())
     for key in SESSION:
         put(out / "session_file", json.dumps({k: SESSION[k] for k in ("format", "version", "model", key)}).encode())

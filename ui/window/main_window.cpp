@@ -13,6 +13,7 @@
 
 #include <utility>
 
+#include "core/io/inputs/data_files.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -40,11 +41,7 @@ namespace sonde::window {
 
 namespace {
 
-bool isValueFile(const QString& path) {
-    static const QStringList suffixes{"npy", "npz", "png", "jpg", "jpeg", "bmp",
-                                      "gif", "tga", "psd", "ppm", "pgm",  "pnm"};
-    return suffixes.contains(QFileInfo(path).suffix().toLower());
-}
+bool isValueFile(const QString& path) { return io::isNamedAsData(path.toStdString()); }
 
 }  // namespace
 

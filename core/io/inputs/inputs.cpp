@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <tuple>
 
 #include "core/base/mapped_file.h"
 #include "core/io/inputs/agreement.h"
+#include "core/io/inputs/data_files.h"
 #include "core/io/inputs/literal.h"
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/inputs/random_input.h"
-#include "core/io/npz/npy.h"
 
 namespace sonde::io {
 
@@ -63,25 +64,15 @@ Result<Tensor> repeated(const Tensor& tensor, int times) {
 }
 
 Result<Value> fileValue(std::string_view item, const InputInfo& input, const InputOptions& options, std::string& note) {
-    const std::string path(item);
-    SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
-    const std::span<const std::byte> head = file->window(0, std::min<std::size_t>(file->sizeBytes(), 16));
-    Tensor tensor;
-    if (looksLikeNpy(head)) {
-        SONDE_ASSIGN(tensor, readNpy(file->bytes(), file, path));
-        note = conversionNote(path.substr(path.find_last_of("/\\") + 1), tensor.dtype(), input);
-    } else {
-        auto image = readImage(path);
-        if (!image) {
-            return usageError("the file is neither an image nor a .npy array", path,
-                              "arrays: .npy, .npz, file.npz#key; images: PNG, JPEG, WebP, TIFF, BMP, GIF, PNM");
-        }
-        auto pixels = imageTensor(*image, input.type, options.image);
-        if (!pixels) return std::move(pixels).error().at("input '" + input.name + "': " + path);
-        tensor = std::move(*pixels);
-    }
+    DataFile data;
+    std::tie(data.path, data.part) = splitDataItem(item);
+    SONDE_ASSIGN(data.file, base::MappedFile::open(data.path));
+    const DataFileKind* const kind =
+        dataFileKindOf(data.path, data.file->window(0, std::min<std::size_t>(data.file->sizeBytes(), 4096)));
+    if (!kind) return usageError("the file is of no kind that an input is read from", data.path, dataFileFormats());
+    SONDE_ASSIGN(Tensor tensor, kind->read(data, input, options, note));
     SONDE_ASSIGN(tensor, repeated(tensor, options.repeat));
-    return fitted(std::move(tensor), input, path);
+    return fitted(std::move(tensor), input, data.path);
 }
 
 /// No path of a file that is there, and nothing that a file would be called: a word or a number with a slip in it.
@@ -112,9 +103,9 @@ Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t
     if (kind == ItemKind::File && isWord(item)) return notAValue(item, input);
     if (input.type.kind && !input.type.isTensor()) {
         if (kind != ItemKind::File) return plainNumber(item, input, index, options);
-        return usageError("input '" + input.name + "' expects " + input.type.text() +
-                              ", which neither an image nor a .npy file can provide",
-                          std::string(item), "write it as text: " + input.name + ":3");
+        return usageError(
+            "input '" + input.name + "' expects " + input.type.text() + ", which no file of values provides",
+            std::string(item), "write it as text: " + input.name + ":3");
     }
     return kind == ItemKind::File ? fileValue(item, input, options, note) : generated(item, input, index, options);
 }

@@ -35,7 +35,8 @@ struct InputCase {
 };
 
 /// Makes input values of a specification (input-data.md, "Grammar"), npz files included:
-///   a.npy | photo.png           the one input
+///   a.npy | photo.png           the one input; further kinds of files: see data_files.h
+///   speech.wav#16000,0,512      a recording at 16,000 samples per second, 512 samples of it from the first
 ///   x:a.npy;mask:#rand(0,1)     several, by name; the name ends at the first ':' after a known input name
 ///   16000, [1,2,3], [[1,2]]     numbers (see literal.h); {2,3}: only a shape
 ///   #rand(min,max[,shape…])     uniform in [min,max), truncated for integers; one alone is for all inputs. min <= max.

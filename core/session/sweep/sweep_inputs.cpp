@@ -8,9 +8,8 @@
 #include <span>
 
 #include "core/document/input_infos.h"
-#include "core/io/image/image.h"
+#include "core/io/inputs/data_files.h"
 #include "core/io/inputs/inputs.h"
-#include "core/io/npz/npy.h"
 #include "core/io/npz/npz.h"
 #include "core/session/read_inputs.h"
 
@@ -54,16 +53,13 @@ enum class Kind : std::uint8_t { None, Archive, Value };
 
 /// By its name, so that a damaged file is an input that fails, else by its content.
 Kind kindOf(const fs::path& path) {
-    static const std::set<std::string> kPictures{".png", ".jpg", ".jpeg", ".bmp",  ".gif", ".psd", ".pnm",
-                                                 ".pgm", ".ppm", ".webp", ".tiff", ".tif", ".jp2"};
-    const std::string suffix = suffixOf(path);
-    if (suffix == ".npz") return Kind::Archive;
-    if (suffix == ".npy" || kPictures.contains(suffix)) return Kind::Value;
+    if (suffixOf(path) == ".npz") return Kind::Archive;
+    if (io::isNamedAsData(path.string())) return Kind::Value;
     std::array<char, 4096> head{};
     std::ifstream file(path, std::ios::binary);
     file.read(head.data(), head.size());
     const auto bytes = std::as_bytes(std::span(head.data(), static_cast<std::size_t>(file.gcount())));
-    return io::looksLikeNpy(bytes) || io::looksLikeImage(bytes) ? Kind::Value : Kind::None;
+    return io::dataFileKindOf(path.string(), bytes) ? Kind::Value : Kind::None;
 }
 
 /// "" for in.NAME, "case1" for case1.in.NAME, in the order of the archive.

@@ -15,6 +15,7 @@
 
 #include "core/document/input_infos.h"
 #include "core/io/image/image.h"
+#include "core/io/inputs/data_files.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/inputs.h"
 #include "ui/context/open_model.h"
@@ -34,9 +35,20 @@ using context::ModelInput;
 
 namespace {
 
-bool isArrayFile(const QString& source) {
-    const QString file = source.section(QLatin1Char('#'), 0, 0).toLower();
-    return file.endsWith(QLatin1String(".npy")) || file.endsWith(QLatin1String(".npz"));
+/// Whether the choices for pictures say something: not of files whose names tell another kind.
+bool mayBePicture(const QString& source) {
+    const std::string path = io::splitDataItem(source.toStdString()).first;
+    if (io::kindOfItem(path) == io::ItemKind::Archive) return false;
+    const io::DataFileKind* const kind = io::dataFileKindOf(path, {});
+    return !kind || kind->isPicture;
+}
+
+/// "*.npz *.npy *.png …"
+QString valueFilePatterns() {
+    QStringList patterns;
+    for (const std::string_view suffix : io::dataFileSuffixes())
+        patterns += QLatin1Char('*') + QString::fromUtf8(suffix.data(), static_cast<qsizetype>(suffix.size()));
+    return patterns.join(QLatin1Char(' '));
 }
 
 }  // namespace
@@ -150,13 +162,13 @@ void InputEditor::refresh() {
     m_flag->setChecked(source == QLatin1String("true") || source == QLatin1String("1"));
     m_flag->setText(m_flag->isChecked() ? tr("true") : tr("false"));
     m_source->setPlaceholderText(mode == Numbers ? tr("[1,2,3] or [[1,2],[3,4]]")
-                                                 : tr("image, .npy, .npz or #rand(0,1)"));
+                                                 : tr("image, .npy, .npz, .wav, .csv or #rand(0,1)"));
     if (!m_source->hasFocus() || !m_source->isModified()) m_source->setText(source);
     if (mode != File && !m_source->hasFocus()) m_source->setCursorPosition(0);  // a path tells most at its end
     m_source->setToolTip(source);
     m_source->setEnabled(mode != None);
     m_browse->setEnabled(true);
-    m_imageRow->setVisible(mode == File && !isArrayFile(source));
+    m_imageRow->setVisible(mode == File && mayBePicture(source));
     m_resize->setChecked(input->spec.image.resize);
     m_preset->setCurrentIndex(std::max(0, m_preset->findData(input->spec.image.preset)));
     showState(*input);
@@ -269,7 +281,7 @@ void InputEditor::browse() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters(
-        {tr("Values and images (*.npy *.npz *.png *.jpg *.jpeg *.bmp *.ppm *.pgm *.gif *.tga)"), tr("All files (*)")});
+        {tr("Values, images, recordings and tables (%1)").arg(valueFilePatterns()), tr("All files (*)")});
     const ModelInput* input = m_inputs.find(m_name);
     if (input && input->spec.isFile()) dialog->setDirectory(QFileInfo(input->spec.source).absolutePath());
     connect(dialog, &QFileDialog::fileSelected, this, &InputEditor::showFile);

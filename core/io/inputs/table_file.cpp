@@ -1,0 +1,221 @@
+// Tables of numbers as text: comma-separated values after RFC 4180, also with semicolons or tabs between them.
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/base/visible_text.h"
+#include "core/io/inputs/data_files.h"
+
+namespace sonde::io {
+
+namespace {
+
+using base::Result;
+using base::usageError;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+constexpr std::size_t kMaxCells = std::size_t{1} << 27;
+
+/// A cell as it is written, without its quotation marks, and where it stands.
+struct Cell {
+    std::string text;
+    bool endsRow = false;
+};
+
+/// Goes through the cells of a text; a quoted cell may hold separators and line ends, and "" for a quotation mark.
+class CellReader {
+  public:
+    CellReader(std::string_view text, char separator) : m_text(text), m_separator(separator) {}
+
+    bool atEnd() const { return m_at >= m_text.size(); }
+    std::size_t line() const { return m_line; }
+
+    Result<Cell> next(const std::string& path) {
+        Cell cell;
+        if (m_text[m_at] == '"') SONDE_TRY(readQuoted(cell, path));
+        else
+            cell.text = std::string(m_text.substr(m_at, m_text.find_first_of(stops(), m_at) - m_at)),
+            skip(cell.text.size());
+        if (atEnd()) {
+            cell.endsRow = true;
+        } else if (m_text[m_at] == m_separator) {
+            ++m_at;
+            if (atEnd()) m_text = {}, m_at = 0, m_endsInSeparator = true;
+        } else {
+            endRow();
+            cell.endsRow = true;
+        }
+        return cell;
+    }
+    /// The text ended behind a separator: one more cell, which is empty.
+    bool endsInSeparator() const { return m_endsInSeparator; }
+
+  private:
+    std::string stops() const { return std::string{m_separator, '\n', '\r'}; }
+    void skip(std::size_t count) { m_at = std::min(m_at + count, m_text.size()); }
+
+    void endRow() {
+        if (m_text[m_at] == '\r') ++m_at;
+        if (!atEnd() && m_text[m_at] == '\n') ++m_at;
+        ++m_line;
+    }
+
+    Result<void> readQuoted(Cell& cell, const std::string& path) {
+        const std::size_t begin = m_line;
+        for (++m_at;; ++m_at) {
+            if (atEnd()) return usageError("a quotation mark is never closed", path + " line " + std::to_string(begin));
+            if (m_text[m_at] == '\n') ++m_line;
+            if (m_text[m_at] != '"') {
+                cell.text += m_text[m_at];
+            } else if (m_at + 1 < m_text.size() && m_text[m_at + 1] == '"') {
+                cell.text += '"', ++m_at;
+            } else {
+                ++m_at;
+                break;
+            }
+        }
+        const bool isEnd = atEnd() || stops().find(m_text[m_at]) != std::string::npos;
+        if (!isEnd)
+            return usageError("something follows a closing quotation mark", path + " line " + std::to_string(m_line));
+        return {};
+    }
+
+    std::string_view m_text;
+    char m_separator;
+    std::size_t m_at = 0;
+    std::size_t m_line = 1;
+    bool m_endsInSeparator = false;
+};
+
+/// The one of , ; and tab that the first line has most of.
+char separatorOf(std::string_view text) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    char best = ',';
+    std::ptrdiff_t most = 0;
+    for (const char each : {',', ';', '\t'})
+        if (const std::ptrdiff_t count = std::ranges::count(line, each); count > most) most = count, best = each;
+    return best;
+}
+
+std::optional<double> numberOf(std::string_view text) {
+    const auto isBlank = [](char c) { return c == ' ' || c == '\t'; };
+    while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
+    if (text.starts_with('+')) text.remove_prefix(1);
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (text.empty() || end != text.data() + text.size()) return std::nullopt;
+    if (error == std::errc::result_out_of_range) return std::nullopt;
+    return number;
+}
+
+/// Rows of equal length; the first one may be names.
+class TableReader {
+  public:
+    TableReader(const DataFile& file, std::string& note) : m_path(file.path), m_note(note) {
+        const auto bytes = file.file->bytes();
+        m_text = std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        if (m_text.starts_with("\xEF\xBB\xBF")) m_text.remove_prefix(3);  // a byte order mark, as spreadsheets write it
+    }
+
+    Result<Tensor> read() {
+        const char separator = separatorOf(m_text);
+        CellReader cells(m_text, separator);
+        std::vector<Cell> row;
+        while (!cells.atEnd()) {
+            const std::size_t line = cells.line();
+            row.clear();
+            bool isWhole = false;
+            while (!isWhole && !cells.atEnd()) {
+                SONDE_ASSIGN(Cell cell, cells.next(m_path));
+                isWhole = cell.endsRow;
+                row.push_back(std::move(cell));
+            }
+            if (cells.endsInSeparator()) row.emplace_back();
+            SONDE_TRY(add(row, line));
+        }
+        if (m_values.empty()) return usageError("the table has no numbers", m_path);
+        const auto columns = static_cast<std::int64_t>(m_columns);
+        return Tensor::of<double>(Shape{static_cast<std::int64_t>(m_values.size()) / columns, columns}, m_values);
+    }
+
+  private:
+    base::Error wrong(const std::string& what, std::size_t line, std::size_t column) const {
+        return usageError(what, m_path + " line " + std::to_string(line) + ", column " + std::to_string(column + 1),
+                          "a table has one number in each cell; write nan where there is none");
+    }
+
+    Result<void> add(const std::vector<Cell>& row, std::size_t line) {
+        if (row.size() == 1 && row.front().text.find_first_not_of(" \t") == std::string::npos)
+            return {};  // an empty line
+        if (m_columns == 0) m_columns = row.size();
+        if (row.size() != m_columns)
+            return wrong(
+                "the row has " + std::to_string(row.size()) + " cells and the first one " + std::to_string(m_columns),
+                line, row.size() - 1);
+        const bool mayBeNames = m_values.empty() && !m_hasNames;
+        if (mayBeNames && std::ranges::none_of(row, [](const Cell& cell) { return numberOf(cell.text).has_value(); })) {
+            m_hasNames = true;
+            m_note = "the first line is taken as names of columns";
+            return {};
+        }
+        if (m_values.size() + row.size() > kMaxCells) return wrong("the table has too many cells", line, 0);
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::optional<double> number = numberOf(row[i].text);
+            if (!number) return wrong("'" + base::visibleText(row[i].text.substr(0, 40)) + "' is no number", line, i);
+            m_values.push_back(*number);
+        }
+        return {};
+    }
+
+    std::string m_path;
+    std::string& m_note;
+    std::string_view m_text;
+    std::vector<double> m_values;
+    std::size_t m_columns = 0;
+    bool m_hasNames = false;
+};
+
+/// A table of one row or column as a list, and any table in the shape of the input, where the numbers fill that.
+Result<Tensor> inShapeOf(Tensor table, const InputInfo& input) {
+    if (!input.type.shape || input.type.shape->size() == 2) return table;
+    const std::int64_t count = table.numel();
+    const auto& dims = *input.type.shape;
+    if (dims.size() == 1 && (table.shape()[0] == 1 || table.shape()[1] == 1)) return table.reshaped(Shape{count});
+    std::vector<std::int64_t> sizes;
+    std::int64_t known = 1;
+    std::ptrdiff_t open = 0;
+    for (const tensor::Dim& dim : dims) {
+        sizes.push_back(dim.known() ? dim.value : -1);
+        open += dim.known() ? 0 : 1;
+        if (dim.known() && (dim.value < 1 || known > count / dim.value)) return table;
+        if (dim.known()) known *= dim.value;
+    }
+    if (open > 1 || count % known != 0 || (open == 0 && known != count)) return table;
+    std::ranges::replace(sizes, std::int64_t{-1}, count / known);
+    return table.reshaped(Shape(sizes));
+}
+
+Result<Tensor> readTable(const DataFile& file, const InputInfo& input, const InputOptions&, std::string& note) {
+    SONDE_ASSIGN(Tensor table, TableReader(file, note).read());
+    return inShapeOf(std::move(table), input);
+}
+
+}  // namespace
+
+DataFileKind tableKind() {
+    DataFileKind kind;
+    kind.name = "table";
+    kind.formats = ".csv, .tsv";
+    kind.suffixes = {".csv", ".tsv"};
+    kind.isBegunBy = nullptr;
+    kind.read = readTable;
+    return kind;
+}
+
+}  // namespace sonde::io
