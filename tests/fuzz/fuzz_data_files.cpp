@@ -1,6 +1,7 @@
 // Recordings, which their content tells, and otherwise tables, as the value of an input.
 
 #include "core/io/inputs/data_files.h"
+#include "core/io/inputs/inputs.h"
 #include "tests/fuzz/scratch_file.h"
 
 using namespace sonde;

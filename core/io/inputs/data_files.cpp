@@ -13,15 +13,15 @@ namespace {
 using base::Result;
 using tensor::Tensor;
 
-Result<Tensor> readArray(const DataFile& file, const InputInfo& input, const InputOptions&, std::string& note) {
+Result<Tensor> readArray(const DataFile& file, const InputInfo& input, const ImageOptions&, std::string& note) {
     SONDE_ASSIGN(Tensor tensor, readNpy(file.file->bytes(), file.file, file.path));
     note = conversionNote(file.path.substr(file.path.find_last_of("/\\") + 1), tensor.dtype(), input);
     return tensor;
 }
 
-Result<Tensor> readPicture(const DataFile& file, const InputInfo& input, const InputOptions& options, std::string&) {
+Result<Tensor> readPicture(const DataFile& file, const InputInfo& input, const ImageOptions& options, std::string&) {
     SONDE_ASSIGN(const Image image, readImage(file.path));
-    auto pixels = imageTensor(image, input.type, options.image);
+    auto pixels = imageTensor(image, input.type, options);
     if (!pixels) return std::move(pixels).error().at("input '" + input.name + "': " + file.path);
     return std::move(*pixels);
 }

@@ -9,8 +9,8 @@
 
 #include "core/base/mapped_file.h"
 #include "core/base/result.h"
+#include "core/io/image/image.h"
 #include "core/io/inputs/input_info.h"
-#include "core/io/inputs/inputs.h"
 
 namespace sonde::io {
 
@@ -31,7 +31,7 @@ struct DataFileKind {
     /// Whether a file that begins with these bytes is one; null: only its suffix tells.
     bool (*isBegunBy)(std::span<const std::byte> head);
     /// The tensor, not yet converted to the input's dtype, and what a person should know of how it was found.
-    base::Result<tensor::Tensor> (*read)(const DataFile& file, const InputInfo& input, const InputOptions& options,
+    base::Result<tensor::Tensor> (*read)(const DataFile& file, const InputInfo& input, const ImageOptions& options,
                                          std::string& note);
 };
 

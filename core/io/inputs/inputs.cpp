@@ -70,7 +70,7 @@ Result<Value> fileValue(std::string_view item, const InputInfo& input, const Inp
     const DataFileKind* const kind =
         dataFileKindOf(data.path, data.file->window(0, std::min<std::size_t>(data.file->sizeBytes(), 4096)));
     if (!kind) return usageError("the file is of no kind that an input is read from", data.path, dataFileFormats());
-    SONDE_ASSIGN(Tensor tensor, kind->read(data, input, options, note));
+    SONDE_ASSIGN(Tensor tensor, kind->read(data, input, options.image, note));
     SONDE_ASSIGN(tensor, repeated(tensor, options.repeat));
     return fitted(std::move(tensor), input, data.path);
 }

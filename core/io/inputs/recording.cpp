@@ -123,7 +123,7 @@ Result<Part> parsePart(const DataFile& file) {
     }
     if (!rest.empty() || (part.rate && (*part.rate < 1 || *part.rate > kMaxRate)) || part.count == 0)
         return usageError("'" + file.part + "' is no part of a recording", file.path + "#" + file.part,
-                          "write RATE, or RATE,START,COUNT: samples per second, the first sample, how many");
+                          "write RATE, or RATE,START,COUNT: samples per second, first sample, number of samples");
     return part;
 }
 
@@ -241,7 +241,7 @@ Result<Tensor> asIntegers(const Tensor& tensor, const InputInfo& input) {
     return made;
 }
 
-Result<Tensor> readRecording(const DataFile& file, const InputInfo& input, const InputOptions&, std::string& note) {
+Result<Tensor> readRecording(const DataFile& file, const InputInfo& input, const ImageOptions&, std::string& note) {
     SONDE_ASSIGN(const Part part, parsePart(file));
     SONDE_ASSIGN(Sound sound, readSound(file));
     SONDE_ASSIGN(const SoundLayout layout, layoutFor(input, sound));

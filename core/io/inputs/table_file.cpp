@@ -201,7 +201,7 @@ Result<Tensor> inShapeOf(Tensor table, const InputInfo& input) {
     return table.reshaped(Shape(sizes));
 }
 
-Result<Tensor> readTable(const DataFile& file, const InputInfo& input, const InputOptions&, std::string& note) {
+Result<Tensor> readTable(const DataFile& file, const InputInfo& input, const ImageOptions&, std::string& note) {
     SONDE_ASSIGN(Tensor table, TableReader(file, note).read());
     return inShapeOf(std::move(table), input);
 }

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "core/io/inputs/data_files.h"
+#include "core/io/inputs/inputs.h"
 
 namespace tst_data_files {
 

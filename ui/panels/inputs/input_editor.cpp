@@ -16,6 +16,7 @@
 #include "core/document/input_infos.h"
 #include "core/io/image/image.h"
 #include "core/io/inputs/data_files.h"
+#include "core/io/inputs/inputs.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/inputs.h"
 #include "ui/context/open_model.h"
