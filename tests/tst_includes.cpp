@@ -31,8 +31,8 @@ const QStringList kCore{"core/base",   "core/tensor", "core/operators", "core/op
                         "core/passes", "core/layout", "core/layout/engine", "core/io/torchscript",
                         "core/io/traced_module", "core/io/dump"};
 // clang-format on
-const QStringList kUi{"ui/context", "ui/models", "ui/theme",   "ui/actions",
-                      "ui/widgets", "ui/canvas", "ui/dialogs", "ui/panels"};
+const QStringList kUi{"ui/context", "ui/models", "ui/theme",   "ui/actions", "ui/widgets",
+                      "ui/canvas",  "ui/report", "ui/dialogs", "ui/panels"};
 
 const QList<Rule>& rules() {
     static const QList<Rule> table{
@@ -67,6 +67,7 @@ const QList<Rule>& rules() {
         {"ui/actions", {"ui/theme"}},
         {"ui/widgets", {"ui/theme"}},
         {"ui/canvas", {"ui/models", "ui/theme"}},
+        {"ui/report", {"ui/canvas"}},
         {"ui/panels", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
         {"ui/dialogs", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
         {"ui/window", kUi},

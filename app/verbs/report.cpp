@@ -7,10 +7,12 @@
 #include "app/verbs/finding_request.h"
 #include "app/verbs/options.h"
 #ifdef SONDE_WITH_UI
-#include "app/verbs/render_picture.h"
+#include "app/verbs/render_application.h"
+#include "ui/report/graph_pictures.h"
+#include "ui/report/report_pdf.h"
 #endif
 #include "core/io/session_file/session_file.h"
-#include "core/session/report/make_report.h"
+#include "core/session/report/audit_report.h"
 
 namespace sonde::app {
 
@@ -19,94 +21,111 @@ namespace {
 struct ReportOptions {
     ModelOptions model;
     FindingChoice choice;
-    std::string output;
-    std::vector<std::string> watch, expand;
+    std::string output, other;
+    std::vector<std::string> watch, modules;
+    bool profile = false;
 };
 
-/// Pictures of the graph; none where none can be drawn, with the reason.
-base::Result<void> addPictures(session::ReportContent& content,
-                               const std::shared_ptr<const document::Document>& document,
-                               const std::vector<std::string>& expand) {
-#ifdef SONDE_WITH_UI
-    GraphPictures pictures(document);
-    auto whole = pictures.svg({}, commandLineWork());
-    if (whole) content.pictures.push_back({"The model", std::move(*whole)});
-    else if (whole.error().kind == base::ErrorKind::Cancelled) return whole.error();
-    else content.picturesNote = "The graph is not drawn: " + whole.error().what;
-    for (const std::string& qualname : expand) {
-        SONDE_ASSIGN(auto one, pictures.svg(qualname, commandLineWork()));
-        content.pictures.push_back({"Module " + qualname, std::move(one)});
-    }
-#else
-    (void)document;
-    if (!expand.empty())
-        return base::usageError("this build of Sonde draws no graphs", "--expand", "build it with the window");
-    content.picturesNote = "The graph is not drawn: this build of Sonde has no window.";
+base::Result<void> checkFormat(const ReportOptions& options) {
+    const std::filesystem::path ending = std::filesystem::path(options.output).extension();
+    if (ending != ".html" && ending != ".pdf")
+        return base::usageError("unknown report format", options.output, "the file's name must end in .html or .pdf");
+#ifndef SONDE_WITH_UI
+    if (ending == ".pdf")
+        return base::usageError("this build of Sonde has no window and cannot paint PDF files", options.output,
+                                "write the report as .html, or build Sonde with the window");
+    if (!options.modules.empty())
+        return base::usageError("this build of Sonde has no window and draws no graphs", "--module",
+                                "leave --module out, or build Sonde with the window");
 #endif
     return {};
 }
 
-base::Result<void> addValues(session::ReportContent& content, const document::Document& document,
-                             const session::FindingRequest& request, const std::vector<graph::NodeId>& watched,
-                             const std::string& spec) {
-    if (request.cases.empty()) {
-        content.valuesNote = "The model was not run: " + request.withoutCases;
-        return {};
+base::Result<session::AuditRequest> auditRequest(ReportOptions& options,
+                                                 const std::shared_ptr<const document::Document>& document) {
+    session::AuditRequest request;
+    SONDE_ASSIGN(request.watched, nodesFor(*document, options.watch));
+    SONDE_ASSIGN(request.findings, findingRequest(document, options.choice));
+    const std::string& spec = options.choice.inputs.spec;
+    request.inputData = spec.empty() && document->session ? "of the session" : spec;
+    request.modules = options.modules;
+    request.measuresTimes = options.profile;
+    if (!options.other.empty()) {
+        options.model.model = options.other;
+        SONDE_ASSIGN(request.other, options.model.load(spec));
     }
-    auto values = session::reportedValues(document, request.cases.front(), watched, request.seed, request.threads,
-                                          commandLineWork());
-    if (!values && values.error().kind == base::ErrorKind::Cancelled) return values.error();
-    if (!values) {
-        content.valuesNote = "The run failed: " + values.error().text();
-        return {};
-    }
-    content.values = std::move(*values);
-    const std::string source = !spec.empty() ? spec : document.session ? "of the session" : "random numbers";
-    content.inputData = fmt::format("{}, seed {}", source, request.seed);
-    if (request.cases.size() > 1) content.valuesNote = fmt::format("The first of {} inputs.", request.cases.size());
+    return request;
+}
+
+#ifdef SONDE_WITH_UI
+/// A module that is not there is told before anything is computed.
+base::Result<void> checkModules(const document::Document& document, const std::vector<std::string>& modules) {
+    for (const std::string& qualname : modules)
+        if (!document.modules->find(qualname))
+            return base::usageError("no module '" + qualname + "' was called in this model", "--module",
+                                    "sonde trace MODEL lists the modules of all nodes");
     return {};
 }
 
 base::Result<int> writeReport(ReportOptions& options) {
-    if (std::filesystem::path(options.output).extension() != ".html")
-        return base::usageError("unknown report format", options.output, "the file's name must end in .html");
+    SONDE_TRY(checkFormat(options));
     SONDE_ASSIGN(const auto document, options.model.load(options.choice.inputs.spec, {{{"--output", options.output}}}));
-    SONDE_ASSIGN(const auto watched, nodesFor(*document, options.watch));
-    SONDE_ASSIGN(const session::FindingRequest request, findingRequest(document, options.choice));
-    session::ModelInfoRequest about;
-    if (!request.cases.empty()) about.inputs = request.cases.front();
-    about.seed = request.seed;
-    about.threads = request.threads;
-    SONDE_ASSIGN(const session::ModelInfo info, session::modelInfo(*document, about, commandLineWork()));
-    SONDE_ASSIGN(const session::FindingReport findings,
-                 session::findFindings(*document, info, request, commandLineWork()));
-    session::ReportContent content{info, findings, {}, {}, {}, {}, {}};
-    SONDE_TRY(addValues(content, *document, request, watched, options.choice.inputs.spec));
-    SONDE_TRY(addPictures(content, document, options.expand));
-    SONDE_TRY(io::writeAtomically(options.output, session::reportHtml(session::makeReport(*document, content))));
+    SONDE_TRY(checkModules(*document, options.modules));
+    SONDE_ASSIGN(session::AuditRequest request, auditRequest(options, document));
+    const OffscreenApplication application;
+    report::GraphPictures pictures(document);
+    request.picture = [&](const std::string& qualname, const base::WorkContext& work) {
+        return pictures.svg(qualname, work);
+    };
+    SONDE_ASSIGN(const session::Report made, session::auditReport(*document, request, commandLineWork()));
+    std::string bytes;
+    if (std::filesystem::path(options.output).extension() == ".pdf") {
+        SONDE_ASSIGN(const QByteArray pdf, report::reportPdf(made, commandLineWork()));
+        bytes = pdf.toStdString();
+    } else {
+        bytes = session::reportHtml(made);
+    }
+    SONDE_TRY(io::writeAtomically(options.output, bytes));
     return 0;
 }
+#else
+base::Result<int> writeReport(ReportOptions& options) {
+    SONDE_TRY(checkFormat(options));
+    SONDE_ASSIGN(const auto document, options.model.load(options.choice.inputs.spec, {{{"--output", options.output}}}));
+    SONDE_ASSIGN(session::AuditRequest request, auditRequest(options, document));
+    request.withoutPictures = "The graph is not drawn: this build of Sonde has no window.";
+    SONDE_ASSIGN(const session::Report made, session::auditReport(*document, request, commandLineWork()));
+    SONDE_TRY(io::writeAtomically(options.output, session::reportHtml(made)));
+    return 0;
+}
+#endif
 
 }  // namespace
 
 Verb reportVerb() {
     return {
-        "report", "Write an audit report as one HTML file: summary, findings, graph, cost, weights, values, hashes",
+        "report",
+        "Write an audit report as one HTML or PDF file: summary, findings, graph, cost, weights, values, hashes",
         "sonde report model.onnx --input-data photo.png -o report.html", [](CLI::App& command) {
             auto options = std::make_shared<ReportOptions>();
             options->model.addTo(command);
             options->choice.addTo(command);
-            command.add_option("-o,--output", options->output, "The file to write (.html)")->required();
+            command.add_option("-o,--output", options->output, "The file to write (.html or .pdf)")->required();
             command
                 .add_option("--watch", options->watch,
                             "Node whose value is in the report, besides inputs and outputs (again for more)")
                 ->allow_extra_args(false);
-            command.add_option("--expand", options->expand, "Module that is drawn from inside (again for more)")
+            command
+                .add_option("--module,--expand", options->modules, "Module that is drawn from inside (again for more)")
                 ->type_name("QUALNAME")
                 ->allow_extra_args(false);
+            command.add_option("--compare", options->other, "Another model that this one is compared with")
+                ->type_name("MODEL");
+            command.add_flag("--profile", options->profile,
+                             "Measure times, which are others in each report; the model runs four times more");
             command.footer(
-                "The file needs no script and loads nothing: it can be sent and printed. It has no dates and no measured\n"
-                "times, so that the same model and input give the same bytes.\n\n"
+                "The file needs no script and loads nothing: it can be sent and printed. It has no dates and, without\n"
+                "--profile, no measured times, so that the same model and input give the same bytes.\n\n"
                 "Exit status: 0 written, whatever was found; 2 wrong usage; 3 the model cannot be read; 4 the report cannot\n"
                 "be written.\n\n" +
                 command.get_footer());

@@ -17,6 +17,8 @@ class TestReportVerb : public QObject {
   private Q_SLOTS:
     void twoRunsGiveTheSameBytes();
     void modulesAreDrawn();
+    void pagesAreTheSameBytes();
+    void anotherModelIsCompared();
     void wrongUsageIsTold();
 
   private:
@@ -62,6 +64,27 @@ void TestReportVerb::modulesAreDrawn() {
     QVERIFY(html.contains("FLOPs by module"));
 }
 
+void TestReportVerb::pagesAreTheSameBytes() {
+    for (const char* name : {"a.pdf", "b.pdf"}) {
+        const Outcome outcome = runSonde({"report", "zoo:resnet18_slim", "--module", "layer1.0", "-o", path(name)});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    }
+    const QByteArray pdf = read("a.pdf");
+    QVERIFY(pdf.startsWith("%PDF-"));
+    QVERIFY(pdf == read("b.pdf"));
+    QVERIFY(pdf.count("/Type /Page\n") > 3);
+}
+
+void TestReportVerb::anotherModelIsCompared() {
+    const Outcome outcome = runSonde({"report", "zoo:resnet18_slim", "--compare", "zoo:resnet18_slim?classes=10",
+                                      "--profile", "-o", path("c.html")});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const QByteArray html = read("c.html");
+    QVERIFY2(errorOf(html).isEmpty(), qPrintable(errorOf(html)));
+    QVERIFY(html.contains("they differ"));
+    QVERIFY(html.contains("Time by operator"));
+}
+
 void TestReportVerb::wrongUsageIsTold() {
     QCOMPARE(runSonde({"report", "zoo:resnet18_slim", "-o", path("r.txt")}).status, 2);
     const Outcome module = runSonde({"report", "zoo:resnet18_slim", "--expand", "none", "-o", path("n.html")});
@@ -69,6 +92,7 @@ void TestReportVerb::wrongUsageIsTold() {
     QVERIFY(module.err.contains(u"no module 'none'"));
     QVERIFY(!QFile::exists(path("n.html")));
     QCOMPARE(runSonde({"report", "zoo:resnet18_slim", "-o", path("none/r.html")}).status, 4);
+    QCOMPARE(runSonde({"report", "zoo:resnet18_slim", "--compare", "none.onnx", "-o", path("n.html")}).status, 3);
 }
 
 QTEST_APPLESS_MAIN(TestReportVerb)

@@ -2,15 +2,14 @@
 
 #include <QBuffer>
 #include <QFileInfo>
-#include <QHashFunctions>
 #include <QPdfWriter>
 #include <QSaveFile>
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "core/layout/dot_export.h"
+#include "ui/canvas/fixed_pdf.h"
 #include "ui/canvas/svg_device.h"
 
 namespace sonde::canvas {
@@ -69,47 +68,6 @@ class WatchedPainting {
 
   private:
     PaintSteps& m_steps;
-};
-
-/// Dates and random ids that the writer puts into a file are replaced by fixed ones of the same length, so that the
-/// offsets in the file stay right.
-void fixVolatileParts(QByteArray& pdf) {
-    const auto blank = [&pdf](const QByteArray& before, char until, const char* allowed, char with) {
-        for (qsizetype at = pdf.indexOf(before); at >= 0; at = pdf.indexOf(before, at)) {
-            at += before.size();
-            for (; at < pdf.size() && pdf[at] != until; ++at)
-                if (std::strchr(allowed, pdf[at])) pdf[at] = with;
-        }
-    };
-    static constexpr const char* kDigits = "0123456789";
-    static constexpr const char* kHex = "0123456789abcdefABCDEF";
-    blank("/CreationDate (D:", ')', kDigits, '0');
-    blank("/ModDate (D:", ')', kDigits, '0');
-    for (const char* tag : {"<xmp:CreateDate>", "<xmp:ModifyDate>", "<xmp:MetadataDate>"})
-        blank(tag, '<', kDigits, '0');
-    blank("xmpMM:DocumentID=\"uuid:", '"', kHex, '0');
-    blank("<xmpMM:DocumentID>uuid:", '<', kHex, '0');
-    blank("<xmpMM:InstanceID>uuid:", '<', kHex, '0');
-    const qsizetype id = pdf.lastIndexOf("/ID [");
-    for (qsizetype at = id; id >= 0 && at < pdf.size() && pdf[at] != ']'; ++at)
-        if (at > id + 4 && std::strchr(kHex, pdf[at])) pdf[at] = '0';
-}
-
-/// The writer keeps fonts in hash tables and writes them as those are ordered: while this lives, that is the same order
-/// in every process. Tables keep the seed that they were made with, so others are not disturbed. One at a time.
-class FixedHashOrder {
-  public:
-    FixedHashOrder() : m_lock(mutex()) { QHashSeed::setDeterministicGlobalSeed(); }
-    ~FixedHashOrder() { QHashSeed::resetRandomGlobalSeed(); }
-    FixedHashOrder(const FixedHashOrder&) = delete;
-    FixedHashOrder& operator=(const FixedHashOrder&) = delete;
-
-  private:
-    static std::mutex& mutex() {
-        static std::mutex one;
-        return one;
-    }
-    std::lock_guard<std::mutex> m_lock;
 };
 
 /// Ten units are a point.

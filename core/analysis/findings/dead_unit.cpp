@@ -10,7 +10,9 @@ namespace {
 
 /// Elements of a channel that must be zero before the channel counts as dead.
 constexpr std::int64_t kMinUnitSamples = 32;
+/// On fewer inputs it may be what they happen to show.
 constexpr std::int64_t kManySamples = 4096;
+constexpr std::size_t kManyInputs = 4;
 
 void findDeadUnits(const CheckedModel& model, std::vector<Finding>& findings) {
     for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId()))
@@ -21,14 +23,15 @@ void findDeadUnits(const CheckedModel& model, std::vector<Finding>& findings) {
             const std::int64_t dead = std::ranges::count(activity->isActive, false);
             if (dead == 0) continue;
             const bool isMost = 2 * dead > units;
-            const bool isSure = activity->samples >= kManySamples && model.run->inputs > 1;
+            const bool isSure = activity->samples >= kManySamples && model.run->inputs >= kManyInputs;
             findings.push_back(findingAt(
                 node, isMost ? base::Severity::Warning : base::Severity::Info,
                 isSure ? Confidence::Medium : Confidence::Low,
                 fmt::format(
-                    "{} of {} channels of {} are zero in all {} positions of {}: they take time and tell nothing", dead,
-                    units, placeText(model.graph, node), activity->samples,
-                    countedText(static_cast<std::int64_t>(model.run->inputs), "input")),
+                    "{} of {} channels of {} are zero in all {} positions of {}{}: they take time and tell nothing",
+                    dead, units, placeText(model.graph, node), activity->samples,
+                    countedText(static_cast<std::int64_t>(model.run->inputs), "input"),
+                    model.run->inputs < kManyInputs ? ", which are few to tell by" : ""),
                 "run it on more inputs (--input-data, sonde sweep); channels that stay zero can be pruned, or the layer "
                 "before has lost them to a large learning rate or bias"));
         }

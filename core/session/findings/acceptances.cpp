@@ -135,4 +135,18 @@ base::Result<std::vector<Acceptance>> acceptancesOf(const io::SessionFile& file)
     return listOf(json, kAcceptedFindingsKey);
 }
 
+void storeAcceptances(io::SessionFile& file, const std::vector<Acceptance>& acceptances) {
+    if (acceptances.empty()) {
+        file.others.erase(kAcceptedFindingsKey);
+        return;
+    }
+    Json list = Json::array();
+    for (const Acceptance& each : acceptances) {
+        Json one{{"id", each.id}, {"reason", each.reason}};
+        if (each.nodes) one["nodes"] = *each.nodes;
+        list.push_back(std::move(one));
+    }
+    file.others[kAcceptedFindingsKey] = list.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace sonde::session

@@ -34,5 +34,7 @@ base::Result<std::vector<Acceptance>> parseAcceptances(std::string_view text);
 base::Result<std::vector<Acceptance>> readAcceptances(const std::filesystem::path& path);
 /// Those of a session file; the same errors.
 base::Result<std::vector<Acceptance>> acceptancesOf(const io::SessionFile& file);
+/// Puts them into a session file, in place of those it has.
+void storeAcceptances(io::SessionFile& file, const std::vector<Acceptance>& acceptances);
 
 }  // namespace sonde::session

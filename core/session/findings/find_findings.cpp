@@ -112,18 +112,14 @@ std::vector<analysis::FileText> textsOf(const document::Document& document, cons
     return texts;
 }
 
-void acceptIn(FindingReport& report, const std::vector<Acceptance>& acceptances) {
-    std::vector<bool> isUsed(acceptances.size(), false);
-    for (ReportedFinding& each : report.findings)
-        for (std::size_t i = 0; i < acceptances.size(); ++i) {
-            if (!acceptances[i].covers(*report.graph, each.finding)) continue;
-            isUsed[i] = true;
-            if (!each.accepted) each.accepted = acceptances[i].reason;
-        }
-    for (std::size_t i = 0; i < acceptances.size(); ++i) {
-        const Acceptance& acceptance = acceptances[i];
+/// Which of the acceptances cover nothing that is found.
+void noteUnused(FindingReport& report, const std::vector<Acceptance>& acceptances) {
+    for (const Acceptance& acceptance : acceptances) {
+        const bool isUsed = std::ranges::any_of(report.findings, [&](const ReportedFinding& each) {
+            return acceptance.covers(*report.graph, each.finding);
+        });
         const bool isChecked = std::ranges::find(report.notChecked, acceptance.id) == report.notChecked.end();
-        if (isUsed[i] || !isChecked) continue;
+        if (isUsed || !isChecked) continue;
         const std::string where =
             acceptance.nodes && !acceptance.nodes->empty() ? " of " + acceptance.nodes->front() : "";
         report.notes.push_back("accepted " + acceptance.id + where + " is not found any more");
@@ -131,6 +127,35 @@ void acceptIn(FindingReport& report, const std::vector<Acceptance>& acceptances)
 }
 
 }  // namespace
+
+void accept(FindingReport& report, const std::vector<Acceptance>& acceptances) {
+    for (ReportedFinding& each : report.findings) {
+        const auto found = std::ranges::find_if(
+            acceptances, [&](const Acceptance& one) { return one.covers(*report.graph, each.finding); });
+        each.accepted.reset();
+        if (found != acceptances.end()) each.accepted = found->reason;
+    }
+}
+
+std::vector<Acceptance> withoutGroup(const FindingReport& report, const FindingGroup& group,
+                                     std::vector<Acceptance> acceptances) {
+    const auto covers = [&](const Acceptance& one, std::size_t index) {
+        return one.covers(*report.graph, report.findings[index].finding);
+    };
+    std::vector<Acceptance> kept;
+    for (Acceptance& one : acceptances) {
+        const bool isTouched = std::ranges::any_of(group.members, [&](std::size_t i) { return covers(one, i); });
+        if (!isTouched) {
+            kept.push_back(std::move(one));
+            continue;
+        }
+        // What else it covers stays accepted, by its names.
+        for (std::size_t i = 0; i < report.findings.size(); ++i)
+            if (covers(one, i) && !std::ranges::binary_search(group.members, i))
+                kept.push_back({one.id, analysis::namesOf(*report.graph, report.findings[i].finding), one.reason});
+    }
+    return kept;
+}
 
 base::Result<FindingReport> findFindings(const document::Document& document, const ModelInfo& info,
                                          const FindingRequest& request, const base::WorkContext& work) {
@@ -152,7 +177,8 @@ base::Result<FindingReport> findFindings(const document::Document& document, con
     if (!runs.observed())
         report.notes.push_back("the model was not run, so that its values were not checked" +
                                (request.withoutCases.empty() ? std::string() : ": " + request.withoutCases));
-    acceptIn(report, request.acceptances);
+    accept(report, request.acceptances);
+    noteUnused(report, request.acceptances);
     return report;
 }
 

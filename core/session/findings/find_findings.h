@@ -5,6 +5,7 @@
 
 #include "core/document/document_types.h"
 #include "core/session/findings/acceptances.h"
+#include "core/session/findings/finding_groups.h"
 #include "core/session/findings/finding_report.h"
 #include "core/session/model_info.h"
 
@@ -25,5 +26,13 @@ struct FindingRequest {
 /// any thread. Errors: Cancelled; a file of the model changed.
 base::Result<FindingReport> findFindings(const document::Document& document, const ModelInfo& info,
                                          const FindingRequest& request, const base::WorkContext& work = {});
+
+/// Findings that acceptances cover have the first one's reason, the others none.
+void accept(FindingReport& report, const std::vector<Acceptance>& acceptances);
+
+/// The acceptances without those of a group's findings. One that also covers others is replaced by one for each of
+/// these.
+std::vector<Acceptance> withoutGroup(const FindingReport& report, const FindingGroup& group,
+                                     std::vector<Acceptance> acceptances);
 
 }  // namespace sonde::session

@@ -7,6 +7,7 @@
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/problem.h"
 #include "core/base/visible_text.h"
+#include "core/session/findings/finding_groups.h"
 
 namespace sonde::session {
 
@@ -14,19 +15,8 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxNamed = 3;
-
 std::string printedJson(const OrderedJson& json) {
     return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
-}
-
-/// "conv1, conv2 and 7 more".
-std::string namedText(const graph::InternalGraph& graph, const analysis::Finding& finding) {
-    const std::vector<std::string> names = analysis::namesOf(graph, finding);
-    std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), kMaxNamed); ++i) text += (i > 0 ? ", " : "") + names[i];
-    if (names.size() > kMaxNamed) text += fmt::format(" and {} more", names.size() - kMaxNamed);
-    return text.empty() ? "(model)" : text;
 }
 
 std::string_view needText(analysis::FindingNeed need) {
@@ -36,6 +26,19 @@ std::string_view needText(analysis::FindingNeed need) {
         case analysis::FindingNeed::File: break;
     }
     return "file";
+}
+
+OrderedJson groupJson(const FindingGroup& group) {
+    OrderedJson one{{"id", group.id},
+                    {"severity", analysis::severityName(group.severity)},
+                    {"confidence", analysis::name(group.confidence)},
+                    {"count", group.count()},
+                    {"nodes", group.names},
+                    {"message", group.message},
+                    {"advice", group.advice},
+                    {"accepted", nullptr}};
+    if (group.accepted) one["accepted"] = *group.accepted;
+    return one;
 }
 
 }  // namespace
@@ -53,11 +56,11 @@ std::size_t FindingReport::acceptedCount() const {
 
 std::string FindingReport::text() const {
     std::string all;
-    for (const auto& [finding, accepted] : findings) {
-        const std::string line = fmt::format("{:8}  {:25}  {:6}  {}: {}; {}",
-                                             accepted ? "accepted" : analysis::severityName(finding.severity),
-                                             finding.id, analysis::name(finding.confidence), namedText(*graph, finding),
-                                             finding.message, accepted ? "accepted: " + *accepted : finding.advice);
+    for (const FindingGroup& group : groupsOf(*this)) {
+        const std::string line = fmt::format(
+            "{:8}  {:25}  {:6}  {}: {}; {}", group.accepted ? "accepted" : analysis::severityName(group.severity),
+            group.id, analysis::name(group.confidence), namedText(group.names), group.message,
+            group.accepted ? "accepted: " + *group.accepted : group.advice);
         all += base::visibleText(line) + "\n";
     }
     for (const auto& [id, more] : leftOut) all += fmt::format("{}: {} more\n", id, more);
@@ -80,11 +83,14 @@ std::string FindingReport::json() const {
         if (accepted) one["accepted"] = *accepted;
         list.push_back(std::move(one));
     }
+    OrderedJson groups = OrderedJson::array();
+    for (const FindingGroup& group : groupsOf(*this)) groups.push_back(groupJson(group));
     OrderedJson more = OrderedJson::object();
     for (const auto& [id, count] : leftOut) more[id] = count;
     return printedJson({{"format", "sonde-findings"},
                         {"version", 1},
                         {"findings", std::move(list)},
+                        {"groups", std::move(groups)},
                         {"left_out", std::move(more)},
                         {"not_checked", notChecked},
                         {"notes", notes}});

@@ -25,7 +25,7 @@ struct FindingReport {
 
     std::size_t count(base::Severity severity) const;  ///< of those that nobody accepted
     std::size_t acceptedCount() const;
-    /// A line for each finding, and one with their number; control characters are made visible.
+    /// A line for each group of findings (groupsOf), and one with their number; control characters are made visible.
     std::string text() const;
     /// {"format":"sonde-findings","version":1,"findings":[…]}: see the help page on auditing.
     std::string json() const;

@@ -8,6 +8,8 @@
 #include "core/base/count_text.h"
 #include "core/base/number_text.h"
 #include "core/base/version.h"
+#include "core/session/findings/finding_groups.h"
+#include "core/session/report/report_blocks.h"
 
 namespace sonde::session {
 
@@ -17,7 +19,6 @@ namespace {
 
 using Column = ReportTable::Column;
 
-constexpr std::size_t kMaxRows = 500, kMaxBars = 20, kMaxFindingRows = 1000;
 constexpr int kMaxReportDepth = 2;
 
 /// "4.089 G", "3,072", "1024*N".
@@ -34,23 +35,6 @@ std::string reportSum(const SymbolicSum& sum) {
 std::string reportBytes(const SymbolicSum& sum) {
     const auto number = sum.constant();
     return number ? analysis::bytesText(*number) : sum.text();
-}
-
-std::string joinedText(const std::vector<std::string>& texts, std::size_t most) {
-    std::string joined;
-    for (std::size_t i = 0; i < std::min(texts.size(), most); ++i) joined += (i > 0 ? ", " : "") + texts[i];
-    return texts.size() > most ? joined + fmt::format(" and {} more", texts.size() - most) : joined;
-}
-
-ReportTable factTable(std::vector<std::vector<std::string>> rows) {
-    std::erase_if(rows, [](const std::vector<std::string>& row) { return row.back().empty(); });
-    return {{}, {{"fact"}, {"value"}}, std::move(rows), {}};
-}
-
-void cut(ReportTable& table) {
-    if (table.rows.size() <= kMaxRows) return;
-    table.note = fmt::format("and {} more", table.rows.size() - kMaxRows);
-    table.rows.resize(kMaxRows);
 }
 
 ReportSection summarySection(const document::Document& document, const ReportContent& content) {
@@ -86,31 +70,44 @@ ReportSection summarySection(const document::Document& document, const ReportCon
         values.rows.push_back({"input", each.name, document.graph->node(each.node).type.text()});
     for (const document::NamedNode& each : document.outputs)
         values.rows.push_back({"output", each.name, document.graph->node(each.node).type.text()});
-    cut(values);
+    cutRows(values);
     section.blocks.emplace_back(std::move(values));
     if (!info.dimensions.empty()) {
         ReportTable open{"Open dimensions", {{"name"}, {"of"}, {"outputs that depend on it"}}, {}, {}};
         for (const analysis::DynamicDimension& each : info.dimensions)
             open.rows.push_back({each.name, joinedText(each.inputs, 8), joinedText(each.outputs, 8)});
-        cut(open);
+        cutRows(open);
         section.blocks.emplace_back(std::move(open));
     }
     return section;
 }
 
+ReportFinding reportFinding(const FindingReport& report, const FindingGroup& group) {
+    ReportFinding one{std::string(analysis::severityName(group.severity)),
+                      group.id,
+                      std::string(analysis::name(group.confidence)),
+                      namedText(group.names, 5),
+                      group.message,
+                      group.advice,
+                      group.accepted.value_or(std::string()),
+                      {}};
+    if (group.count() == 1) return one;
+    one.message = fmt::format("{} findings: {}.", group.count(), group.description);
+    for (const std::size_t index : group.members) {
+        const analysis::Finding& finding = report.findings[index].finding;
+        one.each.emplace_back(joinedText(analysis::namesOf(*report.graph, finding), 5), finding.message);
+    }
+    return one;
+}
+
 ReportSection findingsSection(const ReportContent& content) {
     ReportSection section{"findings", "Findings", {}};
     ReportFindings all;
-    for (const auto& [finding, accepted] : content.findings.findings) {
-        if (all.findings.size() == kMaxFindingRows) break;
-        all.findings.push_back({std::string(analysis::severityName(finding.severity)), finding.id,
-                                std::string(analysis::name(finding.confidence)),
-                                joinedText(analysis::namesOf(*content.findings.graph, finding), 5), finding.message,
-                                finding.advice, accepted.value_or(std::string())});
-    }
-    std::size_t more = content.findings.findings.size() - all.findings.size();
+    for (const FindingGroup& group : groupsOf(content.findings))
+        all.findings.push_back(reportFinding(content.findings, group));
+    std::size_t more = 0;
     for (const auto& [id, count] : content.findings.leftOut) more += count;
-    if (more > 0) all.note = fmt::format("and {} more, which `sonde findings --json` lists or counts", more);
+    if (more > 0) all.note = fmt::format("and {} more, which `sonde findings --json` counts by kind", more);
     if (all.findings.empty()) section.blocks.emplace_back(ReportText{"Nothing was found."});
     else section.blocks.emplace_back(std::move(all));
     if (!content.findings.notChecked.empty())
@@ -124,18 +121,6 @@ ReportSection graphSection(const ReportContent& content) {
     if (!content.picturesNote.empty()) section.blocks.emplace_back(ReportText{content.picturesNote});
     for (const ReportPicture& picture : content.pictures) section.blocks.emplace_back(picture);
     return section;
-}
-
-/// Bars of what are numbers, the longest ones.
-ReportChart chart(std::string title, std::vector<ReportChart::Bar> bars) {
-    std::erase_if(bars, [](const ReportChart::Bar& bar) { return !(bar.value > 0); });
-    std::ranges::stable_sort(bars, std::greater(), &ReportChart::Bar::value);
-    ReportChart result{std::move(title), std::move(bars), {}};
-    if (result.bars.size() > kMaxBars) {
-        result.note = fmt::format("and {} smaller ones", result.bars.size() - kMaxBars);
-        result.bars.resize(kMaxBars);
-    }
-    return result;
 }
 
 int depthOf(const std::string& qualname) {
@@ -169,7 +154,7 @@ ReportSection costSection(const document::Document& document, const ModelInfo& i
                          {"activations", true}},
                         {},
                         {}};
-    std::vector<ReportChart::Bar> bars;
+    std::vector<ReportChart::Bar> bars, parameters;
     for (std::size_t i = 0; i < document.modules->modules().size(); ++i) {
         const graph::ModuleInfo& module = document.modules->module(i);
         const analysis::CostSum& cost = info.cost.ofModule[i];
@@ -178,12 +163,15 @@ ReportSection costSection(const document::Document& document, const ModelInfo& i
                                 base::countText(info.counts.ofModule[i].parameters.elements),
                                 reportSum(cost.multiplyAdds), reportSum(cost.flops), reportBytes(cost.bytesRead),
                                 reportBytes(cost.bytesWritten), reportBytes(cost.activationBytes)});
-        if (depthOf(module.qualname) == 1)
-            bars.push_back(
-                {module.qualname, static_cast<double>(cost.flops.constant().value_or(0)), reportSum(cost.flops)});
+        if (depthOf(module.qualname) != 1) continue;
+        bars.push_back(
+            {module.qualname, static_cast<double>(cost.flops.constant().value_or(0)), reportSum(cost.flops)});
+        const std::int64_t elements = info.counts.ofModule[i].parameters.elements;
+        parameters.push_back({module.qualname, static_cast<double>(elements), base::countText(elements)});
     }
-    cut(modules);
-    if (!bars.empty()) section.blocks.emplace_back(chart("FLOPs by module", std::move(bars)));
+    cutRows(modules);
+    if (!bars.empty()) section.blocks.emplace_back(barChart("FLOPs by module", std::move(bars)));
+    if (!parameters.empty()) section.blocks.emplace_back(barChart("Parameters by module", std::move(parameters)));
     section.blocks.emplace_back(std::move(modules));
     std::map<std::string, SymbolicSum> byOperator;
     for (std::size_t i = 0; i < info.cost.ofExpr.size(); ++i)
@@ -192,7 +180,7 @@ ReportSection costSection(const document::Document& document, const ModelInfo& i
     bars.clear();
     for (const auto& [name, sum] : byOperator)
         bars.push_back({name, static_cast<double>(sum.constant().value_or(0)), reportSum(sum)});
-    section.blocks.emplace_back(chart("FLOPs by operator", std::move(bars)));
+    section.blocks.emplace_back(barChart("FLOPs by operator", std::move(bars)));
     for (const std::string& assumption : info.cost.assumptions) section.blocks.emplace_back(ReportText{assumption});
     if (!info.cost.notCounted.empty()) {
         std::vector<std::string> names;
@@ -208,7 +196,7 @@ ReportSection operatorsSection(const ModelInfo& info) {
         table.rows.push_back({use.name, use.domain.empty() ? "ai.onnx" : use.domain,
                               use.version > 0 ? std::to_string(use.version) : std::string(), std::to_string(use.count),
                               use.isUnsupported ? "cannot be run" : ""});
-    cut(table);
+    cutRows(table);
     return {"operators", "Operators", {std::move(table)}};
 }
 
@@ -234,7 +222,7 @@ ReportSection weightsSection(const ModelInfo& info) {
                             : isUnusedTensor(each) ? "unused"
                                                    : ""});
     }
-    cut(all);
+    cutRows(all);
     section.blocks.emplace_back(std::move(all));
     return section;
 }
@@ -269,8 +257,8 @@ ReportSection valuesSection(const ReportContent& content) {
                               std::to_string(stats.nanCount), std::to_string(stats.infCount)});
         if (!value.sha256.empty()) hashes.rows.push_back({value.kind, value.name, value.sha256});
     }
-    cut(table);
-    cut(hashes);
+    cutRows(table);
+    cutRows(hashes);
     section.blocks.emplace_back(std::move(table));
     section.blocks.emplace_back(std::move(hashes));
     return section;
@@ -285,14 +273,16 @@ ReportSection versionsSection(const ReportContent& content) {
     for (const auto& [key, value] : file.properties) rows.push_back({key, value});
     for (const auto& [key, value] : file.metadata) rows.push_back({"metadata " + key, value});
     ReportTable table = factTable(std::move(rows));
-    cut(table);
+    cutRows(table);
     return {"versions", "Versions and hashes", {std::move(table)}};
 }
 
 }  // namespace
 
 Report makeReport(const document::Document& document, const ReportContent& content) {
-    Report report{document.title, "Audit report", {}};
+    const FileFacts& file = content.info.file;
+    Report report{document.title, "Audit report", {}, fmt::format("Sonde {}", SONDE_CORE_VERSION), {}};
+    if (file.file && !file.file->sha256.empty()) report.source = "SHA-256 " + file.file->sha256;
     report.sections.push_back(summarySection(document, content));
     report.sections.push_back(findingsSection(content));
     report.sections.push_back(graphSection(content));
@@ -300,6 +290,8 @@ Report makeReport(const document::Document& document, const ReportContent& conte
     report.sections.push_back(operatorsSection(content.info));
     report.sections.push_back(weightsSection(content.info));
     report.sections.push_back(valuesSection(content));
+    if (content.comparison) report.sections.push_back(comparisonSection(document, content.info, *content.comparison));
+    if (content.profile) report.sections.push_back(profileSection(*content.profile));
     report.sections.push_back(versionsSection(content));
     return report;
 }

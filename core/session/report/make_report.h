@@ -8,6 +8,8 @@
 #include "core/session/findings/finding_report.h"
 #include "core/session/model_info.h"
 #include "core/session/report/report.h"
+#include "core/session/report/report_comparison.h"
+#include "core/session/report/report_profile.h"
 #include "core/session/report/report_values.h"
 
 namespace sonde::session {
@@ -21,10 +23,13 @@ struct ReportContent {
     std::string inputData;                ///< what the values are of, as it was given
     std::vector<ReportPicture> pictures;  ///< of the graph
     std::string picturesNote;             ///< why there is none
+    std::optional<ReportedComparison> comparison = {};
+    std::optional<ReportedProfile> profile = {};
 };
 
 /// The sections, in the order in which somebody reads who has to sign: summary, findings, graph, cost, weights, values,
-/// versions. No dates and no measured times: the same model and input give the same report.
+/// comparison, profile, versions. No dates, and no measured times but those of a profile: the same model and input give
+/// the same report.
 Report makeReport(const document::Document& document, const ReportContent& content);
 
 }  // namespace sonde::session

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct ReportTable {
     std::string title;  ///< may be empty
     std::vector<Column> columns;
     std::vector<std::vector<std::string>> rows;
-    std::string note;  ///< below it: "and 12 more"; may be empty
+    std::string note;           ///< below it: "and 12 more"; may be empty
+    bool areRowsNamed = false;  ///< the first cell of each row says what the others are of
 };
 
 /// Bars, longest first.
@@ -43,6 +45,8 @@ struct ReportPicture {
 struct ReportFinding {
     std::string severity, id, confidence, places, message, advice;
     std::string accepted;  ///< the reason; empty: it is not accepted
+    /// Of several equal ones: each with its place and its message.
+    std::vector<std::pair<std::string, std::string>> each;
 };
 struct ReportFindings {
     std::vector<ReportFinding> findings;
@@ -59,11 +63,13 @@ struct ReportSection {
 
 struct Report {
     std::string title, subtitle;
+    std::string source;  ///< "SHA-256 " of the file, for the head of each page; empty: it is of no file
+    std::string maker;   ///< "Sonde 1.2"
     std::vector<ReportSection> sections;
 };
 
 /// One HTML file without scripts, which loads nothing: styles and pictures are in it. It is XML too. Light or dark as
-/// the reader's system is, and light on paper. Texts are escaped; control characters are made visible. The same report
+/// the reader's system is, and light on paper. Tables have captions and heads that screen readers tell. Texts are escaped; control characters are made visible. The same report
 /// gives the same bytes.
 std::string reportHtml(const Report& report);
 

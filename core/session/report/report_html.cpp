@@ -9,29 +9,46 @@ namespace sonde::session {
 namespace {
 
 constexpr const char* kStyle = R"(
-:root { color-scheme: light dark; --ink: #1c2430; --dim: #5b6675; --line: #d8dee6; --paper: #ffffff; --soft: #f4f6f9; --bar: #3b6ea8;
-  --error: #b3261e; --warning: #8a5a00; --info: #2f5f8f; --accepted: #5b6675; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e3e8ef; --dim: #9aa6b5; --line: #38424f; --paper: #161b22; --soft: #1f2630;
-  --bar: #6fa3dc; --error: #ff8a80; --warning: #ffc65c; --info: #8fc1f2; --accepted: #9aa6b5; } }
+:root { color-scheme: light dark; --ink: #1c2430; --dim: #566170; --line: #d8dee6; --paper: #ffffff; --soft: #f4f6f9; --bar: #3b6ea8;
+  --link: #24558a; --error: #b3261e; --warning: #7a5000; --info: #2f5f8f; --accepted: #566170; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e3e8ef; --dim: #a3aebc; --line: #38424f; --paper: #161b22; --soft: #1f2630;
+  --bar: #6fa3dc; --link: #8fc1f2; --error: #ff8a80; --warning: #ffc65c; --info: #8fc1f2; --accepted: #a3aebc; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 24px; max-width: 1100px; font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
-h1 { margin: 0; font-size: 28px; overflow-wrap: anywhere; } .subtitle { margin: 0 0 16px; color: var(--dim); }
-h2 { margin: 36px 0 8px; font-size: 20px; border-bottom: 1px solid var(--line); } h3 { margin: 20px 0 6px; font-size: 15px; }
-nav a { margin-right: 14px; color: var(--info); }
-.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 13px; }
-th { text-align: left; color: var(--dim); font-weight: 600; } th, td { padding: 4px 8px; border-bottom: 1px solid var(--line); vertical-align: top; }
-td { overflow-wrap: anywhere; } .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+h1 { margin: 0; font-size: 28px; overflow-wrap: anywhere; } .subtitle { margin: 0; color: var(--dim); overflow-wrap: anywhere; }
+h2 { margin: 36px 0 8px; font-size: 20px; border-bottom: 1px solid var(--line); }
+a { color: var(--link); } nav { margin: 20px 0; padding: 12px 16px; background: var(--soft); border: 1px solid var(--line); border-radius: 6px; }
+nav h2 { margin: 0 0 4px; font-size: 15px; border: none; } nav ol { margin: 0; padding-left: 22px; columns: 180px; }
+.wide { overflow-x: auto; margin: 8px 0; } .wide:focus-visible { outline: 2px solid var(--link); }
+table { border-collapse: collapse; width: 100%; font-size: 13px; }
+caption { text-align: left; margin: 12px 0 6px; font-weight: 600; font-size: 15px; }
+th, td { padding: 4px 8px; border-bottom: 1px solid var(--line); vertical-align: top; text-align: left; overflow-wrap: anywhere; }
+thead th { color: var(--dim); font-weight: 600; overflow-wrap: normal; } tbody th { font-weight: 400; color: var(--dim); width: 220px; }
+tbody tr:hover { background: var(--soft); }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .note { color: var(--dim); font-size: 13px; } figure { margin: 12px 0; } figcaption { font-weight: 600; font-size: 15px; margin-bottom: 6px; }
-.graph { overflow: auto; max-height: 900px; border: 1px solid var(--line); background: #ffffff; } .graph svg { display: block; max-width: 100%; height: auto; }
-.finding { border-left: 4px solid var(--line); background: var(--soft); padding: 6px 12px; margin: 8px 0; break-inside: avoid; }
+.graph { overflow: auto; max-height: 900px; border: 1px solid var(--line); background: #ffffff; } .graph svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
+.finding { border-left: 4px solid var(--line); background: var(--soft); padding: 6px 12px; margin: 8px 0; }
 .finding p { margin: 2px 0; overflow-wrap: anywhere; } .finding .head { font-weight: 600; }
+.finding ul { margin: 4px 0; padding-left: 20px; font-size: 13px; overflow-wrap: anywhere; } .finding summary { cursor: pointer; font-size: 13px; color: var(--link); }
 .error { border-color: var(--error); } .error .severity { color: var(--error); } .warning { border-color: var(--warning); }
 .warning .severity { color: var(--warning); } .info { border-color: var(--info); } .info .severity { color: var(--info); }
-.accepted { border-color: var(--accepted); opacity: 0.85; } .chart text { font: 12px system-ui, sans-serif; fill: var(--ink); } .chart rect { fill: var(--bar); }
-@media print { :root { color-scheme: light; --ink: #000000; --dim: #444444; --line: #bbbbbb; --paper: #ffffff; --soft: #ffffff; --bar: #555555;
-  --error: #000000; --warning: #000000; --info: #000000; --accepted: #444444; } nav { display: none; } section { break-inside: auto; }
-  h2 { break-after: avoid; } .graph { overflow: visible; max-height: none; border: none; } .graph svg { max-height: 230mm; } tr, figure { break-inside: avoid; } body { max-width: none; padding: 0; } }
+.accepted { border-color: var(--accepted); } .accepted .severity { color: var(--accepted); }
+svg.chart { display: block; max-width: 100%; height: auto; } .chart text { font: 12px system-ui, sans-serif; fill: var(--ink); } .chart rect { fill: var(--bar); }
+@page { size: A4; margin: 16mm 14mm; @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; } }
+@media print {
+  :root { color-scheme: light; --ink: #000000; --dim: #444444; --line: #bbbbbb; --paper: #ffffff; --soft: #ffffff; --bar: #555555;
+    --link: #000000; --error: #000000; --warning: #000000; --info: #000000; --accepted: #444444; }
+  body { max-width: none; padding: 0; font-size: 10pt; } h1 { font-size: 18pt; } h2 { font-size: 14pt; break-after: avoid; }
+  table { font-size: 8pt; } th, td { padding: 2px 4px; } thead { display: table-header-group; } caption { break-after: avoid; }
+  tr, .finding, figure { break-inside: avoid; } .finding:has(li) { break-inside: auto; } .wide { overflow: visible; }
+  td.number, th.number { white-space: normal; } .graph { overflow: visible; max-height: none; border: none; }
+  .graph svg { max-height: 230mm; } nav a { text-decoration: none; }
+}
 )";
+
+/// Equal findings that are listed without asking.
+constexpr std::size_t kListedEach = 5;
 
 /// Text between tags, and in attributes.
 std::string escaped(std::string_view text) {
@@ -61,20 +78,31 @@ struct BlockWriter {
 
     void operator()(const ReportTable& table) const {
         if (table.rows.empty()) return;
-        if (!table.title.empty()) html += fmt::format("<h3>{}</h3>\n", escaped(table.title));
-        html += "<div class=\"wide\"><table>\n<thead><tr>";
-        for (const ReportTable::Column& column : table.columns)
-            html += fmt::format("<th{}>{}</th>", column.isNumber ? " class=\"number\"" : "", escaped(column.title));
-        html += "</tr></thead>\n<tbody>\n";
-        for (const std::vector<std::string>& row : table.rows) {
-            html += "<tr>";
-            for (std::size_t i = 0; i < row.size() && i < table.columns.size(); ++i)
-                html +=
-                    fmt::format("<td{}>{}</td>", table.columns[i].isNumber ? " class=\"number\"" : "", escaped(row[i]));
-            html += "</tr>\n";
+        // What is wider than the window is reached by the keyboard too.
+        html += "<div class=\"wide\" tabindex=\"0\"><table>\n";
+        if (!table.title.empty()) html += fmt::format("<caption>{}</caption>\n", escaped(table.title));
+        html += "<thead><tr>";
+        for (const ReportTable::Column& column : table.columns) {
+            const char* const kind = column.isNumber ? " class=\"number\"" : "";
+            // A head without a name is no head of anything.
+            if (column.title.empty()) html += fmt::format("<td{}></td>", kind);
+            else html += fmt::format("<th scope=\"col\"{}>{}</th>", kind, escaped(column.title));
         }
+        html += "</tr></thead>\n<tbody>\n";
+        for (const std::vector<std::string>& row : table.rows) addRow(table, row);
         html += "</tbody></table></div>\n";
         addNote(html, table.note);
+    }
+
+    void addRow(const ReportTable& table, const std::vector<std::string>& row) const {
+        html += "<tr>";
+        for (std::size_t i = 0; i < row.size() && i < table.columns.size(); ++i) {
+            if (i == 0 && table.areRowsNamed) html += fmt::format("<th scope=\"row\">{}</th>", escaped(row[i]));
+            else
+                html +=
+                    fmt::format("<td{}>{}</td>", table.columns[i].isNumber ? " class=\"number\"" : "", escaped(row[i]));
+        }
+        html += "</tr>\n";
     }
 
     void operator()(const ReportChart& chart) const {
@@ -85,8 +113,8 @@ struct BlockWriter {
         const auto height = static_cast<int>(chart.bars.size()) * kRow + 4;
         html += fmt::format(
             "<figure><figcaption>{}</figcaption>\n<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" "
-            "viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\">\n",
-            escaped(chart.title), kWidth, height, kWidth, height);
+            "viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}: {} bars\">\n",
+            escaped(chart.title), kWidth, height, kWidth, height, escaped(chart.title), chart.bars.size());
         int top = 2;
         for (const ReportChart::Bar& bar : chart.bars) {
             const double width = most > 0 ? std::max(1.0, kBar * bar.value / most) : 0;
@@ -106,8 +134,9 @@ struct BlockWriter {
         // What stands before the element in a file of its own has no place here.
         const std::size_t begin = picture.svg.find("<svg"), end = picture.svg.rfind("</svg>");
         if (begin == std::string::npos || end == std::string::npos || end < begin) return;
-        html += fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"graph\">{}</svg></div></figure>\n",
-                            escaped(picture.title), picture.svg.substr(begin, end - begin));
+        html += fmt::format(
+            "<figure><figcaption>{}</figcaption>\n<div class=\"graph\" role=\"img\" aria-label=\"{}\" tabindex=\"0\">{}</svg></div></figure>\n",
+            escaped(picture.title), escaped(picture.title), picture.svg.substr(begin, end - begin));
     }
 
     void operator()(const ReportFindings& block) const {
@@ -115,14 +144,31 @@ struct BlockWriter {
             const std::string places = finding.places.empty() ? std::string() : ": " + finding.places;
             html += fmt::format(
                 "<div class=\"finding {}\"><p class=\"head\"><span class=\"severity\">{}</span> {}{}</p>\n"
-                "<p>{}</p>\n<p>What to do: {}</p>\n",
+                "<p>{}</p>\n",
                 finding.accepted.empty() ? escaped(finding.severity) : "accepted",
                 finding.accepted.empty() ? escaped(finding.severity) : "accepted (" + escaped(finding.severity) + ")",
-                escaped(finding.id), escaped(places), escaped(finding.message), escaped(finding.advice));
+                escaped(finding.id), escaped(places), escaped(finding.message));
+            addEach(finding);
+            html += fmt::format("<p>What to do: {}</p>\n", escaped(finding.advice));
             if (!finding.accepted.empty()) html += fmt::format("<p>Accepted: {}</p>\n", escaped(finding.accepted));
             html += fmt::format("<p class=\"note\">confidence: {}</p></div>\n", escaped(finding.confidence));
         }
         addNote(html, block.note);
+    }
+
+    void addEach(const ReportFinding& finding) const {
+        const auto item = [this](const std::pair<std::string, std::string>& one) {
+            html += fmt::format("<li>{}: {}</li>\n", escaped(one.first), escaped(one.second));
+        };
+        if (finding.each.empty()) return;
+        const std::size_t listed = std::min(finding.each.size(), kListedEach);
+        html += "<ul>\n";
+        std::for_each_n(finding.each.begin(), listed, item);
+        html += "</ul>\n";
+        if (listed == finding.each.size()) return;
+        html += fmt::format("<details><summary>{} more</summary>\n<ul>\n", finding.each.size() - listed);
+        std::for_each(finding.each.begin() + static_cast<std::ptrdiff_t>(listed), finding.each.end(), item);
+        html += "</ul></details>\n";
     }
 
     /// Its end, which tells more than its beginning; by whole characters of UTF-8.
@@ -141,13 +187,17 @@ std::string reportHtml(const Report& report) {
     std::string html = fmt::format(
         "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}: {}</title>\n<style>{}</style>\n"
-        "</head>\n<body>\n<header>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n<nav>",
+        "</head>\n<body>\n<header>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n",
         escaped(report.subtitle), escaped(report.title), kStyle, escaped(report.title), escaped(report.subtitle));
+    for (const std::string& text : {report.source, report.maker})
+        if (!text.empty()) html += fmt::format("<p class=\"subtitle\">{}</p>\n", escaped(text));
+    html += "</header>\n<nav aria-labelledby=\"contents\">\n<h2 id=\"contents\">Contents</h2>\n<ol>\n";
     for (const ReportSection& section : report.sections)
-        html += fmt::format("<a href=\"#{}\">{}</a>\n", section.id, escaped(section.title));
-    html += "</nav>\n</header>\n<main>\n";
+        html += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.id, escaped(section.title));
+    html += "</ol>\n</nav>\n<main>\n";
     for (const ReportSection& section : report.sections) {
-        html += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", section.id, escaped(section.title));
+        html += fmt::format("<section id=\"{}\" aria-labelledby=\"{}-title\">\n<h2 id=\"{}-title\">{}</h2>\n",
+                            section.id, section.id, section.id, escaped(section.title));
         for (const ReportBlock& block : section.blocks) std::visit(BlockWriter{html}, block);
         html += "</section>\n";
     }

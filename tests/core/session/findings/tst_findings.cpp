@@ -34,6 +34,9 @@ class TestFindings : public QObject {
     void acceptedNodesMustBeAll();
     void jsonHasThePublishedKeys();
     void writesMakeReadsDiffer();
+    void equalOnesAreOneGroup();
+    void deadUnitsOfOneInputAreUnsure();
+    void takingBackSplitsAcceptances();
     void manyAreCounted();
     void largeGraphsTakeBoundedTime();
 
@@ -111,6 +114,7 @@ void TestFindings::plantedOnesAreFound() {
 }
 
 void TestFindings::everyIdIsPlanted() {
+    QVERIFY(test::findingNetworks().size() >= 40);
     std::set<std::string_view> ids, planted;
     for (const analysis::FindingChecker& checker : analysis::findingCheckers()) ids.insert(checker.id);
     for (const FindingNetwork& each : test::findingNetworks()) planted.insert(each.id);
@@ -229,6 +233,55 @@ std::string longChain(int count) {
 }
 
 }  // namespace
+
+/// Nodes that nothing reads are one entry, and each has its own in the list.
+void TestFindings::equalOnesAreOneGroup() {
+    const FindingReport report = reportOf(*open(longChain(5)), false);
+    QCOMPARE(report.findings.size(), std::size_t{5});
+    const auto groups = session::groupsOf(report);
+    QCOMPARE(groups.size(), std::size_t{1});
+    QCOMPARE(groups.front().count(), std::size_t{5});
+    QCOMPARE(groups.front().names, (std::vector<std::string>{"e0", "e1", "e2", "e3", "e4"}));
+    const QString text = QString::fromStdString(report.text());
+    QCOMPARE(text.count(QStringLiteral("unused-output")), 1);
+    QVERIFY(text.contains(u"e0, e1, e2 and 2 more: 5 findings: "));
+    const QJsonObject root = QJsonDocument::fromJson(QByteArray::fromStdString(report.json())).object();
+    QCOMPARE(root["findings"].toArray().size(), 5);
+    const QJsonObject group = root["groups"].toArray().first().toObject();
+    QCOMPARE(group["count"].toInt(), 5);
+    QCOMPARE(group["nodes"].toArray(), (QJsonArray{"e0", "e1", "e2", "e3", "e4"}));
+    // What is accepted is apart from what is not.
+    const FindingReport some =
+        reportOf(*open(longChain(5)), false, {{"unused-output", std::vector<std::string>{"e1", "e3"}, "probes"}});
+    const auto parts = session::groupsOf(some);
+    QCOMPARE(parts.size(), std::size_t{2});
+    QCOMPARE(parts[0].names, (std::vector<std::string>{"e0", "e2", "e4"}));
+    QCOMPARE(parts[1].names, (std::vector<std::string>{"e1", "e3"}));
+    QCOMPARE(parts[1].accepted, std::optional<std::string>("probes"));
+}
+
+void TestFindings::deadUnitsOfOneInputAreUnsure() {
+    const FindingReport report = reportOf(*open(network("dead-unit").model(true)));
+    const auto found =
+        std::ranges::find_if(report.findings, [](const auto& each) { return each.finding.id == "dead-unit"; });
+    QVERIFY(found != report.findings.end());
+    QCOMPARE(found->finding.confidence, analysis::Confidence::Low);
+    QVERIFY2(QString::fromStdString(found->finding.message).contains(u"of 1 input, which are few to tell by"),
+             found->finding.message.c_str());
+}
+
+void TestFindings::takingBackSplitsAcceptances() {
+    const FindingReport report = reportOf(*open(longChain(3)), false, {{"unused-output", std::nullopt, "all"}});
+    QCOMPARE(report.acceptedCount(), std::size_t{3});
+    session::FindingGroup one;
+    one.id = "unused-output";
+    one.members = {1};
+    FindingReport after = report;
+    session::accept(after, session::withoutGroup(report, one, {{"unused-output", std::nullopt, "all"}}));
+    QCOMPARE(after.acceptedCount(), std::size_t{2});
+    QVERIFY(!after.findings[1].accepted);
+    QCOMPARE(after.findings[2].accepted, std::optional<std::string>("all"));
+}
 
 void TestFindings::manyAreCounted() {
     const FindingReport report = reportOf(*open(longChain(300)), false);

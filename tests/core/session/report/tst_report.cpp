@@ -1,5 +1,8 @@
 // Reports as HTML: well-formed, complete, escaped, without anything to load, and the same bytes for the same content.
 
+#include <QProcess>
+#include <QSet>
+#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
 #include <QtTest>
@@ -7,6 +10,7 @@
 #include "core/document/document.h"
 #include "core/session/findings/find_findings.h"
 #include "core/session/read_inputs.h"
+#include "core/session/report/audit_report.h"
 #include "core/session/report/make_report.h"
 #include "tests/support/finding_networks.h"
 
@@ -47,9 +51,22 @@ class TestReport : public QObject {
     void textsAreEscaped();
     void tablesAndChartsAreWritten();
     void onlyThePictureOfAFileIsTaken();
+    void equalFindingsAreListed();
+    void itIsStrictHtml();
     void aModelHasAllSections();
+    void anotherModelIsCompared();
+    void timesAreMeasuredOnlyIfAsked();
 
   private:
+    std::shared_ptr<const document::Document> open(std::string_view id) {
+        for (const test::FindingNetwork& network : test::findingNetworks()) {
+            const QString path = m_folder.filePath("m.onnx");
+            if (id != network.id || !test::onnxfile::write(path, network.model(true))) continue;
+            if (auto document = document::open(path.toStdString(), {})) return *document;
+        }
+        qFatal("no network");
+    }
+
     QTemporaryDir m_folder;
 };
 
@@ -102,6 +119,92 @@ void TestReport::onlyThePictureOfAFileIsTaken() {
     QCOMPARE(read.names.count(QStringLiteral("svg")), 1);
     QCOMPARE(html.find("<?xml"), std::string::npos);
     QCOMPARE(html.find("no picture"), std::string::npos);
+}
+
+/// The first ones are in sight, the others behind a line.
+void TestReport::equalFindingsAreListed() {
+    ReportFinding finding{"info", "dead-unit", "low", "a and more", "8 findings.", "prune", "", {}};
+    for (int i = 0; i < 8; ++i) finding.each.emplace_back("relu_" + std::to_string(i), "is dead");
+    Report report{"model", "report", {}, {}, {}};
+    report.sections.push_back({"f", "Findings", {ReportFindings{{finding}, {}}}});
+    const ReadHtml read(reportHtml(report));
+    QVERIFY2(read.error.isEmpty(), qPrintable(read.error));
+    QCOMPARE(read.names.count(QStringLiteral("li")), 8 + 1);  // one of the contents
+    QVERIFY(read.texts.contains(QStringLiteral("relu_7: is dead")));
+    QCOMPARE(read.names.count(QStringLiteral("details")), 1);
+    QVERIFY(read.texts.contains(QStringLiteral("3 more")));
+    finding.each.resize(5);
+    report.sections.front().blocks = {ReportFindings{{finding}, {}}};
+    QVERIFY(!ReadHtml(reportHtml(report)).names.contains(QStringLiteral("details")));
+}
+
+/// Ids are there once, links lead to them, tables have heads; and what Debian's tidy says, where it is.
+void TestReport::itIsStrictHtml() {
+    const auto document = open("zero-filter");
+    AuditRequest request;
+    request.findings.cases = {readCases(*document, {})->front().values};
+    request.withoutPictures = "not drawn";
+    const auto report = auditReport(*document, request);
+    QVERIFY2(report, report ? "" : report.error().text().c_str());
+    const QByteArray html = QByteArray::fromStdString(reportHtml(*report));
+    const ReadHtml read(html.toStdString());
+    QVERIFY2(read.error.isEmpty(), qPrintable(read.error));
+    const QStringList ids = read.attributes.filter(QRegularExpression("^id="));
+    QCOMPARE(QSet<QString>(ids.begin(), ids.end()).size(), ids.size());
+    for (const QString& link : read.attributes.filter(QRegularExpression("^href=#")))
+        QVERIFY2(ids.contains(QStringLiteral("id=") + link.mid(6)), qPrintable(link));
+    for (const QString& label : read.attributes.filter(QRegularExpression("^aria-labelledby=")))
+        QVERIFY2(ids.contains(QStringLiteral("id=") + label.section(u'=', 1)), qPrintable(label));
+    const auto tables = read.names.count(QStringLiteral("table"));
+    QVERIFY(tables > 5);
+    QCOMPARE(read.names.count(QStringLiteral("thead")), tables);
+    QVERIFY(read.attributes.count(QStringLiteral("scope=row")) > 5);
+    const QString tidy = QStandardPaths::findExecutable(QStringLiteral("tidy"));
+    if (tidy.isEmpty()) return;
+    QFile file(m_folder.filePath("r.html"));
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write(html) == html.size());
+    file.close();
+    QProcess process;
+    process.start(tidy, {"-q", "-e", "-utf8", file.fileName()});
+    QVERIFY(process.waitForFinished(60'000));
+    const QByteArray said = process.readAllStandardError();
+    QVERIFY2(process.exitCode() == 0, said.constData());
+}
+
+/// A copy of it with another scale in one place.
+void TestReport::anotherModelIsCompared() {
+    const auto document = open("zero-filter");
+    std::string other;
+    for (const test::FindingNetwork& network : test::findingNetworks())
+        if (std::string_view(network.id) == "zero-filter") other = network.model(false);
+    const QString path = m_folder.filePath("other.onnx");
+    QVERIFY(test::onnxfile::write(path, other));
+    AuditRequest request;
+    request.findings.cases = {readCases(*document, {})->front().values};
+    request.other = *document::open(path.toStdString(), {});
+    const auto report = auditReport(*document, request);
+    QVERIFY(report);
+    const std::string html = reportHtml(*report);
+    const ReadHtml read(html);
+    QVERIFY2(read.error.isEmpty(), qPrintable(read.error));
+    QVERIFY(read.attributes.contains(QStringLiteral("id=comparison")));
+    QVERIFY(read.texts.contains(QStringLiteral("they differ")));
+    QVERIFY(read.texts.contains(QStringLiteral("Changed parameters")));
+    QVERIFY(read.texts.contains(QStringLiteral("Values that differ")));
+    QCOMPARE(reportHtml(*auditReport(*document, request)), html);
+}
+
+void TestReport::timesAreMeasuredOnlyIfAsked() {
+    const auto document = open("zero-filter");
+    AuditRequest request;
+    request.findings.cases = {readCases(*document, {})->front().values};
+    QVERIFY(!ReadHtml(reportHtml(*auditReport(*document, request))).attributes.contains(QStringLiteral("id=profile")));
+    request.measuresTimes = true;
+    const ReadHtml read(reportHtml(*auditReport(*document, request)));
+    QVERIFY(read.attributes.contains(QStringLiteral("id=profile")));
+    QVERIFY(read.texts.contains(QStringLiteral("Time by operator")));
+    QVERIFY(read.texts.contains(QStringLiteral("Conv")));
+    QVERIFY(read.texts.filter(QRegularExpression("^\\d+\\.\\d{3} ms$")).size() >= 3);
 }
 
 void TestReport::aModelHasAllSections() {

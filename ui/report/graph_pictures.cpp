@@ -1,6 +1,4 @@
-#include "app/verbs/render_picture.h"
-
-#include <QGuiApplication>
+#include "ui/report/graph_pictures.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +6,7 @@
 #include "ui/canvas/export.h"
 #include "ui/canvas/layout_service.h"
 
-namespace sonde::app {
+namespace sonde::report {
 
 namespace {
 
@@ -18,23 +16,6 @@ constexpr std::size_t kFoldPictureFrom = 3;
 constexpr qsizetype kMaxPicture = qsizetype{8} << 20;
 /// Boxes that an open module may bring: layout of more takes longer than all the rest of a report.
 constexpr std::size_t kMaxBoxes = 3000;
-
-void dropQtMessage(QtMsgType type, const QMessageLogContext&, const QString& message) {
-    if (type == QtFatalMsg || type == QtCriticalMsg) std::fprintf(stderr, "%s\n", qPrintable(message));
-}
-
-/// The program's arguments, as Qt wants them: kept as long as the application.
-struct OffscreenApplication {
-    OffscreenApplication() {
-        qputenv("QT_QPA_PLATFORM", "offscreen");
-        qInstallMessageHandler(dropQtMessage);
-        application = std::make_unique<QGuiApplication>(count, arguments);
-    }
-    int count = 1;
-    char name[6] = "sonde";
-    char* arguments[2] = {name, nullptr};
-    std::unique_ptr<QGuiApplication> application;
-};
 
 /// Operations that are drawn one by one: those of open groups.
 std::size_t boxCount(const layout::Outline& outline, const layout::ViewState& view) {
@@ -55,7 +36,6 @@ struct GraphPictures::Drawing {
     explicit Drawing(std::shared_ptr<const document::Document> of)
         : document(std::move(of)), outline(document->graph) {}
 
-    OffscreenApplication application;
     std::shared_ptr<const document::Document> document;
     layout::Outline outline;
 };
@@ -78,12 +58,12 @@ base::Result<std::string> GraphPictures::svg(const std::string& qualname, const 
         isFound = true;
     }
     if (!isFound)
-        return base::usageError("no module '" + qualname + "' was called in this model", "--expand",
+        return base::usageError("no module '" + qualname + "' was called in this model", "--module",
                                 "sonde trace MODEL lists the modules of all nodes");
     // At depth 0 modules alone are left where depth 1 would be too much.
     if (qualname.empty() && boxCount(outline, view) > kMaxBoxes) layout::openToDepth(outline, view, 0);
     if (const std::size_t boxes = boxCount(outline, view); boxes > kMaxBoxes)
-        return base::usageError(fmt::format("the graph has {} operations outside of modules: too many to draw", boxes));
+        return base::usageError(fmt::format("the graph has {} operations outside of modules, too many to draw", boxes));
     canvas::CanvasStyle style;
     style.scheme = theme::Scheme::Light;
     style.labels = canvas::makeCardLabels({}, nullptr);
@@ -95,8 +75,8 @@ base::Result<std::string> GraphPictures::svg(const std::string& qualname, const 
                                        m_drawing->document->graph, measure, style);
     SONDE_ASSIGN(const QByteArray bytes, canvas::sceneBytes(painter, {}, QStringLiteral("svg"), 1, work));
     if (bytes.size() > kMaxPicture)
-        return base::usageError(fmt::format("the picture has {} MiB: too many to read", bytes.size() >> 20));
+        return base::usageError(fmt::format("the picture has {} MiB, too many to read", bytes.size() >> 20));
     return bytes.toStdString();
 }
 
-}  // namespace sonde::app
+}  // namespace sonde::report

@@ -6,10 +6,9 @@
 #include "core/base/progress.h"
 #include "core/document/document_types.h"
 
-namespace sonde::app {
+namespace sonde::report {
 
-/// Draws graphs for reports, as `sonde render` does. One at a time in a program: it is the application object that
-/// fonts need.
+/// Draws graphs for reports, as `sonde render` does. On any thread, in a program with a QGuiApplication.
 class GraphPictures {
   public:
     explicit GraphPictures(std::shared_ptr<const document::Document> document);
@@ -24,4 +23,4 @@ class GraphPictures {
     std::unique_ptr<Drawing> m_drawing;
 };
 
-}  // namespace sonde::app
+}  // namespace sonde::report

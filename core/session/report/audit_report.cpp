@@ -1,0 +1,95 @@
+#include "core/session/report/audit_report.h"
+
+#include <fmt/format.h>
+
+#include "core/session/report/make_report.h"
+
+namespace sonde::session {
+
+namespace {
+
+bool isCancelled(const base::Error& error) { return error.kind == base::ErrorKind::Cancelled; }
+
+base::Result<void> addPictures(ReportContent& content, const AuditRequest& request, const base::WorkContext& work) {
+    content.picturesNote = request.withoutPictures;
+    if (!request.picture) return {};
+    work.report("drawing the graph");
+    auto whole = request.picture({}, work);
+    if (whole) content.pictures.push_back({"The model", std::move(*whole)});
+    else if (isCancelled(whole.error())) return whole.error();
+    else content.picturesNote = "The graph is not drawn: " + whole.error().what + ".";
+    for (const std::string& qualname : request.modules) {
+        SONDE_ASSIGN(auto one, request.picture(qualname, work));
+        content.pictures.push_back({"Module " + qualname, std::move(one)});
+    }
+    return {};
+}
+
+base::Result<void> addValues(ReportContent& content, const document::Document& document, const AuditRequest& request,
+                             const base::WorkContext& work) {
+    const FindingRequest& run = request.findings;
+    if (run.cases.empty()) {
+        content.valuesNote = "The model was not run: " + run.withoutCases;
+        return {};
+    }
+    work.report("running the model");
+    auto values = reportedValues(document, run.cases.front(), request.watched, run.seed, run.threads,
+                                 base::WorkContext{work.stop, {}});
+    if (!values && isCancelled(values.error())) return values.error();
+    if (!values) {
+        content.valuesNote = "The run failed: " + values.error().text();
+        return {};
+    }
+    content.values = std::move(*values);
+    content.inputData =
+        fmt::format("{}, seed {}", request.inputData.empty() ? "random numbers" : request.inputData, run.seed);
+    if (run.cases.size() > 1) content.valuesNote = fmt::format("The first of {} inputs.", run.cases.size());
+    return {};
+}
+
+base::Result<void> addComparison(ReportContent& content, const document::Document& document,
+                                 const AuditRequest& request, const base::WorkContext& work) {
+    if (!request.other) return {};
+    work.report("comparing the models");
+    const base::WorkContext quiet{work.stop, {}};
+    const document::Document& other = *request.other;
+    SONDE_ASSIGN(ModelInfo about, modelInfo(other, {}, quiet));
+    ModelDiffRequest how;
+    how.seed = request.findings.seed;
+    how.threads = request.findings.threads;
+    std::string note;
+    if (!request.findings.cases.empty() && document.inputs.size() == other.inputs.size())
+        how.inputs = request.findings.cases.front();
+    else note = "The models were not run on the same input: values are not compared.";
+    SONDE_ASSIGN(ModelDiff diff, modelDiff(document, other, how, quiet));
+    content.comparison = ReportedComparison{request.other, std::move(about.file), std::move(diff), std::move(note)};
+    return {};
+}
+
+base::Result<void> addProfile(ReportContent& content, const document::Document& document, const AuditRequest& request,
+                              const base::WorkContext& work) {
+    if (!request.measuresTimes || request.findings.cases.empty() || content.values.empty()) return {};
+    SONDE_ASSIGN(content.profile, reportedProfile(document, request.findings.cases.front(), request.findings.seed,
+                                                  request.findings.threads, work));
+    return {};
+}
+
+}  // namespace
+
+base::Result<Report> auditReport(const document::Document& document, const AuditRequest& request,
+                                 const base::WorkContext& work) {
+    ModelInfoRequest about;
+    if (!request.findings.cases.empty()) about.inputs = request.findings.cases.front();
+    about.seed = request.findings.seed;
+    about.threads = request.findings.threads;
+    SONDE_ASSIGN(const ModelInfo info, modelInfo(document, about, work));
+    SONDE_ASSIGN(const FindingReport findings, findFindings(document, info, request.findings, work));
+    ReportContent content{info, findings, {}, {}, {}, {}, {}};
+    SONDE_TRY(addValues(content, document, request, work));
+    SONDE_TRY(addComparison(content, document, request, work));
+    SONDE_TRY(addProfile(content, document, request, work));
+    SONDE_TRY(addPictures(content, request, work));
+    return makeReport(document, content);
+}
+
+}  // namespace sonde::session

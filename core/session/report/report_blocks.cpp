@@ -1,0 +1,36 @@
+#include "core/session/report/report_blocks.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace sonde::session {
+
+std::string joinedText(const std::vector<std::string>& texts, std::size_t most) {
+    std::string joined;
+    for (std::size_t i = 0; i < std::min(texts.size(), most); ++i) joined += (i > 0 ? ", " : "") + texts[i];
+    return texts.size() > most ? joined + fmt::format(" and {} more", texts.size() - most) : joined;
+}
+
+ReportTable factTable(std::vector<std::vector<std::string>> rows) {
+    std::erase_if(rows, [](const std::vector<std::string>& row) { return row.back().empty(); });
+    return {{}, {{"fact"}, {"value"}}, std::move(rows), {}, true};
+}
+
+void cutRows(ReportTable& table) {
+    if (table.rows.size() <= kMaxReportRows) return;
+    table.note = fmt::format("and {} more", table.rows.size() - kMaxReportRows);
+    table.rows.resize(kMaxReportRows);
+}
+
+ReportChart barChart(std::string title, std::vector<ReportChart::Bar> bars) {
+    std::erase_if(bars, [](const ReportChart::Bar& bar) { return !(bar.value > 0); });
+    std::ranges::stable_sort(bars, std::greater(), &ReportChart::Bar::value);
+    ReportChart result{std::move(title), std::move(bars), {}};
+    if (result.bars.size() > kMaxReportBars) {
+        result.note = fmt::format("and {} smaller ones", result.bars.size() - kMaxReportBars);
+        result.bars.resize(kMaxReportBars);
+    }
+    return result;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/session/report/report.h"
+
+namespace sonde::session {
+
+// What sections of a report are put together from.
+
+/// So many rows of a table are shown: nobody reads more, and other verbs list all.
+inline constexpr std::size_t kMaxReportRows = 500;
+inline constexpr std::size_t kMaxReportBars = 20;
+
+/// "a, b, c and 7 more".
+std::string joinedText(const std::vector<std::string>& texts, std::size_t most);
+
+/// Two columns, without the rows that have no value.
+ReportTable factTable(std::vector<std::vector<std::string>> rows);
+
+/// Leaves the first rows, and says how many more there are.
+void cutRows(ReportTable& table);
+
+/// The longest bars; those without a value are left out.
+ReportChart barChart(std::string title, std::vector<ReportChart::Bar> bars);
+
+}  // namespace sonde::session

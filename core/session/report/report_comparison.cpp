@@ -1,0 +1,116 @@
+#include "core/session/report/report_comparison.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+#include "core/analysis/model_cost.h"
+#include "core/base/number_text.h"
+#include "core/session/report/report_blocks.h"
+
+namespace sonde::session {
+
+namespace {
+
+using graph::InternalGraph;
+using graph::NodeId;
+
+std::string numberText(double value) { return std::isfinite(value) ? base::roundedText(value, 6) : "not comparable"; }
+std::string numberText(const std::optional<double>& value) { return value ? numberText(*value) : std::string(); }
+
+std::string hashOf(const FileFacts& facts) { return facts.file ? facts.file->sha256 : std::string(); }
+
+void addTable(ReportSection& section, ReportTable table) {
+    if (table.rows.empty()) return;
+    cutRows(table);
+    section.blocks.emplace_back(std::move(table));
+}
+
+ReportTable nodeTable(std::string title, const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    ReportTable table{std::move(title), {{"node"}, {"module"}, {"operator"}}, {}, {}};
+    for (const NodeId node : nodes) {
+        const graph::Expr& expr = graph.expr(graph.node(node).producer);
+        table.rows.push_back(
+            {graph.node(node).name, expr.qualname.value_or(std::string()), analysis::operatorTitle(expr)});
+    }
+    return table;
+}
+
+ReportTable changeTable(std::string title, const InternalGraph& a, const InternalGraph& b,
+                        const std::vector<NodeChange>& changes) {
+    ReportTable table{std::move(title), {{"node"}, {"in the other model"}, {"what differs"}}, {}, {}};
+    for (const NodeChange& change : changes)
+        table.rows.push_back({a.node(change.a).name, b.node(change.b).name, change.what});
+    return table;
+}
+
+void addParameters(ReportSection& section, const ParameterDiff& parameters) {
+    ReportTable changed{
+        "Changed parameters", {{"name"}, {"max abs diff", true}, {"max rel diff", true}, {"what differs"}}, {}, {}};
+    for (const ParameterChange& change : parameters.changed) {
+        const std::string also = change.otherName.empty() ? "" : " (there: " + change.otherName + ")";
+        changed.rows.push_back({change.name + also, numberText(change.maxAbs), numberText(change.maxRel), change.what});
+    }
+    addTable(section, std::move(changed));
+    ReportTable single{"Parameters of one model alone", {{"name"}, {"which"}}, {}, {}};
+    for (const std::string& name : parameters.removed) single.rows.push_back({name, "this model"});
+    for (const std::string& name : parameters.added) single.rows.push_back({name, "the other model"});
+    addTable(section, std::move(single));
+}
+
+void addFacts(ReportSection& section, std::string title, const std::vector<FactChange>& facts) {
+    ReportTable table{std::move(title), {{"fact"}, {"this model"}, {"the other model"}}, {}, {}};
+    for (const FactChange& fact : facts) table.rows.push_back({fact.name, fact.a, fact.b});
+    addTable(section, std::move(table));
+}
+
+void addValues(ReportSection& section, const InternalGraph& a, const InternalGraph& b, const ValueDiff& values) {
+    if (!values.error.empty()) section.blocks.emplace_back(ReportText{"A run ended early: " + values.error});
+    section.blocks.emplace_back(
+        ReportText{fmt::format("On the chosen input {} values of matched nodes were compared; {} differ beyond the "
+                               "tolerance of their dtype.",
+                               values.compared, values.changed.size())});
+    ReportTable table{"Values that differ",
+                      {{"node"}, {"in the other model"}, {"max abs diff", true}, {"max rel diff", true}, {""}},
+                      {},
+                      {}};
+    for (const ValueChange& change : values.changed)
+        table.rows.push_back({a.node(change.a).name, b.node(change.b).name, numberText(change.maxAbs),
+                              numberText(change.maxRel), change.note});
+    addTable(section, std::move(table));
+}
+
+}  // namespace
+
+ReportSection comparisonSection(const document::Document& document, const ModelInfo& info,
+                                const ReportedComparison& comparison) {
+    const ModelDiff& diff = comparison.diff;
+    const InternalGraph &a = *document.graph, &b = *comparison.other->graph;
+    ReportSection section{"comparison", "Comparison", {}};
+    if (!comparison.note.empty()) section.blocks.emplace_back(ReportText{comparison.note});
+    const auto& structure = diff.structure;
+    section.blocks.emplace_back(
+        factTable({{"this model", document.title},
+                   {"SHA-256 of this model", hashOf(info.file)},
+                   {"the other model", comparison.other->title},
+                   {"SHA-256 of the other model", hashOf(comparison.otherFile)},
+                   {"result", diff.isEqual() ? "the same" : "they differ"},
+                   {"operations matched", fmt::format("{:.2f} %", 100 * structure.matched())},
+                   {"operations removed, added, changed, moved",
+                    fmt::format("{}, {}, {}, {}", structure.removed.size(), structure.added.size(),
+                                structure.changed.size(), structure.moved.size())},
+                   {"renamed operations (no difference)", fmt::format("{}", structure.renamed)},
+                   {"parameters equal, changed, removed, added",
+                    fmt::format("{}, {}, {}, {}", diff.parameters.equal, diff.parameters.changed.size(),
+                                diff.parameters.removed.size(), diff.parameters.added.size())}}));
+    addTable(section, nodeTable("Operations of this model alone", a, structure.removed));
+    addTable(section, nodeTable("Operations of the other model alone", b, structure.added));
+    addTable(section, changeTable("Changed operations", a, b, structure.changed));
+    addTable(section, changeTable("Moved operations", a, b, structure.moved));
+    addParameters(section, diff.parameters);
+    addFacts(section, "Cost that differs", diff.cost);
+    addFacts(section, "Metadata that differs", diff.metadata);
+    if (diff.values) addValues(section, a, b, *diff.values);
+    return section;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,190 @@
+#include "ui/report/report_blocks_painter.h"
+
+#include <QFontMetricsF>
+#include <QSvgRenderer>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/visible_text.h"
+#include "ui/canvas/canvas_style.h"
+#include "ui/theme/color_role.h"
+
+namespace sonde::report {
+
+using theme::ColorRole;
+
+namespace {
+
+/// Points per unit of a picture that is not shrunk.
+constexpr double kPictureScale = 0.62 * kPoint;
+/// A picture that is taller than a page goes on over so many; one that is taller still is shrunk.
+constexpr int kMaxPicturePages = 6;
+/// Equal findings of which each is listed.
+constexpr std::size_t kMaxEach = 12;
+
+ColorRole severityRole(const session::ReportFinding& finding) {
+    if (!finding.accepted.empty()) return ColorRole::MutedText;
+    return finding.severity == "error"     ? ColorRole::Error
+           : finding.severity == "warning" ? ColorRole::Warning
+                                           : ColorRole::Info;
+}
+
+/// The parts of a picture that pages show, one below the other.
+void addStrips(PageFlow& flow, const std::shared_ptr<QSvgRenderer>& picture, QSizeF size) {
+    const double x = flow.left() + (flow.width() - size.width()) / 2;
+    for (double done = 0; done < size.height() - 1;) {
+        const double tall = std::min(size.height() - done, flow.room());
+        const QRectF strip(x, flow.y(), size.width(), tall);
+        flow.add([picture, strip, whole = QRectF(QPointF(x, flow.y() - done), size)](QPainter& painter) {
+            painter.save();
+            painter.setClipRect(strip);
+            picture->render(&painter, whole);
+            painter.restore();
+        });
+        flow.skip(tall);
+        done += tall;
+        if (done < size.height() - 1) flow.newPage();
+    }
+}
+
+}  // namespace
+
+QFont pageFont(PageFont font) {
+    static constexpr double kSizes[] = {20, 14, 10.5, 9, 9, 7.5};
+    QFont result = canvas::canvasFont(canvas::TextRole::Body, 1);
+    result.setPixelSize(qRound(kSizes[static_cast<int>(font)] * kPoint));
+    result.setWeight(font == PageFont::Body || font == PageFont::Small ? QFont::Normal : QFont::Bold);
+    return result;
+}
+
+QColor pageInk(ColorRole role) { return theme::color(role, theme::Scheme::Light); }
+
+QString pageText(const std::string& text) { return QString::fromStdString(base::visibleText(text)); }
+
+void BlocksPainter::heading(const QString& text, PageFont font) const {
+    const Lines lines = brokenLines(text, pageFont(font), m_flow.width());
+    m_flow.ensure(lines.height() + 70 * kPoint);
+    if (!m_flow.isAtTop()) m_flow.skip((font == PageFont::Heading ? 14 : 8) * kPoint);
+    m_flow.addLines(lines, pageInk(ColorRole::Text));
+    m_flow.skip(3 * kPoint);
+}
+
+void BlocksPainter::note(const std::string& text) const {
+    if (text.empty()) return;
+    m_flow.addLines(brokenLines(pageText(text), pageFont(PageFont::Small), m_flow.width()),
+                    pageInk(ColorRole::MutedText));
+}
+
+void BlocksPainter::operator()(const session::ReportText& block) const {
+    m_flow.addLines(brokenLines(pageText(block.text), pageFont(PageFont::Body), m_flow.width()),
+                    pageInk(ColorRole::Text));
+    m_flow.skip(4 * kPoint);
+}
+
+void BlocksPainter::operator()(const session::ReportTable& block) const {
+    if (block.rows.empty()) return;
+    if (!block.title.empty()) heading(pageText(block.title), PageFont::Subheading);
+    addTable(m_flow, block);
+    note(block.note);
+    m_flow.skip(6 * kPoint);
+}
+
+void BlocksPainter::operator()(const session::ReportChart& block) const {
+    if (block.bars.empty()) return;
+    const double row = 13 * kPoint, label = 0.3 * m_flow.width(), most = 0.52 * m_flow.width();
+    m_flow.ensure(30 * kPoint + std::min(row * static_cast<double>(block.bars.size()), 0.8 * m_flow.area().height()));
+    heading(pageText(block.title), PageFont::Subheading);
+    double longest = 0;
+    for (const auto& bar : block.bars) longest = std::max(longest, bar.value);
+    const QFont font = pageFont(PageFont::Small);
+    const QFontMetricsF metrics(font);
+    for (const auto& bar : block.bars) {
+        m_flow.ensure(row);
+        const double width = longest > 0 ? std::max(0.5 * kPoint, most * bar.value / longest) : 0;
+        const QRectF line(m_flow.left(), m_flow.y(), m_flow.width(), row);
+        const QString name = metrics.elidedText(pageText(bar.label), Qt::ElideLeft, label - 6 * kPoint);
+        m_flow.add([=, value = pageText(bar.text)](QPainter& painter) {
+            painter.setFont(font);
+            painter.setPen(pageInk(ColorRole::Text));
+            painter.drawText(QRectF(line.left(), line.top(), label - 5 * kPoint, row),
+                             Qt::AlignRight | Qt::AlignVCenter | Qt::TextSingleLine, name);
+            painter.fillRect(QRectF(line.left() + label, line.top() + 2 * kPoint, width, row - 4 * kPoint),
+                             pageInk(ColorRole::PlotBar));
+            painter.drawText(QRectF(line.left() + label + width + 4 * kPoint, line.top(), line.width(), row),
+                             Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, value);
+        });
+        m_flow.skip(row);
+    }
+    note(block.note);
+    m_flow.skip(6 * kPoint);
+}
+
+void BlocksPainter::operator()(const session::ReportPicture& block) const {
+    const auto picture = std::make_shared<QSvgRenderer>(QByteArray::fromStdString(block.svg));
+    const QSizeF natural = picture->viewBoxF().size();
+    if (!picture->isValid() || natural.isEmpty()) return note(block.title + ": the picture cannot be drawn.");
+    const double tallest = m_flow.area().height() - 40 * kPoint;
+    double scale = std::min(kPictureScale, m_flow.width() / natural.width());
+    // A little too tall is shrunk onto one page, much too tall goes on over several.
+    const double onOne = tallest / natural.height();
+    if (onOne < scale && onOne > 0.6 * scale) scale = onOne;
+    scale = std::min(scale, kMaxPicturePages * tallest / natural.height());
+    const QSizeF size = natural * scale;
+    m_flow.ensure(std::min(size.height(), tallest) + 40 * kPoint);
+    heading(pageText(block.title), PageFont::Subheading);
+    addStrips(m_flow, picture, size);
+    m_flow.skip(8 * kPoint);
+}
+
+void BlocksPainter::finding(const session::ReportFinding& finding) const {
+    const double indent = 8 * kPoint, width = m_flow.width() - indent;
+    const QColor mark = pageInk(severityRole(finding));
+    const std::string severity = finding.accepted.empty() ? finding.severity : "accepted (" + finding.severity + ")";
+    const QString head = pageText(severity + "  " + finding.id + (finding.places.empty() ? "" : ": " + finding.places));
+    struct Part {
+        Lines lines;
+        QColor color;
+    };
+    std::vector<Part> parts{
+        {brokenLines(head, pageFont(PageFont::Bold), width), mark},
+        {brokenLines(pageText(finding.message), pageFont(PageFont::Body), width), pageInk(ColorRole::Text)}};
+    for (std::size_t i = 0; i < std::min(finding.each.size(), kMaxEach); ++i)
+        parts.push_back({brokenLines(pageText("– " + finding.each[i].first + ": " + finding.each[i].second),
+                                     pageFont(PageFont::Small), width),
+                         pageInk(ColorRole::Text)});
+    if (finding.each.size() > kMaxEach)
+        parts.push_back(
+            {brokenLines(QStringLiteral("– and %1 more, which the HTML report and `sonde findings --json` list")
+                             .arg(finding.each.size() - kMaxEach),
+                         pageFont(PageFont::Small), width),
+             pageInk(ColorRole::MutedText)});
+    parts.push_back({brokenLines(pageText("What to do: " + finding.advice), pageFont(PageFont::Body), width),
+                     pageInk(ColorRole::Text)});
+    if (!finding.accepted.empty())
+        parts.push_back({brokenLines(pageText("Accepted: " + finding.accepted), pageFont(PageFont::Bold), width),
+                         pageInk(ColorRole::Text)});
+    parts.push_back({brokenLines(pageText("confidence: " + finding.confidence), pageFont(PageFont::Small), width),
+                     pageInk(ColorRole::MutedText)});
+    double tall = 0;
+    for (const Part& part : parts) tall += part.lines.height();
+    m_flow.ensure(std::min(tall, 0.5 * m_flow.area().height()));
+    for (const Part& part : parts) {
+        const int page = m_flow.page();
+        const double from = m_flow.y();
+        m_flow.addLines(part.lines, part.color, indent);
+        // Where it goes on over a page, the mark is beside what is on the last one.
+        const double top = m_flow.page() == page ? from : m_flow.area().top();
+        m_flow.add([mark, bar = QRectF(m_flow.left(), top, 2.5 * kPoint, m_flow.y() - top)](QPainter& painter) {
+            painter.fillRect(bar, mark);
+        });
+    }
+    m_flow.skip(7 * kPoint);
+}
+
+void BlocksPainter::operator()(const session::ReportFindings& block) const {
+    for (const session::ReportFinding& one : block.findings) finding(one);
+    note(block.note);
+}
+
+}  // namespace sonde::report
