@@ -1,6 +1,7 @@
 #include "ui/report/graph_pictures.h"
 
 #include <fmt/format.h>
+#include <optional>
 
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/export.h"
@@ -28,6 +29,27 @@ std::size_t boxCount(const layout::Outline& outline, const layout::ViewState& vi
         count += isInside ? 0 : 1;
     }
     return count;
+}
+
+/// The box of a module that is open, with a little around it; nothing if it is not drawn.
+std::optional<layout::Rect> boxOf(const layout::SceneLayout& scene, const graph::InternalGraph& graph,
+                                  const std::string& qualname) {
+    constexpr double kAround = 24;
+    for (const layout::SceneItem& item : scene.items) {
+        if (item.what.kind != layout::ItemKind::Module || graph.scope(item.what.scope).qualname != qualname) continue;
+        return layout::Rect{item.rect.x - kAround, item.rect.y - kAround, item.rect.width + 2 * kAround,
+                            item.rect.height + 2 * kAround};
+    }
+    return std::nullopt;
+}
+
+/// The same picture with a smaller view box: it is the one <svg> element of the file that has these attributes.
+void crop(std::string& svg, const layout::Rect& box) {
+    const std::size_t begin = svg.find(" width=\"", svg.find("<svg")), end = svg.find(" font-family", begin);
+    if (begin == std::string::npos || end == std::string::npos) return;
+    svg.replace(begin, end - begin,
+                fmt::format(" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"{2:.0f} {3:.0f} {0:.0f} {1:.0f}\"",
+                            box.width, box.height, box.x, box.y));
 }
 
 }  // namespace
@@ -71,12 +93,15 @@ base::Result<std::string> GraphPictures::svg(const std::string& qualname, const 
     layout::SceneOptions sceneOptions;
     sceneOptions.metrics = canvas::itemMetrics(m_drawing->document->graph, style, measure, {}, {});
     SONDE_ASSIGN(auto scene, canvas::layOut(outline, view, sceneOptions, work));
+    const auto box = qualname.empty() ? std::nullopt : boxOf(*scene, outline.graph(), qualname);
     const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)),
                                        m_drawing->document->graph, measure, style);
     SONDE_ASSIGN(const QByteArray bytes, canvas::sceneBytes(painter, {}, QStringLiteral("svg"), 1, work));
     if (bytes.size() > kMaxPicture)
         return base::usageError(fmt::format("the picture has {} MiB, too many to read", bytes.size() >> 20));
-    return bytes.toStdString();
+    std::string svg = bytes.toStdString();
+    if (box) crop(svg, *box);
+    return svg;
 }
 
 }  // namespace sonde::report

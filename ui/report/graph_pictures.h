@@ -14,8 +14,8 @@ class GraphPictures {
     explicit GraphPictures(std::shared_ptr<const document::Document> document);
     ~GraphPictures();
 
-    /// The graph as an <svg>, with what is open at depth 1, or with one module open inside of what it is in. Errors: a
-    /// module that was not called (Usage); Cancelled; what layout says; a picture too large to be read (Usage).
+    /// The graph as an <svg>, with what is open at depth 1, or one module open, with what is around it cut off. Errors:
+    /// a module that was not called (Usage); Cancelled; what layout says; a picture too large to be read (Usage).
     base::Result<std::string> svg(const std::string& qualname, const base::WorkContext& work);
 
   private:

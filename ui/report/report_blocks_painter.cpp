@@ -1,13 +1,14 @@
 #include "ui/report/report_blocks_painter.h"
 
 #include <QFontMetricsF>
-#include <QSvgRenderer>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/visible_text.h"
 #include "ui/canvas/canvas_style.h"
+#include "ui/report/svg_picture.h"
 #include "ui/theme/color_role.h"
 
 namespace sonde::report {
@@ -31,20 +32,24 @@ ColorRole severityRole(const session::ReportFinding& finding) {
 }
 
 /// The parts of a picture that pages show, one below the other.
-void addStrips(PageFlow& flow, const std::shared_ptr<QSvgRenderer>& picture, QSizeF size) {
-    const double x = flow.left() + (flow.width() - size.width()) / 2;
-    for (double done = 0; done < size.height() - 1;) {
-        const double tall = std::min(size.height() - done, flow.room());
-        const QRectF strip(x, flow.y(), size.width(), tall);
-        flow.add([picture, strip, whole = QRectF(QPointF(x, flow.y() - done), size)](QPainter& painter) {
+void addStrips(PageFlow& flow, const std::shared_ptr<const SvgPicture>& picture, double scale) {
+    const QRectF box = picture->viewBox();
+    const double x = flow.left() + (flow.width() - scale * box.width()) / 2;
+    for (double done = 0; done < box.height() - 0.5;) {
+        const double tall = std::min(box.height() - done, flow.room() / scale);
+        const QRectF part(box.left(), box.top() + done, box.width(), tall);
+        flow.add([picture, part, scale, at = QPointF(x, flow.y())](QPainter& painter) {
             painter.save();
-            painter.setClipRect(strip);
-            picture->render(&painter, whole);
+            painter.translate(at);
+            painter.scale(scale, scale);
+            painter.translate(-part.topLeft());
+            painter.setClipRect(part);
+            picture->paint(painter, part);
             painter.restore();
         });
-        flow.skip(tall);
+        flow.skip(scale * tall);
         done += tall;
-        if (done < size.height() - 1) flow.newPage();
+        if (done < box.height() - 0.5) flow.newPage();
     }
 }
 
@@ -62,9 +67,27 @@ QColor pageInk(ColorRole role) { return theme::color(role, theme::Scheme::Light)
 
 QString pageText(const std::string& text) { return QString::fromStdString(base::visibleText(text)); }
 
+void BlocksPainter::beginSection(const QString& title, std::function<void()> placed) {
+    endSection();
+    m_title = title;
+    m_placed = std::move(placed);
+}
+
+void BlocksPainter::endSection() {
+    if (m_placed) begin(0);
+}
+
+void BlocksPainter::begin(double height) {
+    if (!m_placed) return m_flow.ensure(height);
+    m_flow.ensure(height + 40 * kPoint);
+    const auto placed = std::exchange(m_placed, nullptr);
+    heading(m_title, PageFont::Heading);
+    placed();
+}
+
 void BlocksPainter::heading(const QString& text, PageFont font) const {
     const Lines lines = brokenLines(text, pageFont(font), m_flow.width());
-    m_flow.ensure(lines.height() + 70 * kPoint);
+    m_flow.ensure(lines.height() + 40 * kPoint);
     if (!m_flow.isAtTop()) m_flow.skip((font == PageFont::Heading ? 14 : 8) * kPoint);
     m_flow.addLines(lines, pageInk(ColorRole::Text));
     m_flow.skip(3 * kPoint);
@@ -76,24 +99,26 @@ void BlocksPainter::note(const std::string& text) const {
                     pageInk(ColorRole::MutedText));
 }
 
-void BlocksPainter::operator()(const session::ReportText& block) const {
+void BlocksPainter::operator()(const session::ReportText& block) {
+    begin(14 * kPoint);
     m_flow.addLines(brokenLines(pageText(block.text), pageFont(PageFont::Body), m_flow.width()),
                     pageInk(ColorRole::Text));
     m_flow.skip(4 * kPoint);
 }
 
-void BlocksPainter::operator()(const session::ReportTable& block) const {
+void BlocksPainter::operator()(const session::ReportTable& block) {
     if (block.rows.empty()) return;
+    begin(60 * kPoint);
     if (!block.title.empty()) heading(pageText(block.title), PageFont::Subheading);
     addTable(m_flow, block);
     note(block.note);
     m_flow.skip(6 * kPoint);
 }
 
-void BlocksPainter::operator()(const session::ReportChart& block) const {
+void BlocksPainter::operator()(const session::ReportChart& block) {
     if (block.bars.empty()) return;
     const double row = 13 * kPoint, label = 0.3 * m_flow.width(), most = 0.52 * m_flow.width();
-    m_flow.ensure(30 * kPoint + std::min(row * static_cast<double>(block.bars.size()), 0.8 * m_flow.area().height()));
+    begin(30 * kPoint + std::min(row * static_cast<double>(block.bars.size()), 0.8 * m_flow.area().height()));
     heading(pageText(block.title), PageFont::Subheading);
     double longest = 0;
     for (const auto& bar : block.bars) longest = std::max(longest, bar.value);
@@ -120,24 +145,24 @@ void BlocksPainter::operator()(const session::ReportChart& block) const {
     m_flow.skip(6 * kPoint);
 }
 
-void BlocksPainter::operator()(const session::ReportPicture& block) const {
-    const auto picture = std::make_shared<QSvgRenderer>(QByteArray::fromStdString(block.svg));
-    const QSizeF natural = picture->viewBoxF().size();
-    if (!picture->isValid() || natural.isEmpty()) return note(block.title + ": the picture cannot be drawn.");
-    const double tallest = m_flow.area().height() - 40 * kPoint;
+void BlocksPainter::operator()(const session::ReportPicture& block) {
+    auto read = SvgPicture::read(block.svg);
+    if (!read) return note(block.title + ": the picture cannot be drawn.");
+    const auto picture = std::make_shared<const SvgPicture>(std::move(*read));
+    const QSizeF natural = picture->viewBox().size();
+    const double heading = 50 * kPoint, tallest = m_flow.area().height() - heading;
     double scale = std::min(kPictureScale, m_flow.width() / natural.width());
     // A little too tall is shrunk onto one page, much too tall goes on over several.
-    const double onOne = tallest / natural.height();
-    if (onOne < scale && onOne > 0.6 * scale) scale = onOne;
+    if (const double onOne = tallest / natural.height(); onOne < scale && onOne > 0.6 * scale) scale = onOne;
     scale = std::min(scale, kMaxPicturePages * tallest / natural.height());
-    const QSizeF size = natural * scale;
-    m_flow.ensure(std::min(size.height(), tallest) + 40 * kPoint);
-    heading(pageText(block.title), PageFont::Subheading);
-    addStrips(m_flow, picture, size);
+    const double height = scale * natural.height();
+    begin(height <= tallest ? height + heading : 0.5 * tallest);
+    this->heading(pageText(block.title), PageFont::Subheading);
+    addStrips(m_flow, picture, scale);
     m_flow.skip(8 * kPoint);
 }
 
-void BlocksPainter::finding(const session::ReportFinding& finding) const {
+void BlocksPainter::finding(const session::ReportFinding& finding) {
     const double indent = 8 * kPoint, width = m_flow.width() - indent;
     const QColor mark = pageInk(severityRole(finding));
     const std::string severity = finding.accepted.empty() ? finding.severity : "accepted (" + finding.severity + ")";
@@ -168,7 +193,7 @@ void BlocksPainter::finding(const session::ReportFinding& finding) const {
                      pageInk(ColorRole::MutedText)});
     double tall = 0;
     for (const Part& part : parts) tall += part.lines.height();
-    m_flow.ensure(std::min(tall, 0.5 * m_flow.area().height()));
+    begin(std::min(tall, 0.5 * m_flow.area().height()));
     for (const Part& part : parts) {
         const int page = m_flow.page();
         const double from = m_flow.y();
@@ -182,7 +207,7 @@ void BlocksPainter::finding(const session::ReportFinding& finding) const {
     m_flow.skip(7 * kPoint);
 }
 
-void BlocksPainter::operator()(const session::ReportFindings& block) const {
+void BlocksPainter::operator()(const session::ReportFindings& block) {
     for (const session::ReportFinding& one : block.findings) finding(one);
     note(block.note);
 }

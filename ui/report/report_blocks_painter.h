@@ -20,19 +20,26 @@ class BlocksPainter {
   public:
     explicit BlocksPainter(PageFlow& flow) : m_flow(flow) {}
 
-    void operator()(const session::ReportText& block) const;
-    void operator()(const session::ReportTable& block) const;
-    void operator()(const session::ReportChart& block) const;
-    void operator()(const session::ReportPicture& block) const;
-    void operator()(const session::ReportFindings& block) const;
+    void operator()(const session::ReportText& block);
+    void operator()(const session::ReportTable& block);
+    void operator()(const session::ReportChart& block);
+    void operator()(const session::ReportPicture& block);
+    void operator()(const session::ReportFindings& block);
 
-    /// A heading stays on the page of what it is of.
-    void heading(const QString& text, PageFont font) const;
+    /// The section's title comes with its first block, onto the page that has room for it. `placed` is told then.
+    void beginSection(const QString& title, std::function<void()> placed);
+    void endSection();
 
   private:
+    /// Before a block that needs so much room on its page.
+    void begin(double height);
+    /// A heading stays on the page of what it is of.
+    void heading(const QString& text, PageFont font) const;
     void note(const std::string& text) const;
-    void finding(const session::ReportFinding& finding) const;
+    void finding(const session::ReportFinding& finding);
 
+    QString m_title;
+    std::function<void()> m_placed;  ///< null: the title is on its page
     PageFlow& m_flow;
 };
 

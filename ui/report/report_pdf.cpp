@@ -36,7 +36,7 @@ void addContents(PageFlow& flow, const session::Report& report, const std::share
 }
 
 base::Result<void> layOutReport(PageFlow& flow, const session::Report& report, const base::WorkContext& work) {
-    const BlocksPainter painter(flow);
+    BlocksPainter painter(flow);
     flow.addLines(brokenLines(pageText(report.title), pageFont(PageFont::Title), flow.width()),
                   pageInk(ColorRole::Text));
     flow.addLines(brokenLines(pageText(report.subtitle), pageFont(PageFont::Subheading), flow.width()),
@@ -47,9 +47,10 @@ base::Result<void> layOutReport(PageFlow& flow, const session::Report& report, c
         if (work.cancelled()) return base::cancelled("writing the report");
         work.report("laying out pages", i, report.sections.size());
         const session::ReportSection& section = report.sections[i];
-        painter.heading(pageText(section.title), PageFont::Heading);
-        pages->push_back(flow.page());
-        for (const session::ReportBlock& block : section.blocks) std::visit(painter, block);
+        painter.beginSection(pageText(section.title), [&flow, pages] { pages->push_back(flow.page()); });
+        for (const session::ReportBlock& block : section.blocks)
+            std::visit([&painter](const auto& one) { painter(one); }, block);
+        painter.endSection();
     }
     return {};
 }

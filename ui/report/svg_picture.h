@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QBrush>
+#include <QFont>
+#include <QImage>
+#include <QPainter>
+#include <QPainterPath>
+#include <QPen>
+#include <QRectF>
+#include <QString>
+#include <QTransform>
+
+#include <optional>
+#include <vector>
+
+namespace sonde::report {
+
+/// A picture that canvas::SvgDevice wrote, for painting on something else: text stays text (QSvgRenderer makes paths of
+/// it, which are 20 times as large), and what is outside of a part is left out.
+class SvgPicture {
+  public:
+    /// Nothing if it is no XML, or has an element that the device does not write.
+    static std::optional<SvgPicture> read(const std::string& svg);
+
+    const QRectF& viewBox() const { return m_viewBox; }
+    /// In the picture's own units; what reaches into `part`.
+    void paint(QPainter& painter, const QRectF& part) const;
+
+  private:
+    struct Item {
+        enum class Kind { Path, Text, Image } kind = Kind::Path;
+        QRectF bounds;  ///< in the picture's units
+        QTransform transform;
+        double opacity = 1;
+        QPainterPath path;
+        QPen pen = Qt::NoPen;
+        QBrush brush;
+        QPointF at;
+        QString text;
+        QFont font;
+        QImage image;
+        QRectF area;
+    };
+    friend class SvgReader;
+
+    QRectF m_viewBox;
+    std::vector<Item> m_items;
+};
+
+}  // namespace sonde::report
