@@ -60,6 +60,8 @@ QFont pageFont(PageFont font) {
     QFont result = canvas::canvasFont(canvas::TextRole::Body, 1);
     result.setPixelSize(qRound(kSizes[static_cast<int>(font)] * kPoint));
     result.setWeight(font == PageFont::Body || font == PageFont::Small ? QFont::Normal : QFont::Bold);
+    // Without ligatures: who searches for "confidence" finds it. (Qt joins no letters that are spaced.)
+    result.setLetterSpacing(QFont::AbsoluteSpacing, 0.1);
     return result;
 }
 

@@ -129,6 +129,7 @@ class SvgReader {
         item.font = canvas::canvasFont(canvas::TextRole::Body, 1);
         item.font.setPixelSize(std::max(1, qRound(numberOf(attributes, "font-size", 11))));
         if (attributes.hasAttribute(QLatin1String("font-weight"))) item.font.setBold(true);
+        item.font.setLetterSpacing(QFont::AbsoluteSpacing, 0.02);  // no ligatures, as on the pages
         item.text = m_xml.readElementText(QXmlStreamReader::SkipChildElements);
         const double size = item.font.pixelSize();
         item.bounds = {item.at.x(), item.at.y() - size, size * static_cast<double>(item.text.size()), 1.5 * size};

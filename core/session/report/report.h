@@ -69,8 +69,8 @@ struct Report {
 };
 
 /// One HTML file without scripts, which loads nothing: styles and pictures are in it. It is XML too. Light or dark as
-/// the reader's system is, and light on paper. Tables have captions and heads that screen readers tell. Texts are escaped; control characters are made visible. The same report
-/// gives the same bytes.
+/// the reader's system is, and light on paper. Tables have captions and heads that screen readers tell. Texts are
+/// escaped; control characters are made visible. The same report gives the same bytes.
 std::string reportHtml(const Report& report);
 
 }  // namespace sonde::session
