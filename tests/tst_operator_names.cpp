@@ -35,7 +35,7 @@ constexpr Allowed kAllowed[] = {
     {"core/passes/gradient.cpp", "rules: the derivative of each operator"},
     {"core/analysis/findings/activations.cpp", "rules: the bounds of activations"},
     {"core/passes/gradient_rules", "rules: the derivative of each operator"},
-    {"core/session/gradient/operation_gradient.cpp", "rules: how PyTorch differentiates at limits"},
+    {"core/session/gradient/own_forms.cpp", "rules: how PyTorch differentiates at limits and ties"},
     {"core/session/gradient/structures.cpp", "rules: how gradients go through sequences"},
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},
     {"core/trace/guard_description.cpp", "rules: each operator as Python writes it"},

@@ -72,8 +72,15 @@ void whereRule(GradientBuilder& b, const Expr& e) {
     b.giveBroadcast(e, in(e, 1), b.op("Where", {in(e, 0), grad(b, e), zero}));
     b.giveBroadcast(e, in(e, 2), b.op("Where", {in(e, 0), zero, grad(b, e)}));
 }
+/// At a limit to x. What lies beyond is the limit's.
 void clipRule(GradientBuilder& b, const Expr& e) {
-    b.give(in(e, 0), b.op("Where", {b.op("Equal", {in(e, 0), out(e)}), grad(b, e), b.number(0, out(e))}));
+    const NodeId x = in(e, 0), zero = b.number(0, out(e)), isInside = b.op("Equal", {x, out(e)});
+    b.give(x, b.op("Where", {isInside, grad(b, e), zero}));
+    for (const std::size_t limit : {std::size_t{1}, std::size_t{2}}) {
+        if (!in(e, limit).valid()) continue;
+        const NodeId isBeyond = b.op(limit == 1 ? "Less" : "Greater", {x, in(e, limit)});
+        b.giveBroadcast(e, in(e, limit), b.op("Where", {isBeyond, grad(b, e), zero}));
+    }
 }
 
 /// g · f where x > 0, else g · otherwise(…).

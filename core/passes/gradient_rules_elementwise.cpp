@@ -65,12 +65,12 @@ void hardSigmoidRule(GradientBuilder& b, const Expr& e) {
     const NodeId isInside = b.op("And", {b.op("Greater", {u.y, u.number(0)}), b.op("Less", {u.y, u.number(1)})});
     b.give(u.x, gradientWhere(b, isInside, b.mul(u.g, u.attribute("alpha", 0.2))));
 }
-/// x · HardSigmoid(x).
+/// 0 below -3, 1 above 3, else x / 3 + 1/2, at both too.
 void hardSwishRule(GradientBuilder& b, const Expr& e) {
     const UnaryCall u{b, e};
-    b.through(e, [&]() -> std::vector<NodeId> {
-        return {b.mul(u.x, b.op("HardSigmoid", {u.x}, {{"alpha", 1.0 / 6}, {"beta", 0.5}}))};
-    });
+    const NodeId between = b.add(b.div(u.x, u.number(3)), u.number(0.5));
+    const NodeId upTo = b.op("Where", {b.op("Greater", {u.x, u.number(3)}), u.number(1), between});
+    u.times(b.op("Where", {b.op("Less", {u.x, u.number(-3)}), u.number(0), upTo}));
 }
 /// 1 / (1 + |x|)².
 void softsignRule(GradientBuilder& b, const Expr& e) {

@@ -2,6 +2,7 @@
 // products.
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <numeric>
 
@@ -162,10 +163,58 @@ struct Equation {
     std::vector<std::string> inputs;
     std::string output;
 };
-/// Without blanks; nothing for what the rule cannot do: "...", and letters twice in one operand.
-std::optional<Equation> readEquation(std::string text) {
+/// With letters for the axes of "...", which are aligned at the last one. Nothing if a rank is not known, or an operand
+/// has fewer or shorter of these axes than another, which is repeated along them.
+std::optional<std::string> spelledOut(GradientBuilder& b, const Expr& e, std::string text) {
+    const std::size_t arrow = text.find("->");
+    std::string spare;
+    for (char letter = 'z'; letter >= 'A'; --letter)
+        if (std::isalpha(static_cast<unsigned char>(letter)) && text.find(letter) == std::string::npos) spare += letter;
+    std::optional<tensor::Shape> axes;
+    std::string result;
+    for (std::size_t start = 0, operand = 0; start <= std::min(arrow, text.size()); ++operand) {
+        const std::size_t comma = std::min({text.find(',', start), arrow, text.size()});
+        std::string part = text.substr(start, comma - start);
+        if (const std::size_t dots = part.find("..."); dots != std::string::npos) {
+            const auto dims = operand < e.arguments.size() ? b.dimSizesOf(inputOf(e, operand)) : std::nullopt;
+            if (!dims || dims->size() + 3 < part.size()) return std::nullopt;
+            const std::size_t count = dims->size() + 3 - part.size();
+            if (count > spare.size()) return std::nullopt;
+            const tensor::Shape own(Dims(dims->begin() + static_cast<std::ptrdiff_t>(dots),
+                                         dims->begin() + static_cast<std::ptrdiff_t>(dots + count)));
+            if (axes && !(*axes == own)) return std::nullopt;
+            axes = own;
+            part.replace(dots, 3, spare.substr(0, count));
+        }
+        result += (operand ? "," : "") + part;
+        start = comma + 1;
+        if (comma == arrow || comma == text.size()) break;
+    }
+    if (!axes) return std::nullopt;
+    const std::string letters = spare.substr(0, axes->rank());
+    std::string output;
+    if (arrow != std::string::npos) {
+        output = text.substr(arrow + 2);
+        if (const std::size_t dots = output.find("..."); dots != std::string::npos) output.replace(dots, 3, letters);
+    } else {
+        std::string sorted = text;
+        std::ranges::sort(sorted);
+        output = letters;
+        for (const char letter : sorted)
+            if (std::isalpha(static_cast<unsigned char>(letter)) && std::ranges::count(sorted, letter) == 1)
+                output += letter;
+    }
+    return result + "->" + output;
+}
+
+/// Without blanks; nothing for what the rule cannot do: letters twice in one operand.
+std::optional<Equation> readEquation(GradientBuilder& b, const Expr& e, std::string text) {
     std::erase(text, ' ');
-    if (text.find('.') != std::string::npos) return std::nullopt;
+    if (text.find('.') != std::string::npos) {
+        const auto spelled = spelledOut(b, e, text);
+        if (!spelled) return std::nullopt;
+        text = *spelled;
+    }
     const std::size_t arrow = text.find("->");
     Equation equation;
     std::string inputs = text.substr(0, arrow);
@@ -188,7 +237,7 @@ std::optional<Equation> readEquation(std::string text) {
 
 /// The sum of products of g with the other inputs; letters that only this input has are filled by a factor of ones.
 void einsumRule(GradientBuilder& b, const Expr& e) {
-    const auto equation = readEquation(e.attributes.getString("equation", ""));
+    const auto equation = readEquation(b, e, e.attributes.getString("equation", ""));
     if (!equation || equation->inputs.size() != e.arguments.size())
         return b.fail("the derivative of Einsum with '" + e.attributes.getString("equation", "") +
                       "' is not supported");

@@ -200,10 +200,11 @@ Results layerNorm(LoweredCall& call) {
     const NodeId x = call.tensor(0);
     const auto dims = call.integers(1);
     const Shape shape(dims);
-    const NodeId scale =
-        call.has(2)
-            ? call.tensor(2)
-            : call.constant(Tensor::of<float>(shape, std::vector<float>(static_cast<std::size_t>(shape.numel()), 1)));
+    const NodeId scale = call.has(2)
+                             ? call.tensor(2)
+                             : call.cast(call.constant(Tensor::of<float>(
+                                             shape, std::vector<float>(static_cast<std::size_t>(shape.numel()), 1))),
+                                         call.dtypeOf(x));
     return one(call.op("LayerNormalization", {x, scale, call.has(3) ? call.tensor(3) : NodeId{}},
                        {{"axis", -static_cast<std::int64_t>(dims.size())}, {"epsilon", call.number(4, 1e-5)}}));
 }

@@ -5,6 +5,7 @@
 #include "core/export/lowering/lowering.h"
 #include "core/operators/names.h"
 #include "core/passes/gradient.h"
+#include "core/session/gradient/own_forms.h"
 
 namespace sonde::session::gradient {
 
@@ -177,31 +178,12 @@ class SmallGraph {
         placed.scope = m_graph.rootScope();
         exporting::LoweredCall call(m_graph, constants, placed, std::move(arguments), m_operation.outputs, "y");
         try {
-            m_results = limited(call, name);
+            m_results = ownForm(call, name);
             if (m_results.empty()) m_results = rule(call);
         } catch (const exporting::NoLowering& problem) {
             return problem.why.empty() ? "there is no rule for its derivative" : problem.why;
         }
         return {};
-    }
-
-    /// Limits by numbers: PyTorch lets gradients through clamp where x is at a limit, and not through hardtanh. Nothing
-    /// for other operators.
-    static std::vector<Argument> limited(exporting::LoweredCall& call, std::string_view name) {
-        const bool isStrict = name == "hardtanh" || name == "relu6";
-        const bool isLimit = isStrict || name == "clamp" || name == "clip";
-        const auto isNumber = [&](std::size_t i) {
-            return !call.has(i) || (call.isConstant(i) && call.value(i).isNumber());
-        };
-        if (!isLimit || !isNumber(1) || !isNumber(2)) return {};
-        const NodeId x = call.in(0);
-        if (!isStrict)
-            return {Argument::of(call.op("Clip", {x, call.has(1) ? call.like(call.number(1)) : NodeId(),
-                                                  call.has(2) ? call.like(call.number(2)) : NodeId()}))};
-        const bool isSix = name == "relu6";
-        const NodeId low = call.like(isSix ? 0 : call.number(1, -1)), high = call.like(isSix ? 6 : call.number(2, 1));
-        const NodeId isInside = call.make("And", {call.make("Greater", {x, low}), call.make("Less", {x, high})});
-        return {Argument::of(call.op("Where", {isInside, x, call.constant(call.result())}))};
     }
 
     /// In the order of the schema, keywords and defaults in their places.

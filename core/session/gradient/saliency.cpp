@@ -38,10 +38,12 @@ class Backward {
 
     base::Result<void> run(const Key& start, Value seed) {
         SONDE_TRY(give(start, std::move(seed)));
+        const auto first = static_cast<std::size_t>(start.second == kNoItem ? 0 : start.second);
         while (!m_pending.empty()) {
             if (m_work.cancelled()) return base::cancelled("while differentiating");
             const ItemId item = ~m_pending.begin()->first.second;
             m_pending.erase(m_pending.begin());
+            m_work.report("differentiating", first - std::min<std::size_t>(first, item), first);
             SONDE_TRY(visit(item));
         }
         return {};

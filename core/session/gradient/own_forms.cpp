@@ -1,0 +1,112 @@
+#include "core/session/gradient/own_forms.h"
+
+#include <unordered_map>
+
+namespace sonde::session::gradient {
+
+using exporting::LoweredCall;
+using graph::Argument;
+using graph::NodeId;
+using Results = std::vector<Argument>;
+
+namespace {
+
+bool isNumber(const LoweredCall& call, std::size_t i) {
+    return !call.has(i) || (call.isConstant(i) && call.value(i).isNumber());
+}
+
+NodeId where(LoweredCall& call, NodeId condition, NodeId then, NodeId otherwise) {
+    return call.op("Where", {condition, then, otherwise});
+}
+
+/// Gradients come through where x is at a limit. -1: there is none.
+Results clamped(LoweredCall& call, int low, int high) {
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    const NodeId x = call.in(0);
+    const bool areNumbers = (low < 0 || isNumber(call, at(low))) && (high < 0 || isNumber(call, at(high)));
+    const auto has = [&](int i) { return i >= 0 && call.has(at(i)); };
+    if (areNumbers)
+        return exporting::one(call.op("Clip", {x, has(low) ? call.like(call.number(at(low))) : NodeId(),
+                                               has(high) ? call.like(call.number(at(high))) : NodeId()}));
+    NodeId y = x;
+    if (has(low)) y = where(call, call.make("Less", {y, call.in(at(low))}), call.in(at(low)), y);
+    if (has(high)) y = where(call, call.make("Greater", {y, call.in(at(high))}), call.in(at(high)), y);
+    return exporting::one(y);
+}
+
+/// They do not where x is at a limit.
+Results strictlyClamped(LoweredCall& call, double low, double high) {
+    const NodeId x = call.in(0);
+    const NodeId isInside =
+        call.make("And", {call.make("Greater", {x, call.like(low)}), call.make("Less", {x, call.like(high)})});
+    return exporting::one(where(call, isInside, x, call.constant(call.result())));
+}
+
+/// Of two equal values the first one counts; of NaN and a number the number.
+Results extremeOfTwo(LoweredCall& call, const char* comparison) {
+    const NodeId a = call.in(0), b = call.in(1);
+    const NodeId isFirst = call.make("Or", {call.make(comparison, {a, b}), call.make("IsNaN", {b})});
+    return exporting::one(where(call, isFirst, a, b));
+}
+
+/// Of equal elements along an axis the one that the index names counts.
+Results extremeAlong(LoweredCall& call, const char* arg) {
+    const NodeId x = call.tensor(0);
+    const auto rank = call.shapeOf(x).rank();
+    if (rank == 0) return {};
+    const std::int64_t axis = call.axis(1, rank);
+    const NodeId index = call.make(arg, {x}, {{"axis", axis}, {"keepdims", std::int64_t{1}}});
+    const NodeId value = call.make("GatherElements", {x, index}, {{"axis", axis}});
+    const tensor::Shape& shape = call.result(0).shape();
+    return exporting::several({call.reshaped(value, shape), call.reshaped(index, shape)});
+}
+
+/// The row of the padding has no gradient.
+Results embedded(LoweredCall& call) {
+    const std::int64_t padding = call.has(2) ? call.integer(2) : -1;
+    if (padding < 0) return {};
+    const NodeId ids = call.tensor(1);
+    const NodeId rows = call.op("Gather", {call.tensor(0), ids}, {{"axis", std::int64_t{0}}});
+    const NodeId isPadding = call.make("Equal", {ids, call.scalar(static_cast<double>(padding), call.dtypeOf(ids))});
+    const NodeId column = call.make("Unsqueeze", {isPadding, call.integersNode({-1})});
+    return exporting::one(where(call, column, call.constant(call.result()), rows));
+}
+
+using OwnForm = Results (*)(LoweredCall& call);
+
+Results hardTanh(LoweredCall& call) {
+    if (!isNumber(call, 1) || !isNumber(call, 2)) return {};
+    return strictlyClamped(call, call.number(1, -1), call.number(2, 1));
+}
+
+const std::unordered_map<std::string_view, OwnForm>& ownForms() {
+    static constexpr OwnForm kBoth = [](LoweredCall&call) { return clamped(call, 1, 2); },
+                             kLow = [](LoweredCall&call) { return clamped(call, 1, -1); },
+                             kHigh = [](LoweredCall&call) { return clamped(call, -1, 1); };
+    static const std::unordered_map<std::string_view, OwnForm> forms{
+        {"hardtanh", hardTanh},
+        {"relu6", [](LoweredCall& call) { return strictlyClamped(call, 0, 6); }},
+        {"clamp", kBoth},
+        {"clamp.Tensor", kBoth},
+        {"clip", kBoth},
+        {"clip.Tensor", kBoth},
+        {"clamp_min", kLow},
+        {"clamp_min.Tensor", kLow},
+        {"clamp_max", kHigh},
+        {"clamp_max.Tensor", kHigh},
+        {"fmax", [](LoweredCall& call) { return extremeOfTwo(call, "GreaterOrEqual"); }},
+        {"fmin", [](LoweredCall& call) { return extremeOfTwo(call, "LessOrEqual"); }},
+        {"max.dim", [](LoweredCall& call) { return extremeAlong(call, "ArgMax"); }},
+        {"min.dim", [](LoweredCall& call) { return extremeAlong(call, "ArgMin"); }},
+        {"embedding", embedded}};
+    return forms;
+}
+
+}  // namespace
+
+Results ownForm(LoweredCall& call, std::string_view name) {
+    const auto form = ownForms().find(name);
+    return form == ownForms().end() ? Results() : form->second(call);
+}
+
+}  // namespace sonde::session::gradient
