@@ -1,5 +1,6 @@
 #include "ui/context/inspector_context.h"
 
+#include "ui/context/gradients.h"
 #include "ui/context/stored.h"
 #include "ui/context/why.h"
 #include "ui/context/window_hint.h"
@@ -93,6 +94,7 @@ InspectorContext::InspectorContext(QObject* parent)
       m_comparison(m_session.comparison()), m_testCases(m_session.testCases(), m_session.comparison()),
       m_valueMeasures(m_session.statistics()), m_watches(m_session, m_debugger, m_messages),
       m_why(std::make_unique<Why>(m_session, m_debugger, m_runs, m_navigation, m_model)),
+      m_gradients(std::make_unique<Gradients>(m_session, m_debugger, m_runs, m_model)),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_sessionFiles(m_session, m_model, m_canvases, m_messages),
       m_loader(m_session, m_model, m_navigation, m_memory, m_sessionFiles, m_messages) {
@@ -151,14 +153,14 @@ void InspectorContext::followCurrent() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_messages,  &m_model,         &m_navigation, &m_points,   &m_notes,    &m_inputs,   &m_problems,
-            &m_debugger,  &m_breakpoints,   &m_edits,      &m_runs,     &m_canvases, &m_settings, &m_comparison,
-            &m_testCases, &m_valueMeasures, &m_watches,    m_why.get(), &m_loader};
+    return {&m_messages,  &m_model,         &m_navigation, &m_points,   &m_notes,          &m_inputs,   &m_problems,
+            &m_debugger,  &m_breakpoints,   &m_edits,      &m_runs,     &m_canvases,       &m_settings, &m_comparison,
+            &m_testCases, &m_valueMeasures, &m_watches,    m_why.get(), m_gradients.get(), &m_loader};
 }
 
 bool InspectorContext::isBusy() const {
     return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
-           m_edits.isBusy() || m_sessionFiles.isActive() || m_why->isBusy();
+           m_edits.isBusy() || m_sessionFiles.isActive() || m_why->isBusy() || m_gradients->isBusy();
 }
 
 }  // namespace sonde::context

@@ -29,6 +29,7 @@
 
 namespace sonde::context {
 
+class Gradients;
 class Why;
 
 /// The state of one window, for panels, canvases and the window to meet: it owns the parts below and wires them. Each
@@ -96,6 +97,7 @@ class InspectorContext : public QObject {
     /// What an element of a value is made of, and the way there.
     Why& why() { return *m_why; }
     const Why& why() const { return *m_why; }
+    Gradients& gradients() { return *m_gradients; }
 
     /// The file that all of this is in, if it is in one.
     SessionFiles& sessionFiles() { return m_sessionFiles; }
@@ -134,6 +136,7 @@ class InspectorContext : public QObject {
     ValueMeasures m_valueMeasures;
     Watches m_watches;
     std::unique_ptr<Why> m_why;
+    std::unique_ptr<Gradients> m_gradients;
     ModelMemory m_memory;
     SessionFiles m_sessionFiles;
     Loader m_loader;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/session/chain_reference.h"
 #include "core/session/why/run_reader.h"
 #include "ui/context/background.h"
 
@@ -283,12 +284,12 @@ void Why::take(Hop& hop, Explanation explanation) {
 void Why::followChain() {
     look(
         Step::Chain,
-        [document = m_session.document(), place = current()->place](
+        [reference = session::chainReference(m_session, m_debugger.isShown()), place = current()->place](
             const View& view, const base::WorkContext& work) -> base::Result<Chain> {
             RunReader reader(view, work);
             session::why::ChainOptions options;
             options.terms = kTermsListed;
-            SONDE_ASSIGN(Chain chain, session::why::chain(*document->graph, place, reader, options, work));
+            SONDE_ASSIGN(Chain chain, session::followChain(view, place, reader, reference, false, options, work));
             for (Explanation& hop : chain.hops) hop.all.reset();
             return chain;
         },
@@ -303,6 +304,11 @@ void Why::takeChain(Chain chain) {
     m_trail.resize(static_cast<std::size_t>(m_at) + 1);
     for (std::size_t i = 1; i < chain.hops.size(); ++i)
         take(m_trail.emplace_back(Hop{chain.hops[i].place}), std::move(chain.hops[i]));
+    const std::size_t first = m_trail.size() - chain.hops.size();
+    for (std::size_t i = 0; i < chain.references.size(); ++i) {
+        m_trail[first + i].reference = chain.references[i];
+        m_trail[first + i].isOrigin = false;
+    }
     m_at = static_cast<int>(m_trail.size()) - 1;
     m_trail.back().end = QString::fromStdString(chain.end);
     m_trail.back().isOrigin = chain.isOrigin;

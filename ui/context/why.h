@@ -29,8 +29,9 @@ class Why : public QObject {
         Place place;
         std::optional<session::why::Explanation> explanation = {};
         std::optional<base::Error> error = {};
-        QString end = {};       ///< why the chain of largest terms ends here; empty: it goes on
-        bool isOrigin = false;  ///< NaN or infinity is made here
+        QString end = {};                      ///< why the chain of largest terms ends here; empty: it goes on
+        bool isOrigin = false;                 ///< NaN, infinity or the difference from the reference is made here
+        std::optional<double> reference = {};  ///< what the element is there, on the way along what differs
     };
 
     Why(session::Session& session, Debugger& debugger, Runs& runs, Navigation& navigation, OpenModel& model);
@@ -74,7 +75,8 @@ class Why : public QObject {
     void goTo(int position);
     void goBack() { goTo(m_at - 1); }
     void goForward() { goTo(m_at + 1); }
-    /// Hops from the current element to its largest term, and so on, as far as that goes.
+    /// Hops from the current element to the term that differs most from the baseline or the reference, if there is one,
+    /// else to its largest term, and so on, as far as that goes.
     void followLargest();
     /// What could not be found out is tried again.
     void retry();

@@ -60,12 +60,12 @@ TensorViewer::Counted TensorViewer::count(const tensor::Tensor& tensor, const st
 
 TensorViewer::TensorViewer(QWidget* parent)
     : QWidget(parent), m_splitter(new QSplitter(Qt::Vertical, this)), m_tree(new QTreeWidget(m_splitter)),
-      m_tensorPart(new QWidget), m_switches(new widgets::FlowLayout(nullptr, 2, theme::kTight)),
-      m_buttons(new QButtonGroup(this)), m_stack(new QStackedWidget(m_tensorPart)),
-      m_slice(new widgets::SliceBar(m_tensorPart)), m_channels(new QComboBox(m_tensorPart)),
-      m_range(new widgets::RangeControl(m_tensorPart)), m_statistics(new QLabel(m_tensorPart)),
-      m_pointed(new widgets::ElidedLabel({}, m_tensorPart)), m_overlayBar(new QWidget(m_tensorPart)),
-      m_overlayLegend(new QLabel(m_overlayBar)),
+      m_tensorPart(new QWidget), m_switchBar(new QWidget(m_tensorPart)),
+      m_switches(new widgets::FlowLayout(m_switchBar, 2, theme::kTight)), m_buttons(new QButtonGroup(this)),
+      m_stack(new QStackedWidget(m_tensorPart)), m_slice(new widgets::SliceBar(m_tensorPart)),
+      m_channels(new QComboBox(m_tensorPart)), m_range(new widgets::RangeControl(m_tensorPart)),
+      m_statistics(new QLabel(m_tensorPart)), m_pointed(new widgets::ElidedLabel({}, m_tensorPart)),
+      m_overlayBar(new QWidget(m_tensorPart)), m_overlayLegend(new QLabel(m_overlayBar)),
       m_overlaySwitch(
           widgets::makeToolButton(QStringLiteral("why"), tr("Tint elements by the part that they have"), m_overlayBar)),
       m_nothing(new widgets::EmptyState(QStringLiteral("tensor"), tr("No numbers"), {}, {}, m_stack)) {
@@ -150,16 +150,17 @@ void TensorViewer::buildBars() {
     legend->addWidget(m_overlayLegend, 1);
     legend->addWidget(m_overlaySwitch, 0, Qt::AlignTop);
     m_overlayBar->hide();
-    auto* column = new QVBoxLayout(m_tensorPart);
-    column->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
-    column->setSpacing(theme::kTight);
-    column->addLayout(m_switches);
-    column->addWidget(m_statistics);
-    column->addWidget(m_slice);
-    column->addWidget(m_stack, 1);
-    column->addWidget(m_range);
-    column->addWidget(m_overlayBar);
-    column->addWidget(m_pointed);
+    m_switches->setContentsMargins(0, 0, 0, 0);
+    m_column = new QVBoxLayout(m_tensorPart);
+    m_column->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    m_column->setSpacing(theme::kTight);
+    m_column->addWidget(m_switchBar);
+    m_column->addWidget(m_statistics);
+    m_column->addWidget(m_slice);
+    m_column->addWidget(m_stack, 1);
+    m_column->addWidget(m_range);
+    m_column->addWidget(m_overlayBar);
+    m_column->addWidget(m_pointed);
 }
 
 void TensorViewer::addTool(QAction* action) {
@@ -302,7 +303,7 @@ void TensorViewer::offerViews() {
     if (wanted && !wanted->accepts(m_shown.tensor)) wanted = nullptr;
     for (const TensorViewInfo& view : tensorViews()) {
         const bool accepted = view.accepts(m_shown.tensor);
-        if (auto* button = m_tensorPart->findChild<QToolButton*>(view.id)) button->setEnabled(accepted);
+        if (auto* button = m_switchBar->findChild<QToolButton*>(view.id)) button->setEnabled(accepted);
         if (accepted && !wanted) wanted = &view;
     }
     m_view = wanted ? wanted->id : QString();
@@ -319,50 +320,6 @@ void TensorViewer::setCurrentView(const QString& id) {
 }
 
 void TensorViewer::setSlice(const widgets::Slice& slice) { m_slice->setSlice(slice); }
-
-void TensorViewer::takeLook(const TensorViewer& other, bool withRange) {
-    if (!m_shown.tensor.defined() || !other.m_shown.tensor.defined()) return;
-    if (const TensorViewInfo* view = info(other.m_view); view && view->accepts(m_shown.tensor)) m_view = other.m_view;
-    m_shown.channels = other.m_shown.channels;
-    {
-        const QSignalBlocker slice(m_slice), range(m_range);
-        if (widgets::SliceBar::fits(other.m_shown.slice, dimSizes(m_shown.tensor)))
-            m_slice->setSlice(other.m_shown.slice);
-        if (withRange) m_range->setState(other.m_range->state());
-    }
-    m_shown.slice = m_slice->slice();
-    m_shown.range = m_range->state();
-    m_shown.colorMap = m_range->mapId();
-    remember();
-    refresh();
-}
-
-void TensorViewer::setControlsVisible(bool visible) {
-    m_hasControls = visible;
-    for (int i = 0; i < m_switches->count(); ++i)
-        if (QWidget* const widget = m_switches->itemAt(i)->widget()) widget->setVisible(visible);
-    refresh();
-}
-
-void TensorViewer::fitTo(double low, double high) {
-    const widgets::RangeState before = m_range->state();
-    {
-        const QSignalBlocker range(m_range);
-        m_range->setData(low, high);
-    }
-    if (m_range->state() == before) return;
-    m_shown.range = m_range->state();
-    refresh();
-}
-
-widgets::HeatMapView::Place TensorViewer::viewPlace() const {
-    const TensorView* const widget = m_views.value(m_view);
-    return widget ? widget->place() : widgets::HeatMapView::Place();
-}
-
-void TensorViewer::setViewPlace(const widgets::HeatMapView::Place& place) {
-    if (TensorView* const widget = m_views.value(m_view)) widget->setPlace(place);
-}
 
 void TensorViewer::refresh() {
     const TensorViewInfo* view = info(m_view);
@@ -398,7 +355,7 @@ void TensorViewer::refresh() {
         m_shown.stats.reset();
         refreshStatistics();
     }
-    if (auto* button = m_tensorPart->findChild<QToolButton*>(m_view)) button->setChecked(true);
+    if (auto* button = m_switchBar->findChild<QToolButton*>(m_view)) button->setChecked(true);
     {
         const QSignalBlocker blocker(m_slice);
         m_slice->setHiddenAxes(view->ownAxes ? view->ownAxes(m_shown.tensor, m_shown.channels) : std::vector<int>{});

@@ -18,6 +18,7 @@ class QSplitter;
 class QStackedWidget;
 class QToolButton;
 class QTreeWidget;
+class QVBoxLayout;
 
 namespace sonde::widgets {
 class ElidedLabel;
@@ -52,8 +53,12 @@ class TensorViewer : public QWidget {
     void setSlice(const widgets::Slice& slice);
     /// View, slice and layout of another one, as far as they suit this value, and its range.
     void takeLook(const TensorViewer& other, bool withRange);
+    /// Puts what chooses view, slice and range into another layout; null: back where they belong. What takes room
+    /// beside the view goes meanwhile.
+    void lendControls(QVBoxLayout* to);
     /// Without them what is seen is chosen elsewhere: view, slice and range.
     void setControlsVisible(bool visible);
+    void setStatisticsVisible(bool visible);
     /// A range that fits the data is made to fit this.
     void fitTo(double low, double high);
     /// Which part of the view is seen: zoom and scrolling.
@@ -152,11 +157,13 @@ class TensorViewer : public QWidget {
     QTreeWidget* m_tree;
     QWidget* m_tensorPart;
     QWidget* m_place = nullptr;  ///< the part scrolls in it where it has not the height that it needs
+    QWidget* m_switchBar;
     widgets::FlowLayout* m_switches;
+    QVBoxLayout* m_column = nullptr;  ///< of the tensor part
     QButtonGroup* m_buttons;
     QStackedWidget* m_stack;
     widgets::SliceBar* m_slice;
-    bool m_hasControls = true;
+    bool m_hasControls = true, m_areLent = false;
     QToolButton* m_edit = nullptr;
     QComboBox* m_channels;
     widgets::RangeControl* m_range;

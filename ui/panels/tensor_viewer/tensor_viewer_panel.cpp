@@ -5,7 +5,6 @@
 #include <QHBoxLayout>
 #include <QHash>
 #include <QLabel>
-#include <QMenu>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStackedWidget>
@@ -23,6 +22,7 @@
 #include "ui/models/module_result.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
+#include "ui/panels/tensor_viewer/gradient_bar.h"
 #include "ui/panels/tensor_viewer/paired_value.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/value_pair.h"
@@ -38,13 +38,14 @@ using context::InspectorContext;
 
 TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                      context::Inputs& inputs, context::Messages& messages,
-                                     context::Comparison& comparison, context::Why& why, context::Edits& edits,
-                                     context::Debugger& debugger, session::Session& session)
+                                     context::Comparison& comparison, context::Why& why, context::Gradients& gradients,
+                                     context::Edits& edits, context::Debugger& debugger, session::Session& session)
     : m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages), m_comparison(comparison),
-      m_why(why), m_edits(edits), m_debugger(debugger), m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)),
-      m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
+      m_why(why), m_gradients(gradients), m_edits(edits), m_debugger(debugger), m_stack(new QStackedWidget(this)),
+      m_page(new QWidget(m_stack)), m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
       m_iteration(new QSpinBox(m_iterations)), m_iterationCount(new QLabel(m_iterations)),
-      m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)), m_beside(new QComboBox(m_page)),
+      m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)), m_gradient(new GradientBar(gradients, m_page)),
+      m_beside(new QComboBox(m_page)),
       m_twoPanes(widgets::makeToolButton(QStringLiteral("compare"), tr("Two panes (Alt+Shift+I)"), m_page)),
       m_pair(new ValuePair(m_page)),
       m_paired(new PairedValue(session, opened, runs, edits, debugger, comparison, this)), m_viewer(m_pair->first()),
@@ -52,6 +53,7 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
     buildHeader();
     connectEdits();
     connectPair();
+    connectGradients();
     connect(&navigation, &context::Navigation::selectionChanged, this, &TensorViewerPanel::follow);
     connect(&opened, &context::OpenModel::documentOpened, this, &TensorViewerPanel::follow);
     connect(&opened, &context::OpenModel::documentClosed, this, &TensorViewerPanel::follow);
@@ -127,6 +129,7 @@ void TensorViewerPanel::buildHeader() {
     column->setSpacing(0);
     column->addLayout(header);
     column->addWidget(m_error);
+    column->addWidget(m_gradient);
     column->addWidget(m_pair, 1);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_page);
@@ -178,87 +181,10 @@ void TensorViewerPanel::follow() {
     m_error->hide();
     m_node = models::resultOf(m_opened, m_navigation.selection());
     m_asked = {};
+    m_gradient->setNode(m_node);
+    m_gradients.lookAt(m_node);
     refreshOverlay();
     refresh();
-}
-
-// --- why -------------------------------------------------------------------------------------------------------------
-
-void TensorViewerPanel::connectWhy() {
-    connect(m_viewer, &TensorViewer::elementPointed, this,
-            [this](const std::vector<std::int64_t>& index) { m_why.setPointed(placeOf(index), shownIteration()); });
-    // Who has asked once asks by each click.
-    connect(m_viewer, &TensorViewer::elementPicked, this, [this](const std::vector<std::int64_t>& index) {
-        const context::Why::Place place = placeOf(index);
-        m_why.setPointed(place, shownIteration());
-        const context::Why::Hop* const hop = m_why.current();
-        if (!hop || (hop->place.node == place.node && hop->place.index == index)) return;
-        m_hop = place;
-        m_why.ask(place, shownIteration());
-    });
-    connect(&m_why, &context::Why::changed, this, &TensorViewerPanel::followHop);
-    connect(&m_why, &context::Why::fieldChanged, this, &TensorViewerPanel::refreshOverlay);
-    m_viewer->setContextMenuPolicy(Qt::CustomContextMenu);
-    connect(m_viewer, &QWidget::customContextMenuRequested, this, &TensorViewerPanel::showMenu);
-}
-
-context::Why::Place TensorViewerPanel::placeOf(const std::vector<std::int64_t>& index) const {
-    return {m_node, m_viewer->member(), index};
-}
-
-/// The iteration of a loop that is chosen; none where there is no choice.
-std::optional<std::size_t> TensorViewerPanel::shownIteration() const {
-    if (m_iterations->isHidden() || m_iterationOf != m_node) return std::nullopt;
-    return static_cast<std::size_t>(m_iteration->value());
-}
-
-/// Shows the element of a hop once, when it comes to it: after that the user may look elsewhere.
-void TensorViewerPanel::followHop() {
-    const context::Why::Hop* const hop = m_why.current();
-    if (!hop) {
-        m_hop = {};
-        return;
-    }
-    const context::Why::Place& place = hop->place;
-    if (place.node != m_node || !m_viewer->hasValue()) return;
-    if (place.node == m_hop.node && place.index == m_hop.index && place.member == m_hop.member) return;
-    m_hop = place;
-    if (!place.index.empty()) m_viewer->showElement(place.member, place.index);
-}
-
-/// Of the element that was asked about first: which elements of the shown value reach it.
-void TensorViewerPanel::refreshOverlay() {
-    const session::why::Box* const box = m_node.valid() && m_why.isAsked() ? m_why.fieldOf(m_node) : nullptr;
-    if (!box || box->node == m_why.trail().front().place.node) return m_viewer->setOverlay(nullptr);
-    auto overlay = std::make_shared<ElementOverlay>();
-    overlay->begin = box->begin;
-    overlay->end = box->end;
-    QStringList sizes;
-    for (std::size_t axis = 0; axis < box->begin.size(); ++axis)
-        sizes << QString::number(box->end[axis] - box->begin[axis]);
-    overlay->text =
-        tr("Receptive field of %1: %2 of %3%4")
-            .arg(models::oneLine(m_why.text(m_why.trail().front().place)), sizes.join(QStringLiteral("\u00d7")),
-                 QString::fromStdString(box->shape.text()), box->isExact ? QString() : tr(", at most"));
-    if (const session::why::Share* const share = m_why.shareOf(m_node)) {
-        overlay->shares = share->map;
-        overlay->text += tr("; tinted by contribution, %1 % in all").arg(QString::number(share->sum * 100, 'f', 1));
-        if (const auto largest = share->largest(1); !largest.empty())
-            overlay->text += tr(", largest %1 % at %2")
-                                 .arg(QString::number(largest.front().second * 100, 'f', 2),
-                                      m_why.text({m_node, {}, largest.front().first}).section(u'[', -1).prepend(u'['));
-    }
-    m_viewer->setOverlay(std::move(overlay));
-}
-
-void TensorViewerPanel::showMenu(const QPoint& place) {
-    if (!m_viewer->hasValue() || !m_whyAction) return;
-    auto* menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    menu->addAction(m_whyAction);
-    for (const char* id : {"values.copy", "values.save"})
-        if (QAction* action = m_actions ? m_actions->action(QLatin1String(id)) : nullptr) menu->addAction(action);
-    menu->popup(m_viewer->mapToGlobal(place));
 }
 
 void TensorViewerPanel::refresh() {
@@ -304,9 +230,21 @@ void TensorViewerPanel::refresh() {
     m_title->setColorRole(isStale ? theme::ColorRole::Warning : theme::ColorRole::Text);
     refreshShown();
     // A difference has a range of its own; what can be typed is a value.
+    m_viewsGradient = showsGradient();
+    if (m_viewsGradient) {
+        m_title->setText(tr("Gradient  \u00b7  ") + title);
+        m_viewer->setValue(name + QStringLiteral(" \u2202"), tensor::Value(m_gradients.by(m_node)->tensor), false,
+                           name);
+        return showPage();
+    }
     const bool isDifference = shown == context::ShownValues::Difference;
     m_viewer->setValue(isDifference ? name + QStringLiteral(" \u0394") : name, *value,
                        shown == context::ShownValues::Counterfactual, isDifference ? name : QString());
+    showPage();
+}
+
+/// The value is in the viewer.
+void TensorViewerPanel::showPage() {
     m_viewed = m_node;
     m_paired->follow(m_node);
     if (!m_opened.checkFiles()) return explain();  // numbers of another file are not shown
@@ -417,6 +355,11 @@ void TensorViewerPanel::join(const PanelHost& host) {
     actions.bind(QStringLiteral("values.pin"), this, [this] { pinNode(); });
     connect(m_paired, &PairedValue::changed, this,
             [this, &actions] { actions.action(QStringLiteral("values.two_panes"))->setChecked(m_paired->isChosen()); });
+    actions.bind(QStringLiteral("values.saliency"), this, [this, show = host.show] {
+        show();
+        askGradient();
+    });
+    actions.bindToggle(QStringLiteral("values.gradient"), this, [this](bool on) { setGradientShown(on); });
     actions.bind(QStringLiteral("values.edit"), this, [this] { m_edits.begin(m_node, m_viewer->sliceText()); });
     actions.bind(QStringLiteral("values.save"), this, [this] { m_viewer->save(); });
     widgets::RangeControl* range = m_viewer->rangeControl();
@@ -433,6 +376,7 @@ void TensorViewerPanel::join(const PanelHost& host) {
     m_actions = &actions;
     m_whyAction = actions.action(QStringLiteral("values.why"));
     m_viewer->addTool(m_whyAction);
+    m_viewer->addTool(actions.action(QStringLiteral("values.saliency")));
 }
 
 namespace {
@@ -475,9 +419,10 @@ PanelInfo tensorViewerPanel() {
     info.area = PanelArea::Right;
     info.shortcut = QStringLiteral("Alt+4");
     info.factory = [](InspectorContext& inspector) -> Panel* {
-        auto* panel = new TensorViewerPanel(
-            inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(), inspector.messages(),
-            inspector.comparison(), inspector.why(), inspector.edits(), inspector.debugger(), inspector.session());
+        auto* panel =
+            new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
+                                  inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
+                                  inspector.edits(), inspector.debugger(), inspector.session());
         panel->viewer()->setOutputCheck([&inspector](const std::filesystem::path& file) {
             return session::checkOutput(inspector.session(), file);
         });
@@ -494,6 +439,13 @@ PanelInfo tensorViewerPanel() {
         {"panes", "side|blink|difference", "how two panes of the tensor panel are shown",
          [](QWidget& panel, const PanelHost&, const QString& how) {
              return static_cast<TensorViewerPanel&>(panel).showPanes(how);
+         }},
+        {"gradient", "[NODE[INDEX]|show|hide|off]",
+         "how much an element changes with those of the inputs, without one the element that is chosen; show the "
+         "gradient in place of the value",
+         [](QWidget& panel, const PanelHost& host, const QString& what) {
+             host.show();
+             return static_cast<TensorViewerPanel&>(panel).showGradientOf(what);
          }},
         {"iteration", "N", "show the value of iteration N of a loop", showIteration}};
     return info;

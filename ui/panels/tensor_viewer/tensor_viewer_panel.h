@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "ui/context/comparison.h"
 #include "ui/context/debugger.h"
 #include "ui/context/edits.h"
+#include "ui/context/gradients.h"
 #include "ui/context/inputs.h"
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
@@ -28,7 +30,9 @@ class EmptyState;
 
 namespace sonde::panels {
 
+class GradientBar;
 class PairedValue;
+struct ElementOverlay;
 class TensorViewer;
 class ValuePair;
 
@@ -39,11 +43,13 @@ class TensorViewerPanel : public Panel {
   public:
     TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                       context::Inputs& inputs, context::Messages& messages, context::Comparison& comparison,
-                      context::Why& why, context::Edits& edits, context::Debugger& debugger, session::Session& session);
+                      context::Why& why, context::Gradients& gradients, context::Edits& edits,
+                      context::Debugger& debugger, session::Session& session);
 
     TensorViewer* viewer() const { return m_viewer; }
     ValuePair* pair() const { return m_pair; }
     PairedValue* paired() const { return m_paired; }
+    GradientBar* gradientBar() const { return m_gradient; }
     /// Chooses what is in the second pane; there only while there is one.
     QComboBox* besideBox() const { return m_beside; }
     /// The node whose value is meant: the selected one, a module's result, or what the Output expr returns.
@@ -57,12 +63,15 @@ class TensorViewerPanel : public Panel {
     /// Commands `beside` and `panes`.
     base::Result<void> showBeside(const QString& what);
     base::Result<void> showPanes(const QString& how);
+    /// Command `gradient`.
+    base::Result<void> showGradientOf(const QString& what);
     /// Binds what the menus do with values.
     void join(const PanelHost& host);
 
   private:
     void follow();
     void refresh();
+    void showPage();
     void explain();
     void connectWhy();
     context::Why::Place placeOf(const std::vector<std::int64_t>& index) const;
@@ -71,6 +80,11 @@ class TensorViewerPanel : public Panel {
     void refreshOverlay();
     void showMenu(const QPoint& place);
     void buildHeader();
+    void connectGradients();
+    void askGradient();
+    bool showsGradient() const;
+    void setGradientShown(bool on);
+    std::shared_ptr<const ElementOverlay> gradientOverlay() const;
     void connectPair();
     void showPair();
     void setTwoPanes(bool on);
@@ -91,6 +105,7 @@ class TensorViewerPanel : public Panel {
     context::Messages& m_messages;
     context::Comparison& m_comparison;
     context::Why& m_why;
+    context::Gradients& m_gradients;
     context::Edits& m_edits;
     context::Debugger& m_debugger;
     graph::NodeId m_node;
@@ -104,6 +119,8 @@ class TensorViewerPanel : public Panel {
     QLabel* m_iterationCount;
     QComboBox* m_shown;  ///< value, baseline, difference
     QLabel* m_error;
+    GradientBar* m_gradient;
+    bool m_wantsGradient = false, m_viewsGradient = false;  ///< the gradient is seen in place of the value
     QComboBox* m_beside;
     QToolButton* m_twoPanes;
     ValuePair* m_pair;

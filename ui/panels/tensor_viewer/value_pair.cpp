@@ -46,7 +46,8 @@ ValuePair::ValuePair(QWidget* parent)
       m_firstTitle(new widgets::ElidedLabel), m_secondTitle(new widgets::ElidedLabel),
       m_apartTitle(new widgets::ElidedLabel), m_firstPane(makePane(m_first, m_firstTitle)),
       m_secondPane(makePane(m_second, m_secondTitle)), m_apartPane(makePane(m_apart, m_apartTitle)),
-      m_modes(new QWidget(this)), m_buttons(new QButtonGroup(this)), m_difference(new QLabel(m_modes)) {
+      m_modes(new QWidget(this)), m_shared(new QWidget(this)), m_sharedColumn(new QVBoxLayout(m_shared)),
+      m_buttons(new QButtonGroup(this)), m_difference(new QLabel(m_modes)) {
     m_second->setObjectName(QStringLiteral("secondViewer"));
     m_apart->setObjectName(QStringLiteral("differenceViewer"));
     m_apartTitle->setText(tr("Difference"));
@@ -54,11 +55,17 @@ ValuePair::ValuePair(QWidget* parent)
     m_splitter->setOrientation(Qt::Vertical);
     // One look for both is chosen at one place.
     m_second->setControlsVisible(false);
+    m_second->setStatisticsVisible(false);
     buildModes();
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_modes);
+    m_shared->setObjectName(QStringLiteral("sharedControls"));
+    m_sharedColumn->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
+    m_sharedColumn->setSpacing(theme::kTight);
+    m_shared->hide();
+    column->addWidget(m_shared);
     column->addWidget(m_splitter, 1);
     for (TensorViewer* viewer : {m_first, m_second, m_apart}) lock(viewer);
     m_blink.setInterval(kBlinkMs);
@@ -191,14 +198,17 @@ void ValuePair::arrange() {
     m_apartPane->setVisible(isApart);
     m_firstTitle->setVisible(m_hasSecond);
     m_modes->setVisible(m_hasSecond);
+    // Of both: above them, so that both have the same room. The difference has its own.
+    m_first->lendControls(m_hasSecond ? m_sharedColumn : nullptr);
+    m_shared->setVisible(m_hasSecond && !isApart);
     if (isBlink && !m_blink.isActive()) m_blink.start();
     if (!isBlink) m_blink.stop();
 }
 
-/// A narrow panel has them below each other.
+/// A panel that is no wider than one picture has them below each other.
 void ValuePair::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    constexpr int kMinBeside = 600;  // pixels: each has room for its controls
+    constexpr int kMinBeside = 300;  // pixels
     m_splitter->setOrientation(width() >= kMinBeside ? Qt::Horizontal : Qt::Vertical);
 }
 

@@ -12,6 +12,7 @@
 class QButtonGroup;
 class QLabel;
 class QSplitter;
+class QVBoxLayout;
 
 namespace sonde::widgets {
 class ElidedLabel;
@@ -78,6 +79,8 @@ class ValuePair : public QWidget {
     widgets::ElidedLabel *m_firstTitle, *m_secondTitle, *m_apartTitle;
     QWidget *m_firstPane, *m_secondPane, *m_apartPane;
     QWidget* m_modes;
+    QWidget* m_shared;  ///< the controls of the first pane, while there are two
+    QVBoxLayout* m_sharedColumn;
     QButtonGroup* m_buttons;
     QLabel* m_difference;
     QTimer m_blink;

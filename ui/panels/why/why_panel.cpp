@@ -74,7 +74,8 @@ WhyPanel::WhyPanel(context::OpenModel& opened, context::Navigation& navigation, 
       m_back(widgets::makeToolButton(QStringLiteral("back"), tr("Previous hop (Ctrl+Alt+Shift+H)"), m_page)),
       m_forward(widgets::makeToolButton(QStringLiteral("forward"), tr("Next hop (Ctrl+Alt+Shift+J)"), m_page)),
       m_end(widgets::makeToolButton(QStringLiteral("producer"),
-                                    tr("To the origin: follow the largest terms (Ctrl+Alt+Shift+Y)"), m_page)),
+                                    tr("To the origin: follow what differs, or the largest terms (Ctrl+Alt+Shift+Y)"),
+                                    m_page)),
       m_close(widgets::makeToolButton(QStringLiteral("clear"), tr("Forget the hops and their marks"), m_page)),
       m_trail(makeText("whyTrail", m_page)), m_formula(makeText("whyFormula", m_page)),
       m_view(makeTableView(tr("Terms of the element"), m_page)), m_note(makeText("whyNote", m_page)),
@@ -329,6 +330,7 @@ void WhyPanel::refreshNote() {
                                                                              numberText(difference, 3))));
         }
     }
+    if (hop->reference) lines << tr("In the reference it is %1.").arg(numberHtml(*hop->reference));
     if (hop->isOrigin) lines << coloured(theme::ColorRole::Warning, QStringLiteral("\u26a0 ") + hop->end);
     if (const QString shares = shareText(); !shares.isEmpty()) lines << shares.toHtmlEscaped();
     m_note->setText(lines.join(QStringLiteral("<br>")));
