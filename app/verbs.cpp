@@ -25,6 +25,7 @@ Verb diffVerb();
 Verb findingsVerb();
 Verb reportVerb();
 Verb sweepVerb();
+Verb profileVerb();
 Verb bisectVerb();
 Verb gradientVerb();
 Verb precisionVerb();
@@ -35,10 +36,10 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(),     traceVerb(),    runVerb(),        checkVerb(),       benchVerb(),     dumpVerb(),
-        opsVerb(),      modelsVerb(),   passesVerb(),     conformanceVerb(), saveVerb(),      cutVerb(),
-        problemsVerb(), debugVerb(),    loadAndRunVerb(), referenceVerb(),   bisectVerb(),    diffVerb(),
-        sweepVerb(),    findingsVerb(), reportVerb(),     gradientVerb(),    precisionVerb(),
+        infoVerb(),     traceVerb(),   runVerb(),        checkVerb(),       benchVerb(),    dumpVerb(),
+        opsVerb(),      modelsVerb(),  passesVerb(),     conformanceVerb(), saveVerb(),     cutVerb(),
+        problemsVerb(), debugVerb(),   loadAndRunVerb(), referenceVerb(),   bisectVerb(),   diffVerb(),
+        sweepVerb(),    profileVerb(), findingsVerb(),   reportVerb(),      gradientVerb(), precisionVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(),   windowVerb(),
 #endif

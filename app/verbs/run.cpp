@@ -9,12 +9,13 @@
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
 #include "core/analysis/compare.h"
-#include "core/analysis/profile.h"
+#include "core/analysis/profile/profile_json.h"
 #include "core/analysis/reference_keys.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/base/visible_text.h"
 #include "core/document/session_model.h"
 #include "core/exec/file_check.h"
+#include "core/exec/run_trace.h"
 #include "core/graph/operation_count.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npz.h"
@@ -164,16 +165,25 @@ class RunVerb {
 
     base::Result<std::optional<base::Error>> runCase(const std::vector<tensor::Value>& inputs) {
         m_session.runs().giveValues(inputs);
-        m_session.runs().run();
+        exec::RunTrace trace;
+        {
+            const exec::RunTrace::Scope traced(m_options.profile.empty() ? nullptr : &trace);
+            m_session.runs().run();
+        }
         const session::Run& run = m_session.runs().last();
         if (run.plan) fmt::print("{}", m_title);
         if (!run.recording) return *run.error;
         SONDE_TRY(report(run));
         if (!run.doubt.empty()) printWarning(session::doubtText(run.doubt));
-        // Dim sizes that the file leaves open are known by now: so are bytes.
-        if (!m_options.profile.empty())
-            SONDE_TRY(analysis::writeProfile(m_options.profile, *m_session.runs().graph(), *run.recording));
+        if (!m_options.profile.empty()) SONDE_TRY(writeProfile(run, trace));
         return run.error;
+    }
+
+    /// Dim sizes that the file leaves open are known by now: so are bytes.
+    base::Result<void> writeProfile(const session::Run& run, const exec::RunTrace& trace) const {
+        const analysis::ProfileSource source{m_document->title, m_session.runs().graph(), m_document->modules,
+                                             run.threads};
+        return analysis::writeTraceEvents(m_options.profile, analysis::profileOf(source, trace, *run.recording));
     }
 
     base::Result<void> report(const session::Run& run) {

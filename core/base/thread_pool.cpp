@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/activity_log.h"
 #include "core/base/parallel_scope.h"
 
 #if defined(__x86_64__)
@@ -100,7 +101,8 @@ struct ThreadPool::State {
     std::size_t grain = 1;
     std::vector<ChunkRange> ranges;  ///< by thread; the caller is 0
     std::atomic<bool> failed{false};
-    std::exception_ptr failure;  ///< the first that a chunk threw
+    std::exception_ptr failure;        ///< the first that a chunk threw
+    std::shared_ptr<ActivityLog> log;  ///< of the thread whose loop it is; null mostly
 
     void share(std::size_t chunks) {
         for (std::size_t t = 0; t < ranges.size(); ++t) {
@@ -119,6 +121,14 @@ struct ThreadPool::State {
     }
 
     void runChunks(std::size_t thread) {
+        if (!log) return runPlain(thread);
+        const ActivityLog::Scope scope(log);
+        const std::int64_t begin = ActivityLog::nowNs();
+        runPlain(thread);
+        log->worked(thread, begin, ActivityLog::nowNs());
+    }
+
+    void runPlain(std::size_t thread) {
         insideChunk = true;
         for (std::size_t chunk = 0; take(thread, chunk);) {
             const std::size_t begin = chunk * grain;
@@ -196,6 +206,7 @@ void ThreadPool::parallelFor(std::size_t count, std::size_t grain,
         state.grain = grain;
         state.share((count + grain - 1) / grain);
         state.failed = false;
+        state.log = ActivityLog::current();
         state.open = true;
         ++state.generation;
     }

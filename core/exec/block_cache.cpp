@@ -3,6 +3,8 @@
 #include <iterator>
 #include <sys/mman.h>
 
+#include "core/base/activity_log.h"
+
 namespace sonde::exec {
 
 namespace {
@@ -47,16 +49,21 @@ base::Result<tensor::Tensor> BlockCache::allocate(std::size_t, tensor::DType dty
         }
     }
     if (!block) {
+        const base::ActivityLog::KindScope kind(base::MemoryKind::Block);
         SONDE_ASSIGN(block, tensor::Storage::allocate(size));
         if (size >= kHugePage) ::madvise(block->mutableData(), size, MADV_HUGEPAGE);
     }
     std::byte* data = block->mutableData();
     // The lease puts the block back when the last tensor on it goes; the pool lives as long as any lease.
-    std::shared_ptr<const void> lease(data, [pool = m_pool, block, run](const void*) {
+    auto logged = base::ActivityLog::current() ? std::make_shared<base::ActivityLog::Block>() : nullptr;
+    std::shared_ptr<const void> lease(data, [pool = m_pool, block, run, logged](const void*) {
+        if (logged) *logged = {};
         const std::scoped_lock lock(pool->mutex);
         pool->unused.emplace(block->sizeBytes(), Block{block, run});
     });
-    return tensor::Tensor::onStorage(dtype, shape, tensor::Storage::view(data, size, std::move(lease), true));
+    auto storage = tensor::Storage::view(data, size, std::move(lease), true);
+    if (logged) *logged = base::ActivityLog::taken(base::MemoryKind::Lease, size, storage.get());
+    return tensor::Tensor::onStorage(dtype, shape, std::move(storage));
 }
 
 void BlockCache::nextRun() {

@@ -5,6 +5,7 @@
 #include "core/base/current_stop.h"
 #include "core/base/random.h"
 #include "core/exec/clock.h"
+#include "core/exec/run_trace.h"
 #include "core/graph/seeded_callable.h"
 #include "core/tensor/slice_value.h"
 
@@ -33,12 +34,17 @@ Execution::Execution(const Plan& plan, const base::WorkContext& work, const RunO
 }
 
 Recording Execution::run(std::span<const Value> inputs) {
+    m_trace = RunTrace::current();
+    if (m_trace) m_trace->begin(m_graph, m_memory.blocks.unusedBytes());
+    const RunTrace::Scope inside(nullptr);
+    const base::ActivityLog::Scope logged(m_trace ? m_trace->log() : base::ActivityLog::current());
     m_startNs = nowNs();
     Outcome outcome = bindInputs(inputs);
     if (outcome == Outcome::Finished) outcome = bindGiven();
     if (outcome == Outcome::Finished) outcome = runBody(m_graph.mainId(), 0);
     keepHandedOn();
     m_recording.totalNs = nowNs() - m_startNs;
+    if (m_trace) m_trace->end();
     if (outcome != Outcome::Failed) collectOutputs();
     else if (m_failure.expr.valid() && m_recording.error->kind != base::ErrorKind::Cancelled)
         m_recording.failures.insert(m_recording.failures.begin(), std::move(m_failure));
@@ -168,6 +174,7 @@ Execution::Outcome Execution::publish(NodeId node, Value value, Value kept, cons
         m_recording.kept[node].push_back(kept.isNone() ? value : std::move(kept));
         if (!m_passes.empty()) m_recording.keptPasses[node].push_back(m_passes);
     }
+    if (m_trace) m_trace->holds(source, value);
     m_values[source.index()] = std::move(value);
     // An end point counts once, however often a loop computes it.
     if (m_plan.isEnd[index] && m_endsLeft > 0) {
@@ -187,6 +194,7 @@ Execution::Outcome Execution::runBody(BodyId id, int depth) {
         return Outcome::Failed;
     }
     const bool isMain = id == m_graph.mainId();
+    if (m_trace) m_trace->enterBody(id);
     const BodyPlan& body = m_plan.bodies[id.index()];
     const std::size_t calls = m_calls.size();  // that this row is in
     const std::vector<Step>& steps = m_options.observer || !body.isRow ? body.steps : body.joined;
@@ -212,7 +220,10 @@ Execution::Outcome Execution::runBody(BodyId id, int depth) {
             while (m_calls.size() > calls) closeCall(outcome == Outcome::Failed ? ExprState::Failed : ExprState::Done);
             return outcome;
         }
-        for (NodeId node : step.release) m_values[node.index()] = Value();
+        for (NodeId node : step.release) {
+            if (m_trace) m_trace->releases(node);
+            m_values[node.index()] = Value();
+        }
     }
     return Outcome::Finished;
 }
@@ -223,6 +234,10 @@ Execution::Outcome Execution::runRowStep(const Step& step, int depth) {
         const std::int64_t now = nowNs();
         if (m_recording.started[expr.id.index()] == 0) m_recording.started[expr.id.index()] = now - m_startNs;
         m_calls.push_back({expr.id, now});
+        if (m_trace) {
+            m_trace->enter(expr.id);
+            m_trace->enterBody(expr.bodies.front());
+        }
         return publishInputs(expr);
     }
     if (step.kind == Step::Kind::Leave) {
@@ -251,6 +266,7 @@ bool Execution::lacksInput(const Expr& expr) const {
 void Execution::closeCall(ExprState state) {
     const Call call = m_calls.back();
     m_calls.pop_back();
+    if (m_trace) m_trace->leave();
     m_recording.elapsed[call.expr.index()] += nowNs() - call.startNs;
     m_recording.states[call.expr.index()] = state;
     if (state == ExprState::Failed) m_recording.failedAt = call.expr;  // the outermost expr is set last
@@ -271,7 +287,9 @@ Execution::Outcome Execution::runStep(const Step& step, int depth) {
     }
     const std::int64_t start = nowNs();
     if (m_recording.started[step.expr.index()] == 0) m_recording.started[step.expr.index()] = start - m_startNs;
+    if (m_trace) m_trace->enter(step.expr);
     const Outcome outcome = isKnown(step, expr) ? publishAll(expr, std::move(m_known)) : execute(step, expr, depth);
+    if (m_trace) m_trace->leave();
     const std::int64_t elapsed = nowNs() - start;
     m_recording.elapsed[step.expr.index()] += elapsed;
     if (outcome == Outcome::Failed) {

@@ -28,6 +28,8 @@ struct RunMemory {
     CensusMemory census;
 };
 
+class RunTrace;
+
 /// One run of one plan. Lives on the stack of Runner::run.
 class Execution {
   public:
@@ -87,6 +89,7 @@ class Execution {
     const InternalGraph& m_graph;
     const base::WorkContext& m_work;
     const RunOptions& m_options;
+    RunTrace* m_trace = nullptr;  ///< takes down steps and memory
     ops::RunEnvironment& m_environment;
     RunMemory& m_memory;
     FileCheck& m_files;

@@ -5,6 +5,7 @@
 #include "core/base/exception_text.h"
 #include "core/exec/clock.h"
 #include "core/exec/execution.h"
+#include "core/exec/run_trace.h"
 
 namespace sonde::exec {
 
@@ -71,6 +72,10 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
     std::vector<Value> inputs(step.arguments.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         inputs[i] = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
+    }
+    if (m_trace) {
+        for (const NodeId input : expr.inputs)
+            if (const auto& weights = m_plan.constantOf(m_plan.source[input.index()])) m_trace->reads(*weights);
     }
     for (const Step& fused : step.epilogue) m_fused[fused.expr.index()] = false;
     std::optional<Epilogue> epilogue;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/activity_log.h"
 #include "core/tensor/allocation_limit.h"
 
 namespace sonde::tensor {
@@ -68,9 +69,17 @@ base::Result<std::shared_ptr<Storage>> Storage::allocate(std::size_t sizeBytes) 
     storage->m_data = static_cast<std::byte*>(memory);
     storage->m_sizeBytes = sizeBytes;
     storage->m_writable = true;
-    storage->m_owner = std::shared_ptr<const void>(memory, [](const void* pointer) {
+    const auto free = [](const void* pointer) {
         ::operator delete (const_cast<void*>(pointer), std::align_val_t{kAlignment});
-    });
+    };
+    if (!base::ActivityLog::current()) {
+        storage->m_owner = std::shared_ptr<const void>(memory, free);
+        return storage;
+    }
+    auto logged = std::make_shared<base::ActivityLog::Block>(
+        base::ActivityLog::taken(base::ActivityLog::valueKind(), sizeBytes, storage.get()));
+    storage->m_owner =
+        std::shared_ptr<const void>(memory, [free, logged = std::move(logged)](const void* pointer) { free(pointer); });
     return storage;
 }
 
@@ -102,6 +111,7 @@ base::Result<std::shared_ptr<Storage>> Storage::deferred(std::size_t sizeBytes, 
 
 void Storage::fillOnce() const {
     std::call_once(m_deferred->filled, [this] {
+        base::ActivityLog::read(base::MemoryKind::Weights, m_sizeBytes);
         m_deferred->fill(m_data);
         m_deferred->fill = {};
     });

@@ -15,6 +15,7 @@
 
 #include "core/io/inputs/data_files.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/panels/panel.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/banner.h"
@@ -180,7 +181,10 @@ void MainWindow::refreshTitle() {
     setWindowFilePath(session.isEmpty() ? m_context.loader().location() : session);
 }
 
+/// Panels with work of their own say so by a property.
 bool MainWindow::isIdle() const {
+    for (const panels::Panel* const panel : findChildren<panels::Panel*>())
+        if (panel->property("busy").toBool()) return false;
     return !m_output->isBusy() && !m_dialogs->isBusy() && !m_context.isBusy() && m_docks->isIdle() &&
            (!m_context.model().isOpen() || m_canvases->isIdle());
 }

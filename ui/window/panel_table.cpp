@@ -12,6 +12,7 @@
 #include "ui/panels/operators/operators_panel.h"
 #include "ui/panels/passes/passes_panel.h"
 #include "ui/panels/problems/problems_panel.h"
+#include "ui/panels/profile/profile_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/test_cases/test_cases_panel.h"
 #include "ui/panels/timeline/timeline_panel.h"
@@ -27,7 +28,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::watchListPanel(),  panels::nodeTablePanel(),  panels::operatorsPanel(),   panels::instancesPanel(),
         panels::problemsPanel(),   panels::comparisonPanel(), panels::testCasesPanel(),   panels::logPanel(),
         panels::tracingPanel(),    panels::passesPanel(),     panels::timelinePanel(),    panels::breakpointsPanel(),
-        panels::whyPanel(),        panels::editsPanel(),
+        panels::whyPanel(),        panels::editsPanel(),      panels::profilePanel(),
     };
     return table;
 }

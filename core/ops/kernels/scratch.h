@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/activity_log.h"
+
 namespace sonde::ops::kernels {
 
 /// Uninitialised, 64-byte aligned working memory of one thread that stays with the thread: fresh memory costs a page
@@ -32,14 +34,17 @@ class Scratch {
         if (bytes > m_bytes) {
             m_memory.reset();
             m_bytes = 0;
+            m_logged = {};
             m_memory.reset(::operator new(bytes, kAlignment));
             m_bytes = bytes;
+            m_logged = base::ActivityLog::taken(base::MemoryKind::Scratch, bytes);
         }
         return m_memory.get();
     }
 
     std::unique_ptr<void, Free> m_memory;
     std::size_t m_bytes = 0;
+    base::ActivityLog::Block m_logged;
 };
 
 /// The same for memory with an owner.
@@ -47,8 +52,9 @@ template <typename T>
 class AlignedBuffer {
   public:
     AlignedBuffer() = default;
-    explicit AlignedBuffer(std::size_t count)
-        : m_memory(static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{64}))), m_size(count) {}
+    explicit AlignedBuffer(std::size_t count, base::MemoryKind kind = base::MemoryKind::Packed)
+        : m_memory(static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{64}))), m_size(count),
+          m_logged(base::ActivityLog::taken(kind, count * sizeof(T))) {}
     T* data() { return m_memory.get(); }
     const T* data() const { return m_memory.get(); }
     std::size_t size() const { return m_size; }
@@ -59,6 +65,7 @@ class AlignedBuffer {
     };
     std::unique_ptr<T, Free> m_memory;
     std::size_t m_size = 0;
+    base::ActivityLog::Block m_logged;
 };
 
 /// Working memory of one call that any thread may touch: taken from what the calling thread gave back before, because
@@ -79,7 +86,7 @@ class WorkBuffer {
             kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(best));
         } else {
             if (!kept.empty()) kept.erase(kept.begin());  // too small by now
-            m_memory = AlignedBuffer<std::byte>(bytes);
+            m_memory = AlignedBuffer<std::byte>(bytes, base::MemoryKind::Scratch);
         }
         m_count = count;
     }

@@ -1,0 +1,49 @@
+#include "core/session/profile/profile_run.h"
+
+#include <algorithm>
+
+#include "core/analysis/infer.h"
+#include "core/base/resident_memory.h"
+#include "core/exec/run_trace.h"
+#include "core/session/run.h"
+
+namespace sonde::session {
+
+base::Result<std::shared_ptr<const analysis::RunProfile>> profileRun(const document::Document& document,
+                                                                     const ProfileRequest& request,
+                                                                     const base::WorkContext& work) {
+    RunTask task;
+    task.graph = document.graph;
+    task.settings.threads = request.threads;
+    task.settings.seed = request.seed;
+    task.settings.repeat = std::max<std::size_t>(request.repeat, 1);
+    task.points.exact = request.isExact;
+    task.inputs = request.inputs;
+    task.runner = std::make_shared<exec::Runner>(request.threads);
+    if (!request.isFused) task.live = std::make_shared<LiveRun>(task.graph);
+    work.report("running the model for its profile");
+    exec::RunTrace trace;
+    base::resetResidentPeak();  // what was given back before the run is no part of its growth
+    const auto before = base::residentMemory();
+    RunResult result;
+    {
+        const exec::RunTrace::Scope traced(&trace);
+        result = doRun(task, work);
+    }
+    const auto after = base::residentMemory();
+    if (result.run.error) return *result.run.error;
+    if (work.cancelled()) return base::cancelled("running the model for its profile");
+    analysis::ProfileSource source{document.title,     result.types.graph, document.modules,
+                                   result.run.threads, request.isFused,    0};
+    if (!source.graph)
+        source.graph =
+            std::make_shared<const graph::InternalGraph>(analysis::typedFor(*document.graph, request.inputs));
+    if (before && after) source.growthBytes = after->peak - before->peak;
+    auto profile = std::make_shared<analysis::RunProfile>(analysis::profileOf(source, trace, *result.run.recording));
+    if (request.measuresLimits) {
+        SONDE_ASSIGN(profile->limits, analysis::machineLimits(task.runner->pool(), work));
+    }
+    return std::shared_ptr<const analysis::RunProfile>(std::move(profile));
+}
+
+}  // namespace sonde::session

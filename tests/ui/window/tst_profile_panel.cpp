@@ -1,0 +1,128 @@
+// The panel Profile in the window: it comes when a profile was asked for by its key, and its rows, points and bars lead
+// to nodes on the canvas, which lead back.
+
+#include <QAction>
+#include <QDockWidget>
+#include <QTabWidget>
+#include <QTableView>
+
+#include "tests/support/window_fixture.h"
+#include "ui/models/roles.h"
+#include "ui/panels/profile/profile_panel.h"
+
+namespace tst_profile_panel {
+
+using namespace sonde;
+using panels::ProfilePanel;
+using panels::ProfileTableModel;
+
+class TestProfilePanel : public test::WindowFixture {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() {
+        QSettings().clear();
+        openWindow();
+    }
+    void cleanup() { closeWindow(); }
+
+    void itComesWithAProfileAndGoesWithTheModel() {
+        open(QStringLiteral("zoo:blocks_net"));
+        QVERIFY(!panel()->isVisible());
+        profile();
+        QTRY_VERIFY(panel()->isVisible());
+        QVERIFY2(panel()->summary().contains(QStringLiteral("peak")), qPrintable(panel()->summary()));
+        open(QStringLiteral("zoo:seed"));
+        QVERIFY(!panel()->profile());
+        QTRY_VERIFY(!panel()->isVisible());
+    }
+
+    /// A click on a row selects its node; selecting another node selects its row.
+    void rowsLeadToNodesAndBack() {
+        open(QStringLiteral("zoo:blocks_net"));
+        profile();
+        QTableView* const nodes = panel()->nodes();
+        QVERIFY(nodes->model()->rowCount() > 4);
+        // The slowest first.
+        double last = 1e18;
+        for (int row = 0; row < nodes->model()->rowCount(); ++row) {
+            const double self = nodes->model()->index(row, ProfileTableModel::Self).data(models::SortRole).toDouble();
+            QVERIFY(self <= last);
+            last = self;
+        }
+        const QModelIndex second = nodes->model()->index(1, 0);
+        nodes->scrollTo(second);
+        QTest::mouseClick(nodes->viewport(), Qt::LeftButton, {}, nodes->visualRect(second).center());
+        QTRY_COMPARE(context().navigation().selection().node.value, second.data(models::NodeRole).toUInt());
+        settle();
+        const QModelIndex third = nodes->model()->index(2, 0);
+        graph::NodeId node;
+        node.value = third.data(models::NodeRole).toUInt();
+        context().navigation().select(node);
+        QTRY_COMPARE(nodes->selectionModel()->selectedRows().value(0).row(), 2);
+    }
+
+    void pointsOfTheRooflineLeadToNodes() {
+        open(QStringLiteral("zoo:blocks_net"));
+        profile();
+        QVERIFY(panel()->showTab(QStringLiteral("roofline")));
+        panels::ProfilePlot* const plot = panel()->plot(4);
+        QTRY_VERIFY(plot->isVisible() && plot->width() > 100);
+        graph::ExprId expr;  // one that no other covers
+        QPoint at;
+        for (const auto& entry : panel()->profile()->exprs) {
+            const QPointF point = plot->positionOf(entry.expr);
+            if (!point.isNull() && plot->exprAt(point) == entry.expr) expr = entry.expr, at = point.toPoint();
+        }
+        QVERIFY(expr.valid());
+        QVERIFY(plot->factsAt(at).contains(QString::fromStdString(panel()->profile()->nameOf(plot->exprAt(at)))));
+        const graph::ExprId clicked = plot->exprAt(at);
+        QTest::mouseClick(plot, Qt::LeftButton, {}, at);
+        settle();
+        const graph::NodeId selected = context().navigation().selection().node;
+        QVERIFY(selected.valid());
+        QCOMPARE(context().model().graph().node(selected).producer, clicked);
+    }
+
+    void memoryIsExplainedWhereTheMouseIs() {
+        open(QStringLiteral("zoo:blocks_net"));
+        profile();
+        QVERIFY(panel()->showTab(QStringLiteral("memory")));
+        panels::ProfilePlot* const plot = panel()->plot(3);
+        QTRY_VERIFY(plot->isVisible() && plot->width() > 60);
+        const QString facts = plot->factsAt(QPointF(plot->width() - 20, 20));
+        QVERIFY2(facts.contains(QStringLiteral("= Σ of:")), qPrintable(facts));
+    }
+
+    /// Saved, read again and compared: nothing is left over, and the column of differences comes.
+    void savedProfilesAreCompared() {
+        open(QStringLiteral("zoo:blocks_net"));
+        QVERIFY(!panel()->save(QStringLiteral("none.json")));
+        profile();
+        const QString file = m_files.path() + QStringLiteral("/profile.json");
+        QVERIFY(panel()->nodes()->isColumnHidden(ProfileTableModel::Other));
+        QVERIFY(panel()->save(file));
+        QTRY_VERIFY(m_window->isIdle());
+        QVERIFY(QFile::exists(file));
+        QVERIFY(panel()->compareWith(file));
+        QTRY_VERIFY(!panel()->nodes()->isColumnHidden(ProfileTableModel::Other));
+        const QModelIndex cell = panel()->nodes()->model()->index(0, ProfileTableModel::Other);
+        QCOMPARE(cell.data(models::SortRole).toDouble(), 0.0);
+    }
+
+  private:
+    ProfilePanel* panel() const { return m_window->findChild<ProfilePanel*>(); }
+    void profile() {
+        key(Qt::Key_F6, Qt::ShiftModifier);
+        QTRY_VERIFY_WITH_TIMEOUT(panel()->profile(), 60000);
+        settle();
+    }
+    QTemporaryDir m_files;
+};
+
+QTEST_MAIN(TestProfilePanel)
+
+}  // namespace tst_profile_panel
+
+#include "tst_profile_panel.moc"
