@@ -45,6 +45,7 @@ void TestProfileVerb::peakIsWhatTheProcessGrewBy_data() {
     QTest::addColumn<QStringList>("arguments");
     const auto row = [](const char* name, const QStringList& arguments) { QTest::newRow(name) << arguments; };
     row("resnet18", {"zoo:resnet18"});
+    row("resnet18, the first run", {"zoo:resnet18", "--repeat", "1"});
     row("resnet18, fused", {"zoo:resnet18", "--fused"});
     row("resnet50", {"zoo:resnet50"});
     row("densenet121", {"zoo:densenet121"});

@@ -214,7 +214,8 @@ std::string_view memoryKindText(MemoryKind kind) {
 }
 
 std::string aliveText(const RunProfile& profile, const AliveMemory& memory) {
-    const std::string maker = memory.maker.valid() ? profile.nameOf(memory.maker) : "an earlier run";
+    if (!memory.maker.valid()) return std::string(memoryKindText(memory.kind)) + " from earlier runs";
+    const std::string maker = profile.nameOf(memory.maker);
     switch (memory.kind) {
         case MemoryKind::Packed: return "weights of " + maker + " in its kernel's layout, kept for further runs";
         case MemoryKind::Scratch: return "working memory since " + maker + ", kept by its thread";

@@ -1,7 +1,9 @@
 #include "core/analysis/profile/run_profile.h"
 
 #include <algorithm>
+#include <set>
 
+#include "core/analysis/parameters.h"
 #include "core/exec/run_trace.h"
 
 namespace sonde::analysis {
@@ -163,7 +165,26 @@ class ProfileMaker {
         }
     }
 
+    /// Of the stored weights that the operations read, each once.
+    std::int64_t weightBytes() const {
+        std::set<const tensor::Storage*> counted;
+        std::int64_t bytes = 0;
+        for (const ProfiledExpr& entry : m_profile.exprs) {
+            for (const graph::NodeId input : m_graph.expr(entry.expr).inputs) {
+                const auto& constant = m_graph.node(input).constant;
+                if (!constant || !constant->isTensor() || !constant->tensor().storage()) continue;
+                const tensor::Storage* const storage = constant->tensor().storage().get();
+                if (counted.insert(storage).second) bytes += static_cast<std::int64_t>(storage->sizeBytes());
+            }
+        }
+        return bytes;
+    }
+
     void addNotes(const ModelCost& cost) {
+        const std::int64_t before = weightBytes() - m_profile.memory.peak.of(base::MemoryKind::Weights);
+        if (before > (std::int64_t{1} << 20))
+            m_profile.notes.push_back("stored weights of " + bytesText(before) +
+                                      " were in memory before the run and are not in the peak");
         if (m_profile.missingSteps > 0)
             m_profile.notes.push_back("the timeline has the first " + std::to_string(m_trace.steps().size()) + " of " +
                                       std::to_string(m_trace.stepCount()) + " steps; the sums have all");

@@ -13,7 +13,8 @@ base::Result<std::shared_ptr<const analysis::RunProfile>> profileRun(const docum
                                                                      const ProfileRequest& request,
                                                                      const base::WorkContext& work) {
     RunTask task;
-    task.graph = document.graph;
+    // A graph of its own: packed weights of other runs of the document's belong to those, and would not be seen.
+    task.graph = std::make_shared<const graph::InternalGraph>(*document.graph);
     task.settings.threads = request.threads;
     task.settings.seed = request.seed;
     task.settings.repeat = std::max<std::size_t>(request.repeat, 1);

@@ -9,6 +9,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <utility>
+
 #include "core/analysis/profile/profile_json.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
@@ -39,6 +41,7 @@ QListWidget* makeLines(const QString& name, QWidget* parent) {
     list->setFrameShape(QFrame::NoFrame);
     list->setAlternatingRowColors(true);
     list->setTextElideMode(Qt::ElideRight);
+    list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     return list;
 }
 
@@ -49,8 +52,8 @@ base::Error noProfile() {
 }  // namespace
 
 ProfilePanel::ProfilePanel(const session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
-                           context::Messages& messages, QWidget* parent)
-    : Panel(parent), m_session(session), m_opened(opened), m_navigation(navigation), m_messages(messages),
+                           context::Runs& runs, context::Messages& messages, QWidget* parent)
+    : Panel(parent), m_session(session), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
       m_nodeModel(ProfileTableModel::Rows::Nodes), m_moduleModel(ProfileTableModel::Rows::Modules),
       m_progress(new widgets::ProgressStrip(this)), m_summary(new widgets::ElidedLabel({}, this)),
       m_tabs(new QTabWidget(this)), m_nodes(makeTableView(tr("Profile by node"), this)),
@@ -94,7 +97,7 @@ ProfilePanel::ProfilePanel(const session::Session& session, context::OpenModel& 
     column->addLayout(top);
     column->addWidget(m_progress);
     column->addWidget(m_tabs, 1);
-    setFocusProxy(m_tabs);
+    setFocusProxy(m_nodes);
 
     for (ProfilePlot* plot : std::initializer_list<ProfilePlot*>{m_spans, m_memory, m_roofline})
         connect(plot, &ProfilePlot::chosen, this, &ProfilePanel::choose);
@@ -119,8 +122,12 @@ ProfilePanel::ProfilePanel(const session::Session& session, context::OpenModel& 
         connect(job, &context::Job::finished, this, follow);
     }
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, &m_job, &context::Job::cancel);
+    connect(&runs, &context::Runs::runFinished, this, [this] {
+        if (std::exchange(m_isWaiting, false) && m_runs.state() == session::RunState::Finished) begin();
+    });
     connect(&navigation, &context::Navigation::selectionChanged, this, &ProfilePanel::follow);
     connect(&opened, &context::OpenModel::documentLeft, this, [this] {
+        m_isWaiting = false;
         m_job.abandon();
         m_files.abandon();
         m_progress->finish();
@@ -130,7 +137,7 @@ ProfilePanel::ProfilePanel(const session::Session& session, context::OpenModel& 
 }
 
 void ProfilePanel::join(const PanelHost& host) {
-    m_raise = host.show;
+    m_raise = host.raise;
     host.actions.bind(kRun, this, [this] { tell(start()); });
     host.actions.bind(kSave, this, [this] { m_profile ? askForFile(true) : tell(noProfile()); });
     host.actions.bind(kCompare, this, [this] { m_profile ? askForFile(false) : tell(noProfile()); });
@@ -157,15 +164,22 @@ void ProfilePanel::tell(const base::Result<void>& done) {
 // --- making one -----------------------------------------------------------------------------------------------------
 
 base::Result<void> ProfilePanel::start() {
+    if (!m_session.document()) return base::usageError("no model is open");
+    const bool isFresh = m_runs.recording() && m_runs.staleReason().isEmpty() && !m_runs.isDebugged();
+    if (isFresh && m_runs.state() == session::RunState::Finished) begin();
+    else m_isWaiting = true, m_runs.run();
+    return {};
+}
+
+void ProfilePanel::begin() {
     const auto document = m_session.document();
-    if (!document) return base::usageError("no model is open");
     session::ProfileRequest request;
-    request.inputs = m_session.inputs().values();
+    request.inputs = m_runs.lastInputs();
     request.threads = m_session.runs().settings().threads;
     request.seed = m_session.runs().settings().seed;
     request.isExact = m_session.runs().settings().exact;
     request.repeat = 2;  // the first one reads weights and packs them
-    m_progress->start(tr("Profiling"), widgets::ProgressStrip::kDelayMs);
+    m_progress->start(tr("Profiling"));
     m_job.start(
         [document, request](const base::WorkContext& work) { return session::profileRun(*document, request, work); },
         [this, document](base::Result<std::shared_ptr<const analysis::RunProfile>> made) {
@@ -174,7 +188,6 @@ base::Result<void> ProfilePanel::start() {
             take(std::move(*made));
             if (m_raise) m_raise();
         });
-    return {};
 }
 
 void ProfilePanel::take(std::shared_ptr<const analysis::RunProfile> profile) {
@@ -320,7 +333,7 @@ PanelInfo profilePanel() {
                    PanelArea::Bottom,
                    QStringLiteral("Alt+Shift+O"),
                    [](InspectorContext& context) -> Panel* {
-                       return new ProfilePanel(context.session(), context.model(), context.navigation(),
+                       return new ProfilePanel(context.session(), context.model(), context.navigation(), context.runs(),
                                                context.messages());
                    }};
     info.coming = PanelComing::ToFront;

@@ -6,6 +6,7 @@
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
+#include "ui/context/runs.h"
 #include "ui/models/node_table_model.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
@@ -29,7 +30,7 @@ class ProfilePanel : public Panel {
     Q_OBJECT
   public:
     ProfilePanel(const session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
-                 context::Messages& messages, QWidget* parent = nullptr);
+                 context::Runs& runs, context::Messages& messages, QWidget* parent = nullptr);
     void join(const PanelHost& host);
 
     /// Null before there is one.
@@ -41,7 +42,7 @@ class ProfilePanel : public Panel {
     ProfilePlot* plot(int tab) const;
 
     // Errors of all: there is no model, no profile yet, or it is being made (Usage).
-    /// Runs the model again in the background.
+    /// Runs the model again in the background, on inputs that a run has read: without one there is one before.
     base::Result<void> start();
     base::Result<void> save(const QString& file);
     base::Result<void> compareWith(const QString& file);
@@ -49,6 +50,7 @@ class ProfilePanel : public Panel {
     base::Result<void> showTab(const QString& name);
 
   private:
+    void begin();
     void take(std::shared_ptr<const analysis::RunProfile> profile);
     void refresh();
     void follow();
@@ -59,6 +61,7 @@ class ProfilePanel : public Panel {
     const session::Session& m_session;
     context::OpenModel& m_opened;
     context::Navigation& m_navigation;
+    context::Runs& m_runs;
     context::Messages& m_messages;
     context::Job m_job, m_files;
     std::shared_ptr<const analysis::RunProfile> m_profile;
@@ -77,6 +80,7 @@ class ProfilePanel : public Panel {
     QListWidget* m_other;
     std::function<void()> m_raise;
     bool m_isFollowing = false;
+    bool m_isWaiting = false;  ///< for a run, which reads the inputs
 };
 
 PanelInfo profilePanel();

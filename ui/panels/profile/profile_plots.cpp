@@ -248,7 +248,7 @@ void RooflinePlot::paint(QPainter& painter) {
         painter.setPen(theme::color(ColorRole::PlotGrid));
         painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
         const QString unit = power == m_fromX ? tr(" FLOPs/byte") : QString();
-        paintTick(painter, QPointF(x, plot.bottom()), QString::number(std::pow(10, power), 'g', 3) + unit, true);
+        paintTick(painter, QPointF(x, plot.bottom()), QString::number(std::pow(10, power), 'g', 6) + unit, true);
     }
     const int everyY = std::max(1, int(std::ceil((m_toY - m_fromY) / 5)));
     for (double power = m_fromY; power <= m_toY; power += everyY) {
@@ -256,7 +256,7 @@ void RooflinePlot::paint(QPainter& painter) {
         painter.setPen(theme::color(ColorRole::PlotGrid));
         painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
         paintTick(painter, QPointF(plot.left(), y),
-                  tr("%1 GFLOP/s").arg(QString::number(std::pow(10, power - 9), 'g', 3)), false);
+                  tr("%1 GFLOP/s").arg(QString::number(std::pow(10, power - 9), 'g', 6)), false);
     }
     painter.setClipRect(plot.adjusted(-6, -6, 6, 6));
     if (m_profile->limits && m_profile->limits->bytesPerSecond > 0) {
