@@ -167,6 +167,7 @@ struct ThreadPool::State {
         open = false;
         finished.wait(lock, [&] { return inside.load() == 0; });
         body = nullptr;
+        log = nullptr;
     }
 };
 

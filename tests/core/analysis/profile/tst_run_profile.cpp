@@ -44,9 +44,7 @@ std::shared_ptr<const document::Document> opened(const std::string& model) {
 }
 
 tensor::Value zerosFor(const graph::Node& node) {
-    std::vector<std::int64_t> dims;
-    for (const auto& dim : *node.type.shape) dims.push_back(dim.constant().value_or(1));
-    return tensor::Value(*tensor::Tensor::zeros(node.type.dtype, tensor::Shape(dims)));
+    return tensor::Value(*tensor::Tensor::zeros(node.type.dtype, *node.type.staticShape()));
 }
 
 std::shared_ptr<const RunProfile> profiled(const document::Document& document, session::ProfileRequest request = {}) {
@@ -190,7 +188,7 @@ void TestRunProfile::bodiesAreInsideOfTheirOwner() {
         for (const graph::BodyId body : expr.bodies)
             for (const graph::ExprId id : profile->graph->body(body).order)
                 if (const auto* const inner = profile->of(id)) inside += inner->totalNs;
-        QVERIFY(inside > 0);
+        if (inside == 0) continue;                        // a loop without iterations
         QVERIFY(entry.totalNs - entry.selfNs >= inside);  // results of bodies are collected inside too
         ++owners;
     }
