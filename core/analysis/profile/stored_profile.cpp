@@ -86,8 +86,10 @@ base::Result<StoredProfile> parseProfile(std::string_view text) {
     ParsedJson json;
     try {
         json = ParsedJson::parse(text);
-    } catch (const ParsedJson::exception& exception) {
-        return unreadable("no JSON: " + std::string(exception.what()), "profile");
+    } catch (const ParsedJson::parse_error& error) {
+        return unreadable("no JSON: syntax error at byte " + std::to_string(error.byte), {});
+    } catch (const ParsedJson::exception&) {
+        return unreadable("no JSON", {});
     }
     if (json.is_array()) return parseOnnxRuntime(json);
     if (json.is_object() && textAt(json, "format") == "sonde-profile") return parseOurs(json);
