@@ -37,8 +37,8 @@ class TestTensorViewerPanel : public QObject {
     void withoutAModelItSaysSo() {
         context::InspectorContext inspector;
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
-                                inspector.messages(), inspector.comparison(), inspector.why(), inspector.edits(),
-                                inspector.debugger(), inspector.session());
+                                inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
+                                inspector.edits(), inspector.debugger(), inspector.session());
         panel.resize(300, 300);
         panel.show();
         QCOMPARE(panel.findChild<widgets::EmptyState*>()->accessibleName(), "No model");
@@ -49,8 +49,8 @@ class TestTensorViewerPanel : public QObject {
     void aValueThatWasNotKeptIsComputedWhenLookedAt() {
         context::InspectorContext inspector;
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
-                                inspector.messages(), inspector.comparison(), inspector.why(), inspector.edits(),
-                                inspector.debugger(), inspector.session());
+                                inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
+                                inspector.edits(), inspector.debugger(), inspector.session());
         panel.resize(400, 500);
         panel.show();
         inspector.loader().open(kModel);
@@ -96,8 +96,8 @@ class TestTensorViewerPanel : public QObject {
     void weightsAreSeenWithoutARun() {
         context::InspectorContext inspector;
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
-                                inspector.messages(), inspector.comparison(), inspector.why(), inspector.edits(),
-                                inspector.debugger(), inspector.session());
+                                inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
+                                inspector.edits(), inspector.debugger(), inspector.session());
         panel.resize(400, 500);
         panel.show();
         inspector.loader().open(kModel);
@@ -118,8 +118,8 @@ class TestTensorViewerPanel : public QObject {
     void selectingEverythingIsNoTrouble() {
         context::InspectorContext inspector;
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
-                                inspector.messages(), inspector.comparison(), inspector.why(), inspector.edits(),
-                                inspector.debugger(), inspector.session());
+                                inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
+                                inspector.edits(), inspector.debugger(), inspector.session());
         panel.resize(400, 500);
         panel.show();
         inspector.loader().open(QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"));
