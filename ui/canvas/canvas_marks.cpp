@@ -8,6 +8,7 @@
 
 #include "ui/canvas/previews.h"
 #include "ui/canvas/scene_selection.h"
+#include "ui/context/findings.h"
 #include "ui/context/why.h"
 #include "ui/models/module_result.h"
 #include "ui/theme/theme.h"
@@ -103,6 +104,7 @@ void CanvasMarks::connectContext() {
     connect(&m_context.points(), &context::Points::endChanged, this, &CanvasMarks::refresh);
     connect(&m_context.notes(), &context::Notes::changed, this, &CanvasMarks::refresh);
     connect(&m_context.why(), &context::Why::changed, this, &CanvasMarks::refresh);
+    connect(&m_context.findings(), &context::Findings::changed, this, &CanvasMarks::refresh);
     connect(&m_context.breakpoints(), &context::Breakpoints::changed, this, &CanvasMarks::refresh);
     for (const auto signal : {&context::Runs::runStarted, &context::Runs::runProgressed})
         connect(&m_context.runs(), signal, this, &CanvasMarks::refresh);
@@ -196,9 +198,21 @@ void CanvasMarks::markPoints(Flags& flags) const {
         if (note.node.valid()) mark(note.node, kNote);
     for (const context::Why::Hop& hop : m_context.why().trail())
         if (hop.place.node.valid()) mark(hop.place.node, kWhy);
+    markFindings(flags);
     markBreakpoints(flags);
     for (const graph::ExprId id : m_untraced) flags.add(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) flags.add(id, flag);
+}
+
+/// A weight that is not drawn marks what reads it.
+void CanvasMarks::markFindings(Flags& flags) const {
+    const graph::InternalGraph& graph = m_context.model().graph();
+    for (const graph::NodeId node : m_context.findings().nodes()) {
+        const graph::ExprId producer = graph.node(node).producer;
+        flags.add(producer, kFinding);
+        if (flags.scene().itemOf(producer)) continue;
+        for (const graph::ExprId user : graph.node(node).users) flags.add(user, kFinding);
+    }
 }
 
 /// Where several are at one place, one that is on and stops is what is seen.

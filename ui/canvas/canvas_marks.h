@@ -66,6 +66,7 @@ class CanvasMarks : public QObject {
     Pins computePins() const;
     void refreshPins();
     void markPoints(Flags& flags) const;
+    void markFindings(Flags& flags) const;
     void markBreakpoints(Flags& flags) const;
     void markBreakpoint(Flags& flags, const context::Breakpoints::Point& point) const;
     void markValues(Flags& flags) const;

@@ -47,6 +47,7 @@ QString CanvasText::spoken(ItemId id) const {
     if (flags & kEnd) text += tr(", end point");
     if (flags & kFailed) text += tr(", failed");
     if (flags & kBadValue) text += tr(", has NaN or infinite elements");
+    if (flags & kFinding) text += tr(", has findings");
     if (flags & kDiffers) text += tr(", differs");
     if (flags & kMatch) text += tr(", search match");
     if (flags & kBookmarked) text += tr(", bookmark");

@@ -129,6 +129,20 @@ void drawWhy(QPainter& painter, QPointF centre, double radius, const QColor& col
     painter.drawPoint(centre + QPointF(0, 0.52) * radius);
 }
 
+/// A tick in a square, as on a check list.
+void drawFinding(QPainter& painter, QPointF centre, double radius, const QColor& color, const QColor& background) {
+    painter.setPen(QPen(color, radius * 0.24));
+    painter.setBrush(background);
+    painter.drawRoundedRect(QRectF(centre - QPointF(0.8, 0.8) * radius, QSizeF(1.6, 1.6) * radius), 0.25 * radius,
+                            0.25 * radius);
+    QPainterPath tick(centre + QPointF(-0.42, 0.02) * radius);
+    tick.lineTo(centre + QPointF(-0.1, 0.38) * radius);
+    tick.lineTo(centre + QPointF(0.46, -0.38) * radius);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(color, radius * 0.28, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.drawPath(tick);
+}
+
 /// A pencil.
 void drawEdited(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink) {
     painter.setPen(Qt::NoPen);
@@ -234,6 +248,10 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
     }
     if (flags & kWhy) {
         drawWhy(painter, at, radius, m_style.color(ColorRole::WhyMark), m_style.color(ColorRole::Canvas));
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & kFinding) {
+        drawFinding(painter, at, radius, m_style.color(ColorRole::Warning), m_style.color(ColorRole::Canvas));
         at.rx() -= 2 * radius + 3;
     }
     if (flags & (kRemoved | kAdded | kChanged)) {

@@ -34,6 +34,7 @@ constexpr MarkRow kMarks[] = {
      "\u0394"},
     {QT_TRANSLATE_NOOP("Legend", "End point"), ColorRole::EndMark, kEnd, ""},
     {QT_TRANSLATE_NOOP("Legend", "NaN or infinite"), ColorRole::WarningMark, kBadValue, "!"},
+    {QT_TRANSLATE_NOOP("Legend", "Finding of an audit"), ColorRole::Warning, kFinding, "\u2713"},
     {QT_TRANSLATE_NOOP("Legend", "Differs, above the tolerance"), ColorRole::ErrorMark, kDiffers, "\u2260"},
     {QT_TRANSLATE_NOOP("Legend", "Failed"), ColorRole::ErrorMark, kFailed, "!"},
     {QT_TRANSLATE_NOOP("Legend", "Not traced"), ColorRole::WarningMark, kUntraced, "!"},

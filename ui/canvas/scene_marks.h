@@ -41,6 +41,7 @@ enum ItemFlag : ItemFlags {
     kNote = 1 << 21,      ///< a user has written something on it
     kEdited = 1 << 22,    ///< its value is overwritten, or that of a weight that it reads and that is not drawn
     kWhy = 1 << 23,       ///< a hop of "why this value"
+    kFinding = 1 << 25,   ///< an audit found something there that nobody accepted
     kWhatIf = 1 << 24,    ///< its value in the run that is shown may be another one by edits
 };
 

@@ -1,5 +1,6 @@
 #include "ui/context/inspector_context.h"
 
+#include "ui/context/findings.h"
 #include "ui/context/gradients.h"
 #include "ui/context/stored.h"
 #include "ui/context/why.h"
@@ -17,6 +18,7 @@ class InspectorContext::Events : public session::Observer {
         m_context.m_debugger.reset();
         m_context.m_watches.reset();
         m_context.m_notes.reset();
+        m_context.m_findings->reset();
         Q_EMIT m_context.m_model.documentLeft();
     }
     void fileChanged(const base::Error& error, bool isNew) override {
@@ -34,6 +36,7 @@ class InspectorContext::Events : public session::Observer {
     void inputsChanged() override {
         m_context.m_inputs.take();
         m_context.m_runs.followInputs();
+        m_context.m_findings->noteInputs();
         Q_EMIT m_context.m_inputs.inputsChanged();
     }
     void inputsRead() override { m_context.m_inputs.watchFiles(); }
@@ -97,6 +100,7 @@ InspectorContext::InspectorContext(QObject* parent)
       m_gradients(std::make_unique<Gradients>(m_session, m_debugger, m_runs, m_model)),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_sessionFiles(m_session, m_model, m_canvases, m_messages),
+      m_findings(std::make_unique<Findings>(m_session, m_sessionFiles, m_messages)),
       m_loader(m_session, m_model, m_navigation, m_memory, m_sessionFiles, m_messages) {
     qRegisterMetaType<Selection>();
     wireMemory();
@@ -153,14 +157,16 @@ void InspectorContext::followCurrent() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_messages,  &m_model,         &m_navigation, &m_points,   &m_notes,          &m_inputs,   &m_problems,
-            &m_debugger,  &m_breakpoints,   &m_edits,      &m_runs,     &m_canvases,       &m_settings, &m_comparison,
-            &m_testCases, &m_valueMeasures, &m_watches,    m_why.get(), m_gradients.get(), &m_loader};
+    return {&m_messages,       &m_model,         &m_navigation,  &m_points,        &m_notes,   &m_inputs,
+            &m_problems,       &m_debugger,      &m_breakpoints, &m_edits,         &m_runs,    &m_canvases,
+            &m_settings,       &m_comparison,    &m_testCases,   &m_valueMeasures, &m_watches, m_why.get(),
+            m_gradients.get(), m_findings.get(), &m_loader};
 }
 
 bool InspectorContext::isBusy() const {
     return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
-           m_edits.isBusy() || m_sessionFiles.isActive() || m_why->isBusy() || m_gradients->isBusy();
+           m_edits.isBusy() || m_sessionFiles.isActive() || m_why->isBusy() || m_gradients->isBusy() ||
+           m_findings->isActive();
 }
 
 }  // namespace sonde::context

@@ -29,6 +29,7 @@
 
 namespace sonde::context {
 
+class Findings;
 class Gradients;
 class Why;
 
@@ -99,6 +100,10 @@ class InspectorContext : public QObject {
     const Why& why() const { return *m_why; }
     Gradients& gradients() { return *m_gradients; }
 
+    /// What an audit finds in the model, once somebody asked.
+    Findings& findings() { return *m_findings; }
+    const Findings& findings() const { return *m_findings; }
+
     /// The file that all of this is in, if it is in one.
     SessionFiles& sessionFiles() { return m_sessionFiles; }
     const SessionFiles& sessionFiles() const { return m_sessionFiles; }
@@ -139,6 +144,7 @@ class InspectorContext : public QObject {
     std::unique_ptr<Gradients> m_gradients;
     ModelMemory m_memory;
     SessionFiles m_sessionFiles;
+    std::unique_ptr<Findings> m_findings;
     Loader m_loader;
     NodeId m_followed;  ///< where the debugged run was told to be last
 };

@@ -135,6 +135,8 @@ void MainWindow::connectParts() {
     connect(m_offers.get(), &WindowBanner::modelRequested, m_dialogs.get(), &WindowDialogs::askForSessionModel);
     connect(m_steps.get(), &GraphSteps::said, m_status.get(), &WindowStatus::say);
     connect(m_status.get(), &WindowStatus::problemsClicked, m_steps.get(), [this] { m_steps->goToProblem(1); });
+    connect(m_status.get(), &WindowStatus::findingsClicked, m_docks.get(),
+            [this] { m_docks->show(QStringLiteral("findings")); });
     connect(m_canvases.get(), &WindowCanvases::pressed, m_docks.get(), &WindowDocks::holdStill);
     connect(m_docks.get(), &WindowDocks::focusFreed, this, [this] { m_canvases->active()->setFocus(); });
     connect(m_canvases.get(), &WindowCanvases::layoutFinished, m_status.get(), &WindowStatus::refresh);

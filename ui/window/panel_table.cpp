@@ -3,6 +3,7 @@
 #include "ui/panels/breakpoints/breakpoints_panel.h"
 #include "ui/panels/comparison/comparison_panel.h"
 #include "ui/panels/edits/edits_panel.h"
+#include "ui/panels/findings/findings_panel.h"
 #include "ui/panels/inputs/inputs_panel.h"
 #include "ui/panels/instances/instances_panel.h"
 #include "ui/panels/log/log_panel.h"
@@ -28,7 +29,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::watchListPanel(),  panels::nodeTablePanel(),  panels::operatorsPanel(),   panels::instancesPanel(),
         panels::problemsPanel(),   panels::comparisonPanel(), panels::testCasesPanel(),   panels::logPanel(),
         panels::tracingPanel(),    panels::passesPanel(),     panels::timelinePanel(),    panels::breakpointsPanel(),
-        panels::whyPanel(),        panels::editsPanel(),      panels::profilePanel(),
+        panels::whyPanel(),        panels::editsPanel(),      panels::profilePanel(),     panels::findingsPanel(),
     };
     return table;
 }

@@ -33,6 +33,7 @@ constexpr ScriptWord kRedo[] = {{"", "edit.redo_value"}};
 constexpr ScriptWord kBaseline[] = {{"", "run.baseline"}};
 constexpr ScriptWord kShown[] = {
     {"value", "values.show_value"}, {"baseline", "values.show_baseline"}, {"difference", "values.show_difference"}};
+constexpr ScriptWord kFindings[] = {{"", "go.findings"}};
 constexpr ScriptWord kHelp[] = {{"", "help.contents"}, {"operators", "help.operators"}};
 
 constexpr std::array kCommands{
@@ -104,6 +105,12 @@ constexpr std::array kCommands{
                   {}, &ScriptVerbs::showPanel, kWithoutModel},
     ScriptCommand{"export", "[FORMAT] [preset=ID] [OPTION[=VALUE]] [to=FILE] [beside]", "open the export dialog with these options (dump, onnx or traced-module; options as on the command line: maxerr=0.01 enable_nchw88); write FILE (with blanks: to=\"my model.onnx\"); open it beside the model and compare",
                   {}, &ScriptVerbs::exportModel},
+    ScriptCommand{"findings", "", "look for findings and wait",
+                  kFindings},
+    ScriptCommand{"accept", "ID [REASON]", "accept the findings of the id; without a reason they are taken back",
+                  {}, &ScriptVerbs::acceptFinding},
+    ScriptCommand{"report", "[FILE] [module=QUALNAME] [compare=MODEL] [profile]", "open the dialog of audit reports; write the report to FILE (.html or .pdf)",
+                  {}, &ScriptVerbs::writeReport},
     ScriptCommand{"action", "ID", "trigger the action ID, as its menu item does; an error if it is disabled",
                   {}, &ScriptVerbs::triggerAction, kWithoutModel},
     ScriptCommand{"help", "[operators|PAGE [HEADING]]", "open the help, the list of operators, or a page of the help, at a heading: help from-megengine InternalGraph",

@@ -52,6 +52,8 @@ class ScriptVerbs : public QObject {
     Done zoom(const QString& how);
     Done showPanel(const QString& panel);
     Done exportModel(const QString& how);
+    Done acceptFinding(const QString& line);
+    Done writeReport(const QString& line);
     Done showHelp(const QString& page);
     Done setTheme(const QString& mode);
     Done setSize(const QString& size);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/findings.h"
 #include "ui/context/stored.h"
 #include "ui/models/node_columns.h"
 #include "ui/theme/theme.h"
@@ -60,6 +61,7 @@ void WindowActions::bindFiles() {
     bind("file.reload", [this] { m_parts.context.loader().reload(); });
     bind("file.close", [this] { m_parts.context.loader().close(); });
     bind("file.export_model", [this] { m_parts.dialogs.showExport(); });
+    bind("file.report", [this] { m_parts.dialogs.showReport(); });
     bind("file.save_session", [this] { m_parts.dialogs.saveSession(); });
     bind("file.save_session_as", [this] { m_parts.dialogs.saveSessionAs(); });
     bind("file.save_values", [this] { m_parts.output.saveValues(); });
@@ -317,6 +319,7 @@ void WindowActions::cancelWork() {
     if (m_parts.context.runs().isRunning()) m_parts.context.runs().cancel();
     else if (m_parts.context.testCases().isActive()) m_parts.context.testCases().cancel();
     else if (m_parts.context.debugger().isShown()) m_parts.context.debugger().cancel();
+    else if (m_parts.context.findings().isActive()) m_parts.context.findings().cancel();
     else m_parts.output.cancel();
 }
 

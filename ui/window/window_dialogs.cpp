@@ -1,6 +1,7 @@
 #include "ui/window/window_dialogs.h"
 
 #include <QAction>
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGridLayout>
@@ -17,9 +18,12 @@
 #include "ui/dialogs/export_dialog.h"
 #include "ui/dialogs/help_viewer.h"
 #include "ui/dialogs/labels_dialog.h"
+#include "ui/dialogs/report_dialog.h"
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/window/last_folder.h"
+#include "ui/window/recent_files.h"
+#include "ui/window/report_writer.h"
 #include "ui/window/window_canvases.h"
 
 namespace sonde::window {
@@ -139,7 +143,28 @@ dialogs::ExportDialog* WindowDialogs::exportDialog() const {
 
 bool WindowDialogs::isBusy() const {
     const dialogs::ExportDialog* dialog = exportDialog();
-    return dialog && dialog->isBusy();
+    const dialogs::ReportDialog* report = reportDialog();
+    return (dialog && dialog->isBusy()) || (report && report->isBusy());
+}
+
+dialogs::ReportDialog* WindowDialogs::reportDialog() const {
+    for (auto* dialog : m_window.findChildren<dialogs::ReportDialog*>(Qt::FindDirectChildrenOnly))
+        if (dialog->isVisible()) return dialog;
+    return nullptr;
+}
+
+void WindowDialogs::showReport() {
+    if (reportDialog() || !m_context.model().isOpen()) return;
+    const QString name = QFileInfo(shortLocation(m_context.loader().location())).completeBaseName();
+    auto* dialog = new dialogs::ReportDialog(
+        QDir(lastFolder()).filePath(name + QStringLiteral("-report.html")), reportModules(m_context.model()),
+        reportInputs(m_context), [this](const dialogs::ReportChoice& choice) { return reportWork(m_context, choice); },
+        &m_window);
+    connect(dialog, &dialogs::ReportDialog::written, this, [this](const QString& file) {
+        keepFolder(file);
+        m_context.messages().report(context::Message{base::Severity::Info, tr("Audit report written"), file, {}, {}});
+    });
+    open(dialog);
 }
 
 void WindowDialogs::showExport() {

@@ -7,7 +7,8 @@
 
 namespace sonde::dialogs {
 class ExportDialog;
-}
+class ReportDialog;
+}  // namespace sonde::dialogs
 
 namespace sonde::window {
 
@@ -23,6 +24,8 @@ class WindowDialogs : public QObject {
 
     /// The one that is open; null: none.
     dialogs::ExportDialog* exportDialog() const;
+    /// The same of audit reports.
+    dialogs::ReportDialog* reportDialog() const;
     /// Whether a dialog is computing something.
     bool isBusy() const;
 
@@ -37,6 +40,7 @@ class WindowDialogs : public QObject {
     void askForSessionModel(const sonde::context::SessionQuestion& question);
     void compareWithFile();
     void showExport();
+    void showReport();
     void showSettings();
     void showLabels();
     void showShortcuts();

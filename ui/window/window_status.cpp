@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ui/context/count_text.h"
+#include "ui/context/findings.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -27,7 +28,7 @@ constexpr int kMinProblemsWidth = 320, kStatusMargins = 120;  ///< pixels; the m
 
 WindowStatus::WindowStatus(QStatusBar& bar, context::InspectorContext& context, const actions::ActionRegistry& actions)
     : m_bar(bar), m_context(context), m_actions(actions), m_progress(new widgets::ProgressStrip),
-      m_status(new widgets::ElidedLabel), m_problems(new QToolButton) {
+      m_status(new widgets::ElidedLabel), m_findings(new QToolButton), m_problems(new QToolButton) {
     m_status->setColorRole(theme::ColorRole::MutedText);
     bar.setContentsMargins(theme::kSmall, 0, 0, 0);
     bar.addWidget(m_status, 1);
@@ -38,9 +39,17 @@ WindowStatus::WindowStatus(QStatusBar& bar, context::InspectorContext& context, 
     m_problems->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_problems->hide();
     connect(m_problems, &QToolButton::clicked, this, &WindowStatus::problemsClicked);
+    m_findings->setObjectName(QStringLiteral("findings"));
+    m_findings->setAutoRaise(true);
+    m_findings->setIcon(theme::icon(QStringLiteral("check")));
+    m_findings->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_findings->hide();
+    connect(m_findings, &QToolButton::clicked, this, &WindowStatus::findingsClicked);
+    bar.addPermanentWidget(m_findings);
     bar.addPermanentWidget(m_problems);
     connectContext();
     connectProgress();
+    connectFindings();
 }
 
 void WindowStatus::connectContext() {
@@ -76,6 +85,7 @@ void WindowStatus::connectContext() {
 
 void WindowStatus::connectProgress() {
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, this, [this] {
+        if (m_context.findings().isActive() && !m_context.runs().isRunning()) return m_context.findings().cancel();
         if (m_context.debugger().isRunning()) m_context.debugger().pause();
         else m_context.runs().isRunning() ? m_context.runs().cancel() : m_context.loader().cancel();
     });
@@ -120,6 +130,31 @@ void WindowStatus::connectProgress() {
                    models::moduleText(m_context.model().graph().expr(progress.current));
         m_progress->setProgress(what, static_cast<qint64>(progress.done), static_cast<qint64>(progress.total));
     });
+}
+
+/// The panel has a line of its own, but is not there before there is anything in it.
+void WindowStatus::connectFindings() {
+    context::Findings& findings = m_context.findings();
+    connect(&findings, &context::Findings::started, this, [this] { m_progress->start(tr("Looking for findings")); });
+    connect(&findings, &context::Findings::progressed, this, [this](const base::Progress& now) {
+        if (m_context.runs().isRunning() || m_context.loader().isActive()) return;
+        m_progress->setProgress(tr("Looking for findings: %1").arg(QString::fromStdString(now.what)),
+                                static_cast<qint64>(now.done), static_cast<qint64>(now.total));
+    });
+    connect(&findings, &context::Findings::finished, this, [this] {
+        if (!m_context.runs().isRunning() && !m_context.loader().isActive() && !m_context.debugger().isRunning())
+            m_progress->finish();
+        if (m_context.findings().isKnown() && m_context.findings().groups().empty()) show(tr("Nothing was found"));
+    });
+    connect(&findings, &context::Findings::changed, this, &WindowStatus::refreshFindings);
+}
+
+void WindowStatus::refreshFindings() {
+    const QString text = m_context.findings().countText();
+    m_findings->setText(text);
+    m_findings->setToolTip(tr("Show what was found in the model"));
+    m_findings->setAccessibleName(text);
+    m_findings->setVisible(!text.isEmpty());
 }
 
 void WindowStatus::say(const QString& text) {

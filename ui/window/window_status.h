@@ -31,12 +31,15 @@ class WindowStatus : public QObject {
 
   Q_SIGNALS:
     void problemsClicked();
+    void findingsClicked();
 
   private:
     void connectContext();
     void connectProgress();
     QString text(const context::Selection& shown) const;
     void refreshProblems(const QString& text);
+    void refreshFindings();
+    void connectFindings();
     void forgetSaid() { m_said.clear(); }
 
     QStatusBar& m_bar;
@@ -44,6 +47,7 @@ class WindowStatus : public QObject {
     const actions::ActionRegistry& m_actions;
     widgets::ProgressStrip* m_progress;
     widgets::ElidedLabel* m_status;
+    QToolButton* m_findings;  ///< how many there are; hidden if nobody looked, or there are none
     QToolButton* m_problems;  ///< what is wrong with the values of the last run; hidden if nothing is
     QString m_place;          ///< of the debugged run, as it was shown last
     QString m_said;           ///< see say()
