@@ -48,7 +48,7 @@ std::vector<ActionInfo> fileActions() {
          "copy", "Ctrl+Shift+C", Scope::Window, Need::Model},
         {"file.report", "A&udit Report…", "File",
          "Write a report about the model as HTML or PDF: summary, findings, graph, cost, values, hashes", "details",
-         "Alt+Shift+R", Scope::Window, Need::Model},
+         "Alt+Shift+W", Scope::Window, Need::Model},
         {"file.print", "&Print…", "File", "Print the graph on one page or on several, with a preview", "print",
          "Ctrl+P", Scope::Window, Need::Model},
         {"file.properties", "&Model Properties", "File-", "Show the metadata of the model file", "info", "Ctrl+Return",

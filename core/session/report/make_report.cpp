@@ -1,6 +1,7 @@
 #include "core/session/report/make_report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 #include <map>
 
@@ -82,11 +83,18 @@ ReportSection summarySection(const document::Document& document, const ReportCon
     return section;
 }
 
+/// Errors have lines, and begin in lower case.
+std::string sentence(std::string text) {
+    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, ", ");
+    if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text;
+}
+
 ReportFinding reportFinding(const FindingReport& report, const FindingGroup& group) {
     ReportFinding one{std::string(analysis::severityName(group.severity)),
                       group.id,
                       std::string(analysis::name(group.confidence)),
-                      namedText(group.names, 5),
+                      namedText(group.names),
                       group.message,
                       group.advice,
                       group.accepted.value_or(std::string()),
@@ -112,7 +120,7 @@ ReportSection findingsSection(const ReportContent& content) {
     else section.blocks.emplace_back(std::move(all));
     if (!content.findings.notChecked.empty())
         section.blocks.emplace_back(ReportText{"Not checked: " + joinedText(content.findings.notChecked, 100) + "."});
-    for (const std::string& note : content.findings.notes) section.blocks.emplace_back(ReportText{note});
+    for (const std::string& note : content.findings.notes) section.blocks.emplace_back(ReportText{sentence(note)});
     return section;
 }
 
@@ -231,7 +239,7 @@ std::string shortNumber(double value) { return base::roundedText(value, 6); }
 
 ReportSection valuesSection(const ReportContent& content) {
     ReportSection section{"values", "Values on the input", {}};
-    if (!content.valuesNote.empty()) section.blocks.emplace_back(ReportText{content.valuesNote});
+    if (!content.valuesNote.empty()) section.blocks.emplace_back(ReportText{sentence(content.valuesNote)});
     if (content.values.empty()) return section;
     section.blocks.emplace_back(ReportText{"Input data: " + content.inputData});
     ReportTable table{"",

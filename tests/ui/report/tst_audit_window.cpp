@@ -82,7 +82,7 @@ class TestAuditWindow : public WindowFixture {
     canvas::ItemFlags flagsOf(const char* name) {
         const graph::NodeId found = context().model().document()->findNode(name).value_or(graph::NodeId());
         const auto item = canvas()->view().scene()->itemOf(context().model().graph().node(found).producer);
-        return item ? canvas()->marks().now().of(item) : canvas::ItemFlags{0};
+        return item ? canvas()->marks().of(item) : canvas::ItemFlags{0};
     }
     QToolButton* count() { return m_window->findChild<QToolButton*>(QStringLiteral("findings")); }
 
@@ -178,7 +178,7 @@ void TestAuditWindow::findingsAreOfOneModel() {
 
 void TestAuditWindow::theDialogWritesReports() {
     open(QStringLiteral("zoo:resnet18_slim"));
-    key(Qt::Key_R, Qt::AltModifier | Qt::ShiftModifier);
+    key(Qt::Key_W, Qt::AltModifier | Qt::ShiftModifier);
     dialogs::ReportDialog* const dialog = m_window->dialogs().reportDialog();
     QVERIFY(dialog);
     auto* path = dialog->findChild<QLineEdit*>(QStringLiteral("path"));
@@ -208,7 +208,7 @@ void TestAuditWindow::theDialogWritesReports() {
     }
     // A file that is there is replaced when asked for again.
     dialog->reject();
-    key(Qt::Key_R, Qt::AltModifier | Qt::ShiftModifier);
+    key(Qt::Key_W, Qt::AltModifier | Qt::ShiftModifier);
     dialogs::ReportDialog* const again = m_window->dialogs().reportDialog();
     again->setChoice({m_files.filePath(QStringLiteral("r.html")), {}, {}, false});
     QSignalSpy written(again, &dialogs::ReportDialog::written);
