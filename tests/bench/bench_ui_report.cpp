@@ -11,6 +11,7 @@
 #include "core/session/read_inputs.h"
 #include "core/session/report/audit_report.h"
 #include "tests/support/finding_networks.h"
+#include "tests/support/reference_sets.h"
 #include "ui/report/graph_pictures.h"
 #include "ui/report/report_pdf.h"
 
@@ -39,9 +40,8 @@ std::string largest() {
     namespace fs = std::filesystem;
     fs::path found;
     std::uintmax_t bytes = 0;
-    const char* const shared = std::getenv("SONDE_SHARED");
     std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(fs::path(shared ? shared : "../shared") / "models", ignored)) {
+    for (const auto& entry : fs::directory_iterator(test::referenceModels().toStdString(), ignored)) {
         const fs::path ending = entry.path().extension();
         if ((ending == ".onnx" || ending == ".pt") && entry.file_size() > bytes)
             found = entry.path(), bytes = entry.file_size();
