@@ -29,6 +29,7 @@ Verb profileVerb();
 Verb bisectVerb();
 Verb gradientVerb();
 Verb precisionVerb();
+Verb weightsVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 Verb windowVerb();
@@ -36,12 +37,13 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(),     traceVerb(),   runVerb(),        checkVerb(),       benchVerb(),    dumpVerb(),
-        opsVerb(),      modelsVerb(),  passesVerb(),     conformanceVerb(), saveVerb(),     cutVerb(),
-        problemsVerb(), debugVerb(),   loadAndRunVerb(), referenceVerb(),   bisectVerb(),   diffVerb(),
-        sweepVerb(),    profileVerb(), findingsVerb(),   reportVerb(),      gradientVerb(), precisionVerb(),
+        infoVerb(),      traceVerb(),  runVerb(),      checkVerb(),     benchVerb(),
+        dumpVerb(),      opsVerb(),    modelsVerb(),   passesVerb(),    conformanceVerb(),
+        saveVerb(),      cutVerb(),    problemsVerb(), debugVerb(),     loadAndRunVerb(),
+        referenceVerb(), bisectVerb(), diffVerb(),     sweepVerb(),     profileVerb(),
+        findingsVerb(),  reportVerb(), gradientVerb(), precisionVerb(), weightsVerb(),
 #ifdef SONDE_WITH_UI
-        renderVerb(),   windowVerb(),
+        renderVerb(),    windowVerb(),
 #endif
     };
     return all;

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <cstring>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 
-#include "core/graph/traits.h"
+#include "core/analysis/weights/filters.h"
 
 namespace sonde::analysis {
 
@@ -16,8 +14,6 @@ using graph::Argument;
 using graph::Expr;
 using graph::ExprId;
 using graph::InternalGraph;
-using operators::OpClass;
-using operators::Trait;
 using tensor::DType;
 using tensor::Tensor;
 
@@ -30,34 +26,6 @@ bool isWeightPosition(WeightPosition position) {
 
 bool isRead(DType dtype) {
     return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Float16 || dtype == DType::BFloat16;
-}
-
-/// The dimension of a kernel that its filters are counted by; nothing if that is not known, or it is no kernel.
-std::optional<std::size_t> filterAxis(const Expr& expr, std::size_t index, const Tensor& tensor) {
-    const operators::Traits& traits = graph::traitsOf(expr);
-    if (traits.is(Trait::Convolves)) {
-        const bool isKernel = index == 1 && tensor.rank() >= 3;
-        // Transposed ones have their filters in dimension 1, and aten's convolution says so by an argument.
-        if (!isKernel || traits.opClass != OpClass::Conv || traits.is(Trait::MayTranspose)) return std::nullopt;
-        return 0;
-    }
-    if (!traits.is(Trait::Multiplies) || tensor.rank() != 2) return std::nullopt;
-    if (traits.opClass == OpClass::Linear && expr.op.domain == "aten") return 0;
-    const bool isRight = index > 0;
-    const bool isTransposed = expr.attributes.getInt(isRight ? "transB" : "transA", 0) != 0;
-    return isRight == isTransposed ? 0 : 1;
-}
-
-std::uint64_t hashOfRow(std::span<const float> row) {
-    std::uint64_t hash = 0x9e3779b97f4a7c15;
-    for (const float x : row) {
-        std::uint32_t bits = 0;
-        const float one = x == 0 ? 0.0F : x;  // both zeros are one
-        std::memcpy(&bits, &one, sizeof bits);
-        hash = (hash ^ bits) * 0xff51afd7ed558ccd;
-        hash ^= hash >> 32;
-    }
-    return hash;
 }
 
 void readFigures(StoredWeight& weight, std::span<const float> elements) {
@@ -81,46 +49,30 @@ void readFigures(StoredWeight& weight, std::span<const float> elements) {
     weight.rms = std::sqrt(squares / static_cast<double>(finite));
 }
 
-/// `kernel` [filters, fanIn].
-void readFilters(StoredWeight& weight, std::span<const float> kernel, std::size_t filters) {
-    const std::size_t size = kernel.size() / filters;
+void readFilters(StoredWeight& weight, const FilterLayout& layout, const Tensor& stored, const std::stop_token& stop) {
+    const WeightReader reader(stored);
+    FilterCollector collector(layout);
+    reader.forEachPiece(stop, [&collector](std::span<const double> piece, std::int64_t) { collector.add(piece); });
+    FilterFigures figures = collector.finish(reader, stop);
     weight.isKernel = true;
-    weight.fanIn = static_cast<std::int64_t>(size);
-    std::unordered_multimap<std::uint64_t, std::size_t> known;
-    for (std::size_t i = 0; i < filters; ++i) {
-        const auto row = kernel.subspan(i * size, size);
-        float largest = 0;
-        for (const float x : row) largest = std::max(largest, std::abs(x));
-        weight.largest.push_back(largest);
-        if (std::ranges::all_of(row, [](float x) { return x == 0; })) {
-            weight.zeroFilters.push_back(i);
-            continue;
-        }
-        const std::uint64_t hash = hashOfRow(row);
-        const auto [begin, end] = known.equal_range(hash);
-        const auto same = std::find_if(begin, end, [&](const auto& entry) {
-            return std::ranges::equal(kernel.subspan(entry.second * size, size), row);
-        });
-        if (same != end) weight.duplicates.emplace_back(i, same->second);
-        else known.emplace(hash, i);
-    }
+    weight.fanIn = layout.fanIn();
+    weight.largest = std::move(figures.largest);
+    weight.zeroFilters = std::move(figures.zero);
+    weight.duplicates = std::move(figures.duplicates);
 }
 
 /// Nothing if it cannot be read.
 std::optional<StoredWeight> readWeight(const InternalGraph& graph, ExprId reader, std::size_t index,
-                                       const Argument& argument, WeightPosition position) {
+                                       const Argument& argument, WeightPosition position, const std::stop_token& stop) {
     const Tensor& stored = graph.node(argument.node).constant->tensor();
     StoredWeight weight{argument.node, reader, index, position, stored.dtype(), stored.shape()};
-    const std::optional<std::size_t> axis = filterAxis(graph.expr(reader), index, stored);
-    Tensor ordered = stored;
-    if (axis == std::size_t{1}) ordered = stored.transposed(0, 1);
-    const auto floats = ordered.cast(DType::Float32);
+    const auto floats = stored.cast(DType::Float32);
     if (!floats) return std::nullopt;
     const auto whole = floats->contiguous();
     if (!whole) return std::nullopt;
     readFigures(weight, whole->span<float>());
-    const bool hasFilters = axis && whole->numel() > 0;
-    if (hasFilters) readFilters(weight, whole->span<float>(), static_cast<std::size_t>(whole->shape()[0]));
+    const std::optional<FilterLayout> layout = filterLayout(graph.expr(reader), index, stored.shape());
+    if (layout) readFilters(weight, *layout, stored, stop);
     return weight;
 }
 
@@ -140,7 +92,8 @@ std::vector<StoredWeight> storedWeights(const InternalGraph& graph, const base::
         const WeightPosition position = weightPosition(graph.expr(id), index, keyword);
         if (!isWeightPosition(position)) return;
         if (!known.emplace(tensor.storage().get(), tensor.offsetElements(), tensor.numel()).second) return;
-        if (auto weight = readWeight(graph, id, index, argument, position)) weights.push_back(std::move(*weight));
+        if (auto weight = readWeight(graph, id, index, argument, position, work.stop))
+            weights.push_back(std::move(*weight));
     };
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         if (work.cancelled()) break;
