@@ -24,6 +24,7 @@ QString whyUnknown(int column) {
     using Source = models::NodeColumn::Source;
     const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
     if (info.source == Source::Comparison) return QStringLiteral("not compared");
+    if (info.source == Source::Weights) return QStringLiteral("no parameters");
     if (column == models::BadColumn || column == models::ZerosColumn) return QStringLiteral("no statistics");
     if (info.source == Source::Values) return QStringLiteral("no statistics, or no finite element");
     if (column == models::TimeColumn) return QStringLiteral("not run");
@@ -151,6 +152,7 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
         using Source = models::NodeColumn::Source;
         m_note = info.source == Source::Values       ? QStringLiteral("available after a run")
                  : info.source == Source::Comparison ? measures.comparisonNote()
+                 : info.source == Source::Weights    ? QStringLiteral("no weights were read")
                                                      : QStringLiteral("no data");
     }
     constexpr int kRamp = 16;

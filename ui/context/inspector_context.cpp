@@ -3,6 +3,7 @@
 #include "ui/context/findings.h"
 #include "ui/context/gradients.h"
 #include "ui/context/stored.h"
+#include "ui/context/weights.h"
 #include "ui/context/why.h"
 #include "ui/context/window_hint.h"
 
@@ -103,6 +104,7 @@ InspectorContext::InspectorContext(QObject* parent)
       m_findings(std::make_unique<Findings>(m_session, m_sessionFiles, m_messages)),
       m_loader(m_session, m_model, m_navigation, m_memory, m_sessionFiles, m_messages) {
     qRegisterMetaType<Selection>();
+    new Weights(m_model, m_messages, this);
     wireMemory();
     // What is known of another run is not shown beside a debugged one.
     connect(&m_debugger, &Debugger::changed, this, [this] {
@@ -166,7 +168,7 @@ std::vector<QObject*> InspectorContext::parts() {
 bool InspectorContext::isBusy() const {
     return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
            m_edits.isBusy() || m_sessionFiles.isActive() || m_why->isBusy() || m_gradients->isBusy() ||
-           m_findings->isActive();
+           m_findings->isActive() || weightsOf(*this).isActive();
 }
 
 }  // namespace sonde::context

@@ -5,6 +5,7 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/analysis/model_summary.h"
 #include "core/analysis/node_measures.h"
@@ -12,6 +13,7 @@
 #include "ui/context/count_text.h"
 #include "ui/context/model_counts.h"
 #include "ui/context/value_measures.h"
+#include "ui/context/weight_measures.h"
 #include "ui/models/node_stats.h"
 #include "ui/models/node_text.h"
 
@@ -46,6 +48,12 @@ const std::vector<NodeColumn>& nodeColumns() {
          NodeColumn::Source::Comparison, false, true},
         {QStringLiteral("relative"), QStringLiteral("Relative"), true, false, true, 90, NodeColumn::Source::Comparison,
          false, true},
+        {QStringLiteral("weight_zeros"), QStringLiteral("Weight zeros"), true, false, true, 80,
+         NodeColumn::Source::Weights},
+        {QStringLiteral("weight_outliers"), QStringLiteral("Weight outliers"), true, true, true, 80,
+         NodeColumn::Source::Weights},
+        {QStringLiteral("weight_deviation"), QStringLiteral("Weight std"), true, false, true, 80,
+         NodeColumn::Source::Weights},
         {QStringLiteral("attributes"), QStringLiteral("Attributes"), false, false, false, 240},
         {QStringLiteral("source"), QStringLiteral("Source"), false, false, false, 160},
         {QStringLiteral("note"), QStringLiteral("Note"), false, false, false, 200},
@@ -103,7 +111,9 @@ QString nodeColumnText(int column, double number) {
         case MeanColumn:
         case DeviationColumn:
         case MinimumColumn:
+        case WeightDeviationColumn:
         case MaximumColumn: return numberText(number);
+        case WeightZerosColumn:
         case ZerosColumn: return QStringLiteral("%1 %").arg(number, 0, 'f', 1);
         case DifferenceColumn:
         case RelativeColumn: return QString::number(number, 'g', 3);
@@ -184,6 +194,18 @@ std::optional<double> NodeMeasures::number(int column, NodeId id) const {
             const analysis::NodeDifference* found = m_comparison.of(id);
             if (!found) return std::nullopt;
             return column == DifferenceColumn ? found->maxAbsolute : found->maxRelative;
+        }
+        case WeightZerosColumn:
+        case WeightOutliersColumn:
+        case WeightDeviationColumn: {
+            const auto measures = context::weightMeasuresOf(m_opened.document());
+            if (!measures || node.outputIndex > 0) return std::nullopt;
+            const std::vector<double>& numbers = column == WeightZerosColumn      ? measures->zeros
+                                                 : column == WeightOutliersColumn ? measures->outliers
+                                                                                  : measures->deviation;
+            const double number =
+                node.producer.index() < numbers.size() ? numbers[node.producer.index()] : std::nan("");
+            return std::isnan(number) ? std::nullopt : std::optional(number);
         }
         case ElementsColumn:
             if (isCountedElsewhere(graph(), node)) return std::nullopt;

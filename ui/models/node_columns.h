@@ -21,8 +21,9 @@ struct NodeColumn {
     bool adds = false;     ///< the numbers of several nodes make a sum that means something
     bool colours = false;  ///< offered as a colouring
     int width = 100;       ///< of the table's column at first, in pixels
-    /// Where the numbers come from: a run of its own (ValueMeasures), or a comparison. Nothing is known before.
-    enum class Source { Graph, Values, Comparison } source = Source::Graph;
+    /// Where the numbers come from: a run of its own (ValueMeasures), a comparison, or the weights that were read
+    /// (Weights). Nothing is known before.
+    enum class Source { Graph, Values, Comparison, Weights } source = Source::Graph;
     bool isSigned = false;     ///< less than 0 means as much as more: colours go both ways from 0
     bool logarithmic = false;  ///< numbers are apart by orders of magnitude
 };
@@ -31,7 +32,8 @@ struct NodeColumn {
 enum NodeColumnIndex {
     NumberColumn, NameColumn, ModuleColumn, ClassColumn, OperatorColumn, CategoryColumn, ShapeColumn, DTypeColumn,
     ElementsColumn, BytesColumn, ParametersColumn, ReadersColumn, TimeColumn,
-    MeanColumn, DeviationColumn, MinimumColumn, MaximumColumn, BadColumn, ZerosColumn, DifferenceColumn, RelativeColumn, AttributesColumn, SourceColumn, NoteColumn, NodeColumnCount
+    MeanColumn, DeviationColumn, MinimumColumn, MaximumColumn, BadColumn, ZerosColumn, DifferenceColumn, RelativeColumn,
+    WeightZerosColumn, WeightOutliersColumn, WeightDeviationColumn, AttributesColumn, SourceColumn, NoteColumn, NodeColumnCount
 };
 // clang-format on
 

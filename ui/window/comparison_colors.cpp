@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ui/context/weights.h"
 #include "ui/models/node_columns.h"
 
 namespace sonde::window {
@@ -21,6 +22,7 @@ ComparisonColors::ComparisonColors(context::InspectorContext& context) : m_conte
     connect(&context.comparison(), &context::Comparison::changed, this, &ComparisonColors::follow);
     connect(&context.model(), &context::OpenModel::documentOpened, this, &ComparisonColors::follow);
     connect(&context.runs(), &context::Runs::runFinished, this, &ComparisonColors::measureIfNeeded);
+    connect(&context.model(), &context::OpenModel::documentOpened, this, &ComparisonColors::measureIfNeeded);
     for (const auto signal : {&context::Settings::coloringChanged, &context::Settings::labelsChanged})
         connect(&context.settings(), signal, this, &ComparisonColors::measureIfNeeded);
 }
@@ -49,6 +51,7 @@ void ComparisonColors::measureIfNeeded() {
         for (const QString& line : rule.lines)
             for (const QString& field : context::fieldsIn(line)) isNeeded = isNeeded || isFrom(field, Source::Values);
     if (isNeeded) m_context.valueMeasures().compute();
+    if (isFrom(m_context.settings().colorBy(), Source::Weights)) context::weightsOf(m_context).compute();
 }
 
 }  // namespace sonde::window

@@ -19,6 +19,7 @@
 #include "ui/panels/timeline/timeline_panel.h"
 #include "ui/panels/tracing/tracing_panel.h"
 #include "ui/panels/watch_list/watch_list_panel.h"
+#include "ui/panels/weights/weights_panel.h"
 #include "ui/panels/why/why_panel.h"
 
 namespace sonde::window {
@@ -30,6 +31,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::problemsPanel(),   panels::comparisonPanel(), panels::testCasesPanel(),   panels::logPanel(),
         panels::tracingPanel(),    panels::passesPanel(),     panels::timelinePanel(),    panels::breakpointsPanel(),
         panels::whyPanel(),        panels::editsPanel(),      panels::profilePanel(),     panels::findingsPanel(),
+        panels::weightsPanel(),
     };
     return table;
 }

@@ -51,7 +51,7 @@ def case(name, values, dtype, **more):
 
 
 def statistics():
-    x = numbers(120, 1).astype(np.float32)
+    x = (np.round(numbers(120, 1) * 64) / 64).astype(np.float32)  # few digits
     wild = x.copy()
     wild[[7, 50]] = [40, -31.5]
     bad = x.copy()
@@ -63,9 +63,9 @@ def statistics():
         case("outliers", wild, "float32"), case("bad", bad, "float32"), case("all bad", [np.nan, np.inf], "float32"),
         case("empty", [], "float32"), case("constant", np.full(9, 0.25), "float32"), case("zeros", np.zeros(5), "float32"),
         case("sparse", sparse, "float32"), case("one", [3.5], "float32"), case("float16", half, "float16"),
-        case("bfloat16", brain, "bfloat16"), case("float64", numbers(60, 3) * 1e100, "float64"),
+        case("bfloat16", brain, "bfloat16"), case("float64", np.round(numbers(60, 3) * 64) * 1e100, "float64"),
         case("int8", np.round(x * 100), "int8"), case("uint8", np.round((x + 1) * 60), "uint8"),
-        case("bool", x > 0, "bool"), case("tiny", numbers(40, 4) * 1e-42, "float64"),
+        case("bool", x > 0, "bool"), case("tiny", np.round(numbers(40, 4) * 64) * 1e-42, "float64"),
     ]
     for name, count, cubed in [("large", 100_000, True), ("just sorted", 65_536, False), ("just not sorted", 65_537, False)]:
         values = numbers(count, count, cubed).astype(np.float32)
@@ -128,7 +128,7 @@ def ranks(matrix):
     sigma = np.linalg.svd(matrix, compute_uv=False)
     p = sigma / sigma.sum() if sigma.sum() else sigma
     entropy = -(p[p > 0] * np.log(p[p > 0])).sum()
-    return {"sigma": [float(f"{s:.9g}") for s in sigma], "effective": float(np.exp(entropy)) if sigma.sum() else 0.0,
+    return {"sigma": [float(f"{s:.8g}") for s in sigma], "effective": float(np.exp(entropy)) if sigma.sum() else 0.0,
             "stable": float((sigma**2).sum() / sigma[0]**2) if sigma[0] else 0.0,
             "numerical": int(np.linalg.matrix_rank(matrix.astype(np.float32)))}
 
@@ -141,7 +141,7 @@ def spectra():
     decay = numbers(300 * 200, 13).reshape(300, 200) / (1 + np.arange(300)[:, None] / 10)
     kernel = numbers(8 * 3 * 3 * 3, 14).reshape(8, 27).astype(np.float32)
     back = numbers(4 * 3 * 2 * 2, 7).reshape(4, 3, 4).transpose(1, 0, 2).reshape(3, 16).astype(np.float32)
-    return {"small": ranks(small), "tall": ranks(tall), "low": {**ranks(low), "values": [float(f"{x:.9g}") for x in low.ravel()]},
+    return {"small": ranks(small), "tall": ranks(tall), "low": ranks(low),
             "decay": ranks(decay.astype(np.float32)), "kernel": ranks(kernel), "transposed": ranks(back)}
 
 

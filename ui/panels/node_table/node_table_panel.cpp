@@ -38,6 +38,10 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
     std::vector<int> widths;
     for (const models::NodeColumn& column : models::nodeColumns()) widths.push_back(column.width);
     setColumnWidths(m_view, widths);
+    // Weights have a panel of their own.
+    for (int column = 0; column < models::NodeColumnCount; ++column)
+        m_view->setColumnHidden(column, models::nodeColumns()[static_cast<std::size_t>(column)].source ==
+                                            models::NodeColumn::Source::Weights);
 
     // Notes are beside the names once there are any.
     m_view->horizontalHeader()->moveSection(models::NoteColumn, models::NameColumn + 1);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/analysis/model_cost.h"
 #include "core/analysis/weights/weight_columns.h"
 #include "core/document/document.h"
 #include "core/session/weights/weights.h"

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <QVariant>
+
+#include "ui/panels/row_delegate.h"
+
+namespace sonde::panels {
+
+/// Rows with a small histogram in the column that has counts (HistoryRole).
+class BinsDelegate : public RowDelegate {
+    Q_OBJECT
+  public:
+    using RowDelegate::RowDelegate;
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+};
+
+}  // namespace sonde::panels
