@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <optional>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
@@ -8,6 +9,7 @@
 #include "app/verbs/tolerances.h"
 #include "app/verbs/validators.h"
 #include "core/session/diff/model_diff.h"
+#include "core/session/diff/stored_pairs.h"
 
 namespace sonde::app {
 
@@ -18,9 +20,35 @@ struct DiffOptions {
     std::string other;
     InputChoice inputs;
     ToleranceChoice tolerances;
+    std::vector<std::string> pairs, apart;  ///< A=B
     std::size_t threads = 0;
     bool json = false;
 };
+
+/// "A=B": a node of either model. A name may hold "=": the first place where both sides are nodes counts.
+base::Result<session::PairsByHand::Pair> pairOf(const document::Document& first, const document::Document& second,
+                                                const std::string& text, const char* option) {
+    std::optional<base::Error> unknown;
+    for (std::size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1)) {
+        const auto a = first.findNode(text.substr(0, at)), b = second.findNode(text.substr(at + 1));
+        if (a && b) return session::PairsByHand::Pair{*a, *b};
+        if (!unknown) unknown = a ? b.error() : a.error();
+    }
+    if (unknown) return *unknown;
+    return base::usageError("a pair is NODE=NODE, a node of each model: '" + text + "'", option);
+}
+
+base::Result<std::vector<session::PairsByHand::Pair>> pairsOf(const document::Document& first,
+                                                              const document::Document& second,
+                                                              const std::vector<std::string>& texts,
+                                                              const char* option) {
+    std::vector<session::PairsByHand::Pair> pairs;
+    for (const std::string& text : texts) {
+        SONDE_ASSIGN(const session::PairsByHand::Pair pair, pairOf(first, second, text, option));
+        pairs.push_back(pair);
+    }
+    return pairs;
+}
 
 base::Result<int> printDiff(DiffOptions& options) {
     SONDE_ASSIGN(const auto first, options.model.load(options.inputs.spec));
@@ -30,6 +58,14 @@ base::Result<int> printDiff(DiffOptions& options) {
     request.tolerances = options.tolerances.tolerances();
     request.seed = seedOf(*first, options.inputs);
     request.threads = options.threads;
+    std::vector<std::string> lost;
+    request.byHand =
+        session::pairsByHand(session::storedPairsWith(*first, options.other), *first->graph, *second->graph, lost);
+    for (const std::string& line : lost) printWarning(line, first->location);
+    SONDE_ASSIGN(const auto same, pairsOf(*first, *second, options.pairs, "--pair"));
+    SONDE_ASSIGN(const auto apart, pairsOf(*first, *second, options.apart, "--unpair"));
+    request.byHand.same.insert(request.byHand.same.end(), same.begin(), same.end());
+    request.byHand.apart.insert(request.byHand.apart.end(), apart.begin(), apart.end());
     if (!options.inputs.spec.empty()) {
         SONDE_ASSIGN(auto cases, inputsFor(*first, options.inputs));
         if (cases.empty()) return base::usageError("no input is given", options.inputs.spec);
@@ -57,12 +93,21 @@ Verb diffVerb() {
             command.add_option("OTHER", options->other, "The model to compare with: file or zoo:NAME")->required();
             options->inputs.addTo(command);
             options->tolerances.addTo(command);
+            command
+                .add_option(
+                    "--pair", options->pairs,
+                    "A=B: node A of the first model is node B of the second, whatever they are (again for more)")
+                ->allow_extra_args(false);
+            command
+                .add_option("--unpair", options->apart, "A=B: these are not each other's counterpart (again for more)")
+                ->allow_extra_args(false);
             command.add_flag("--json", options->json, "One JSON object instead of text");
             command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
             addThreads(command, options->threads);
             command.footer(
                 "Nodes are matched by structure first, so that two exports of one network with other names are equal.\n"
                 "matched is the part of the operations of both models that have a counterpart in the other one.\n"
+                "A session file that compares its model side by side with OTHER brings the pairs that were made there.\n"
                 "With --input-data both models run on the same values, and the values of matched nodes are compared\n"
                 "as `sonde check` compares them, the first model being the reference.\n\n"
                 "Exit status: 0 if structure, parameters and values are the same, 1 if they differ (as of diff and of\n"

@@ -64,7 +64,7 @@ base::Result<int> sweepModel(SweepOptions& options) {
     if (!inputs.leftOut.empty())
         printNotes({fmt::format("{} files are neither pictures nor arrays: {}{}", inputs.leftOut.size(),
                                 inputs.leftOut.front(), inputs.leftOut.size() > 1 ? ", …" : "")});
-    if (labelCount > 0 && labelCount != inputs.inputs.size())
+    if (labelCount > inputs.inputs.size())
         return base::usageError(fmt::format("there are {} labels for {} inputs", labelCount, inputs.inputs.size()),
                                 options.labels);
     std::vector<document::FileRead> read;
@@ -75,21 +75,24 @@ base::Result<int> sweepModel(SweepOptions& options) {
     table.add(session::sweepCsvTitle(sweep));
     std::vector<session::SweepRow> rows;  // for the JSON
     std::vector<std::string> broken;
+    session::SweepClasses classes;
     const auto take = [&](const session::SweepRow& row) {
         table.add(session::sweepCsvRow(sweep, row));
         if (row.error) printWarning(row.input + ": " + row.error->what, row.error->where);
+        if (!row.labelError.empty()) printWarning(row.input + ": " + row.labelError, options.labels);
+        classes.add(row);
         if (row.condition == false) broken.push_back(row.input);
         if (options.json) rows.push_back(row);
     };
     SONDE_ASSIGN(const session::SweepSummary summary, sweep.run(inputs.inputs, take, work));
     SONDE_TRY(table.state());
-    if (options.json) fmt::print("{}", session::sweepJson(*document, sweep, summary, rows));
+    if (options.json) fmt::print("{}", session::sweepJson(*document, sweep, summary, rows, classes));
     // Beside a table on standard output it is for people only.
-    const std::string text = session::sweepText(sweep, summary, broken);
+    const std::string text = session::sweepText(sweep, summary, broken, classes);
     if (!options.json) fmt::print(options.out.empty() ? stderr : stdout, "{}", text);
     if (summary.isCancelled)
         return base::cancelled(fmt::format("after {} of {} inputs", summary.done, inputs.inputs.size()));
-    return summary.failed > 0 ? 1 : 0;
+    return summary.isComplete() ? 0 : 1;
 }
 
 }  // namespace
@@ -128,6 +131,7 @@ Verb sweepVerb() {
             command.footer(
                 "One row for each input, in the order of their names (2.png before 10.png). A file that cannot be read, or on\n"
                 "which the run fails, is a row without values: its error is told, the others go on, and the exit status is 1.\n"
+                "The same for an input that --labels has no label for; its row has the values.\n"
                 "Ctrl+C ends with status 5; the rows that are done are in the table. A false condition is no failure.\n"
                 "predicted is the index of the largest element of the first output.\n\n" +
                 command.get_footer());

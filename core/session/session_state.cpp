@@ -254,6 +254,8 @@ SessionFile sessionFileOf(const Session& session, const fs::path& folder) {
         return document::storedItem(before ? document::itemOf(item, *before) : item, folder);
     };
     for (SessionFile::Input& input : file.inputs) input.source = moved(input.source);
+    if (std::string& other = file.compared.model; !other.empty() && !isBuiltIn(other))
+        other = document::storedPath((before.value_or(fs::path()) / other).lexically_normal().string(), folder);
     if (!file.inputData.empty()) file.inputData = changedItems(*session.document(), file.inputData, moved);
     storeInputs(session, folder, file);
     storePoints(session, graph, file);

@@ -50,6 +50,8 @@ class TestAuditVerbs : public QObject {
     void sweepGoesOnAfterABadFile();
     void conditionsAreCheckedFirst();
     void labelsGiveAnAccuracy();
+    void missingLabelsAreTold();
+    void pairsByHandCount();
     void picturesBecomeInputs();
     void interruptedSweepsKeepTheirRows();
 
@@ -100,6 +102,22 @@ void TestAuditVerbs::diffHasTheStatusOfDiff() {
     QCOMPARE(runSonde({"diff", path("m.onnx"), path("none.onnx")}).status, 3);
     QCOMPARE(runSonde({"diff", path("m.onnx")}).status, 2);
     QCOMPARE(runSonde({"diff", path("m.onnx"), data("vit_small.onnx"), "--input-data", "x:#zeros;z:#zeros"}).status, 2);
+}
+
+void TestAuditVerbs::pairsByHandCount() {
+    const Outcome plain = runSonde({"diff", path("m.onnx"), path("m.onnx"), "--unpair", "h=h", "--json"});
+    QCOMPARE(plain.status, 1);
+    QCOMPARE(jsonOf(plain)["nodes"]["removed"].toArray(), QJsonArray{"h"});
+    QCOMPARE(jsonOf(plain)["nodes"]["added"].toArray(), QJsonArray{"h"});
+    QVERIFY(write(path("o.onnx"), model({.nodes = {{"Exp", {"x"}, {"e=f"}}, {"Mul", {"e=f", "e=f"}, {"y"}}},
+                                         .inputs = {valueInfo("x", kFloat, {-1, 2})},
+                                         .outputs = {valueInfo("y", kFloat, {-1, 2})}})));
+    const Outcome paired = runSonde({"diff", path("m.onnx"), path("o.onnx"), "--pair", "h=e=f", "--json"});
+    QCOMPARE(paired.status, 1);
+    QCOMPARE(jsonOf(paired)["matched"].toDouble(), 1.0);
+    QCOMPARE(jsonOf(paired)["nodes"]["changed"][0]["b"].toString(), QStringLiteral("e=f"));
+    for (const char* bad : {"h", "h=none", "none=y"})
+        QCOMPARE(runSonde({"diff", path("m.onnx"), path("m.onnx"), "--pair", bad}).status, 2);
 }
 
 /// Of 1 and 3, h is 2 and 6, y 4 and 36.
@@ -187,8 +205,35 @@ void TestAuditVerbs::labelsGiveAnAccuracy() {
     const QJsonObject json =
         jsonOf(runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.txt"), "--json"}));
     QCOMPARE(json["accuracy"].toDouble(), 1.0);
-    QVERIFY(write(path("labels.txt"), "1\n0\n"));
+    QVERIFY(write(path("labels.txt"), "1\n0\n0\n1\n"));
     QCOMPARE(runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.txt")}).status, 2);
+}
+
+/// b has a line without label, c none at all; in order the second line is empty, or the last one is missing.
+void TestAuditVerbs::missingLabelsAreTold() {
+    array("in/a.npy", {1, 3});
+    array("in/b.npy", {-4, 3});
+    array("in/c.npy", {1, 0});
+    QVERIFY(write(path("labels.csv"), "a.npy,0\nb.npy,\n"));
+    const Outcome named = runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.csv")});
+    QCOMPARE(named.status, 1);
+    QVERIFY2(named.err.contains(QLatin1String("warning: b.npy: line 2 of the labels has no label")),
+             qPrintable(named.err));
+    QVERIFY(named.err.contains(QLatin1String("warning: c.npy: the labels have no line for this input")));
+    QVERIFY(named.err.contains(QLatin1String("0: 0 % of 1, taken for 1 (1)")));
+    QVERIFY(named.out.contains(QLatin1String("\nb.npy,36,64,")));  // values are there
+    QVERIFY(write(path("labels.txt"), "1\n\n0\n\n"));
+    const Outcome ordered = runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.txt"), "--json"});
+    QCOMPARE(ordered.status, 1);
+    const QJsonObject json = jsonOf(ordered);
+    QCOMPARE(json["accuracy"].toDouble(), 1.0);
+    QCOMPARE(json["unlabelled"].toInt(), 1);
+    QCOMPARE(json["rows"][1]["label_error"].toString(), QStringLiteral("the line of its label is empty"));
+    QVERIFY(write(path("labels.txt"), "1\n0\n"));
+    const Outcome shorter = runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.txt")});
+    QCOMPARE(shorter.status, 1);
+    QVERIFY2(shorter.err.contains(QLatin1String("c.npy: the labels end before this input: there are 2")),
+             qPrintable(shorter.err));
 }
 
 /// Pixels of one colour: red first divides by 255 with "unit".

@@ -102,6 +102,18 @@ struct SessionFile {
         bool operator==(const Tolerances&) const = default;
     };
 
+    /// The model that is compared side by side, and what was said by hand of the nodes of both.
+    struct Compared {
+        struct Pair {
+            Node a, b;             ///< of the session's model, and of the other one
+            bool isApart = false;  ///< they are no counterparts
+            bool operator==(const Pair&) const = default;
+        };
+        std::string model;  ///< as Model::path; empty: none
+        std::vector<Pair> pairs;
+        bool operator==(const Compared&) const = default;
+    };
+
     Model model;
     std::string inputData;            ///< of the command line; empty: `inputs`
     std::string inputPreset = "bgr";  ///< of images in it
@@ -116,7 +128,8 @@ struct SessionFile {
     std::vector<Edit> edits;     ///< in order
     std::vector<Node> accepted;  ///< whose bad values are intended
     Tolerances tolerances;
-    std::vector<std::string> references;        ///< files that the model was compared with, the last one first
+    std::vector<std::string> references;  ///< files that the model was compared with, the last one first
+    Compared compared;
     std::map<std::string, std::string> view;    ///< of the window
     std::map<std::string, std::string> others;  ///< keys of the file that are not known, with their JSON; are kept
 

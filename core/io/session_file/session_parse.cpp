@@ -274,6 +274,20 @@ void takeEdits(Refused& refused, Object& root, SessionFile& file) {
     });
 }
 
+void takeCompared(Refused& refused, const Json& json, SessionFile::Compared& compared) {
+    Object object(refused, json, "comparison.side_by_side");
+    object.name("model", compared.model, true);
+    object.list("pairs", [&](const Json& item, const std::string& path) {
+        SessionFile::Compared::Pair& pair = compared.pairs.emplace_back();
+        Object each(refused, item, path);
+        if (const Json* node = each.take("a", true)) pair.a = nodeOf(refused, *node, each.at("a"));
+        if (const Json* node = each.take("b", true)) pair.b = nodeOf(refused, *node, each.at("b"));
+        each.flag("apart", pair.isApart);
+        each.end();
+    });
+    object.end();
+}
+
 void takeComparison(Refused& refused, Object& root, SessionFile& file) {
     const Json* json = root.take("comparison");
     if (!json) return;
@@ -286,6 +300,7 @@ void takeComparison(Refused& refused, Object& root, SessionFile& file) {
         each.end();
     }
     object.names("references", file.references);
+    if (const Json* beside = object.take("side_by_side")) takeCompared(refused, *beside, file.compared);
     object.end();
 }
 

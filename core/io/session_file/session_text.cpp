@@ -59,6 +59,12 @@ OrderedJson jsonOf(const SessionFile::Expression& expression) {
 
 OrderedJson jsonOf(const SessionFile::Note& note) { return {{"node", jsonOf(note.node)}, {"text", note.text}}; }
 
+OrderedJson jsonOf(const SessionFile::Compared::Pair& pair) {
+    OrderedJson json{{"a", jsonOf(pair.a)}, {"b", jsonOf(pair.b)}};
+    if (pair.isApart) json["apart"] = true;
+    return json;
+}
+
 OrderedJson jsonOf(const SessionFile::Edit& edit) {
     OrderedJson json{{"node", jsonOf(edit.node)}};
     if (!edit.slice.empty()) json["slice"] = edit.slice;
@@ -108,6 +114,8 @@ std::string sessionText(const SessionFile& file) {
     if (!file.edits.empty()) json["edits"] = listOf(file.edits);
     json["accepted"] = listOf(file.accepted);
     json["comparison"] = {{"tolerances", jsonOf(file.tolerances)}, {"references", file.references}};
+    if (!file.compared.model.empty())
+        json["comparison"]["side_by_side"] = {{"model", file.compared.model}, {"pairs", listOf(file.compared.pairs)}};
     json["view"] = OrderedJson(file.view);
     if (file.view.empty()) json["view"] = OrderedJson::object();
     for (const auto& [key, text] : file.others)

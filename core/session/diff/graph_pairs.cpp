@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/analysis/match.h"
 #include "core/graph/traits.h"
@@ -33,9 +34,16 @@ bool hasAten(const InternalGraph& graph) {
 
 class PairMaker {
   public:
-    PairMaker(const InternalGraph& first, const InternalGraph& second, const base::WorkContext& work)
+    PairMaker(const InternalGraph& first, const InternalGraph& second, const PairsByHand& byHand,
+              const base::WorkContext& work)
         : m_isOneVocabulary(hasAten(first) == hasAten(second)), m_a(first, m_isOneVocabulary),
-          m_b(second, m_isOneVocabulary), m_work(work), m_isReplaced(first.exprCount(), false) {}
+          m_b(second, m_isOneVocabulary), m_work(work), m_isReplaced(first.exprCount(), false) {
+        for (const auto& [a, b] : byHand.apart) m_apart.insert(keyOf(operationOf(m_a, a), operationOf(m_b, b)));
+        for (auto said = byHand.same.rbegin(); said != byHand.same.rend(); ++said) {
+            const ExprId a = operationOf(m_a, said->first), b = operationOf(m_b, said->second);
+            if (a.valid() && b.valid() && !m_a.isMatched(a) && !m_b.isMatched(b)) pair(a, b);
+        }
+    }
 
     GraphPairs pairs() {
         const auto combined = [](const std::vector<Hash>& up, const std::vector<Hash>& down) {
@@ -79,7 +87,18 @@ class PairMaker {
         m_new.push_back(a);
     }
 
-    bool isFree(ExprId a, ExprId b) const { return !m_a.isMatched(a) && !m_b.isMatched(b) && mayBeSame(a, b); }
+    /// Of a value that no operation makes: none.
+    static ExprId operationOf(const GraphSide& side, NodeId node) {
+        if (!node.valid() || node.index() >= side.graph.nodeCount()) return {};
+        const ExprId id = side.producer(node);
+        return id.valid() && isDiffOperation(side.graph.expr(id)) ? id : ExprId();
+    }
+    static Hash keyOf(ExprId a, ExprId b) { return (static_cast<Hash>(a.value) << 32) | b.value; }
+
+    bool isFree(ExprId a, ExprId b) const {
+        return !m_a.isMatched(a) && !m_b.isMatched(b) && mayBeSame(a, b) &&
+               (m_apart.empty() || !m_apart.contains(keyOf(a, b)));
+    }
 
     /// Between two vocabularies operators of one class may compute different things: types tell.
     bool mayBeSame(ExprId a, ExprId b) const {
@@ -223,7 +242,7 @@ class PairMaker {
             for (std::size_t i = beginB; i < endB; ++i)
                 if (!m_b.isMatched(m_b.order[i]) && !isWeak(m_b, m_b.order[i])) b.push_back(m_b.order[i]);
             for (const auto& [i, j] : diff::commonSequence(a.size(), b.size(), [&](std::size_t x, std::size_t y) {
-                     return isSameOperator(a[x], b[y]) && mayBeSame(a[x], b[y]);
+                     return isSameOperator(a[x], b[y]) && isFree(a[x], b[y]);
                  }))
                 pair(a[i], b[j]);
         };
@@ -239,18 +258,20 @@ class PairMaker {
     /// The counterpart of a value, through its producer; graph inputs by their position.
     NodeId counterpart(NodeId a) const {
         const graph::Node& node = m_a.graph.node(a);
-        const auto& inputs = m_a.graph.inputs();
-        if (const auto at = std::ranges::find(inputs, a); at != inputs.end()) {
-            const auto index = static_cast<std::size_t>(at - inputs.begin());
-            return index < m_b.graph.inputs().size() ? m_b.graph.inputs()[index] : NodeId();
-        }
+        if (const auto input = m_inputOf.find(a); input != m_inputOf.end())
+            return input->second < m_b.graph.inputs().size() ? m_b.graph.inputs()[input->second] : NodeId();
         const ExprId b = m_a.match[node.producer.index()];
         if (!b.valid() || node.outputIndex >= m_b.graph.expr(b).outputs.size()) return {};
         return m_b.graph.expr(b).outputs[node.outputIndex];
     }
 
-    /// Another operator between the same neighbours.
+    /// Another operator between the same neighbours: it is looked for from those behind, which are few where those in
+    /// front are many.
     void replaced() {
+        for (std::size_t i = 0; i < m_a.graph.inputs().size(); ++i) m_inputOf.try_emplace(m_a.graph.inputs()[i], i);
+        const std::vector<NodeId> results = m_a.outputs(), others = m_b.outputs();
+        std::unordered_map<NodeId, std::size_t> resultOf;
+        for (std::size_t i = 0; i < results.size(); ++i) resultOf.try_emplace(results[i], i);
         for (const ExprId id : m_a.order) {
             const Expr& ours = m_a.graph.expr(id);
             if (m_a.isMatched(id) || ours.outputs.empty() || m_work.cancelled()) continue;
@@ -261,31 +282,41 @@ class PairMaker {
             if (!from.valid() && !inputs.empty()) from = inputs.front();
             const NodeId there = from.valid() ? counterpart(from) : NodeId();
             if (!there.valid()) continue;
-            for (const ExprId user : m_b.users[there.index()]) {
-                const Expr& theirs = m_b.graph.expr(user);
-                if (!isFree(id, user) || theirs.outputs.size() != ours.outputs.size()) continue;
-                if (!haveCommonUser(ours, theirs)) continue;
-                pair(id, user);
-                m_isReplaced[id.index()] = true;
-                break;
-            }
+            const auto result = resultOf.find(ours.outputs.front());
+            ExprId found = result != resultOf.end() && result->second < others.size()
+                               ? replacement(id, others[result->second], there)
+                               : ExprId();
+            for (const ExprId user : m_a.users[ours.outputs.front().index()])
+                if (!found.valid()) found = replacementBefore(id, user, there);
+            if (!found.valid()) continue;
+            pair(id, found);
+            m_isReplaced[id.index()] = true;
         }
     }
 
-    static std::size_t outputIndex(const GraphSide& side, NodeId node) {
-        const std::vector<NodeId> outputs = side.outputs();
-        return static_cast<std::size_t>(std::ranges::find(outputs, node) - outputs.begin());
+    /// What makes a value of the second graph, if it can be the counterpart and takes `from`; else none.
+    ExprId replacement(ExprId id, NodeId made, NodeId from) const {
+        const ExprId other = m_b.producer(made);
+        const Expr& theirs = m_b.graph.expr(other);
+        if (diff::isValueExpr(theirs) || !isFree(id, other) || theirs.outputs.front() != made) return {};
+        if (theirs.outputs.size() != m_a.graph.expr(id).outputs.size()) return {};
+        const std::vector<NodeId> inputs = m_b.inputsOf(other);
+        return std::ranges::find(inputs, from) == inputs.end() ? ExprId() : other;
     }
 
-    bool haveCommonUser(const Expr& ours, const Expr& theirs) const {
-        const NodeId a = ours.outputs.front(), b = theirs.outputs.front();
-        const std::size_t index = outputIndex(m_a, a);
-        if (index < m_a.graph.outputs().size() && index == outputIndex(m_b, b)) return true;
-        const std::vector<ExprId>& others = m_b.users[b.index()];
-        return std::ranges::any_of(m_a.users[a.index()], [&](ExprId user) {
-            const ExprId other = m_a.match[user.index()];
-            return other.valid() && std::ranges::find(others, other) != others.end();
-        });
+    /// The same of the inputs of the counterpart of a user: the one at the same position first.
+    ExprId replacementBefore(ExprId id, ExprId user, NodeId from) const {
+        constexpr std::size_t kMaxInputs = 64;  ///< that are looked through
+        const ExprId there = m_a.match[user.index()];
+        if (!there.valid()) return {};
+        const std::vector<NodeId> ours = m_a.inputsOf(user), theirs = m_b.inputsOf(there);
+        const auto at =
+            static_cast<std::size_t>(std::ranges::find(ours, m_a.graph.expr(id).outputs.front()) - ours.begin());
+        if (at < theirs.size())
+            if (const ExprId found = replacement(id, theirs[at], from); found.valid()) return found;
+        for (std::size_t i = 0; i < theirs.size() && i < kMaxInputs; ++i)
+            if (const ExprId found = replacement(id, theirs[i], from); found.valid()) return found;
+        return {};
     }
 
     static std::string moduleOf(const GraphSide& side, ExprId id) {
@@ -306,9 +337,12 @@ class PairMaker {
 
     /// What is in a module and those below it.
     struct Inside {
-        std::size_t pairs = 0, products = 0, openProducts = 0;
+        std::size_t operations = 0, pairs = 0, products = 0, openProducts = 0, attentions = 0;
 
+        /// One operation does what the module does: attention with its projections.
+        bool isFused() const { return attentions > 0 && attentions == operations; }
         bool mayBe(const Inside& other) const {
+            if (isFused() != other.isFused()) return true;
             return pairs > 0 && other.pairs > 0 &&
                    (products == other.products || (openProducts == 0) == (other.openProducts == 0));
         }
@@ -320,6 +354,8 @@ class PairMaker {
             for (std::string module = moduleOf(side, id); !module.empty(); module = parentOf(module)) {
                 Inside& inside = insides[module];
                 const bool isMatched = side.isMatched(id), isOne = isProduct(side.graph.expr(id));
+                ++inside.operations;
+                inside.attentions += graph::traitsOf(side.graph.expr(id)).is(Trait::Attends) ? 1 : 0;
                 inside.pairs += isMatched ? 1 : 0;
                 inside.products += isOne ? 1 : 0;
                 inside.openProducts += isOne && !isMatched ? 1 : 0;
@@ -359,7 +395,9 @@ class PairMaker {
     GraphSide m_a, m_b;
     const base::WorkContext& m_work;
     std::vector<bool> m_isReplaced;
-    std::vector<ExprId> m_new;  ///< of the first graph, paired since the list was cleared
+    std::unordered_map<NodeId, std::size_t> m_inputOf;  ///< positions of the first graph's inputs
+    std::unordered_set<Hash> m_apart;                   ///< keyOf() of operations that are no counterparts
+    std::vector<ExprId> m_new;                          ///< of the first graph, paired since the list was cleared
 };
 
 }  // namespace
@@ -367,7 +405,12 @@ class PairMaker {
 bool isDiffOperation(const Expr& expr) { return !diff::isValueExpr(expr); }
 
 GraphPairs pairOperations(const InternalGraph& first, const InternalGraph& second, const base::WorkContext& work) {
-    return PairMaker(first, second, work).pairs();
+    return pairOperations(first, second, {}, work);
+}
+
+GraphPairs pairOperations(const InternalGraph& first, const InternalGraph& second, const PairsByHand& byHand,
+                          const base::WorkContext& work) {
+    return PairMaker(first, second, byHand, work).pairs();
 }
 
 }  // namespace sonde::session

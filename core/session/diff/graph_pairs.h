@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "core/base/progress.h"
@@ -24,16 +25,30 @@ struct GraphPairs {
     graph::ExprId counterpart(graph::ExprId first) const { return ofFirst[first.index()]; }
 };
 
+/// What a person says of two graphs. A node stands for the operation that makes it, a called module for the operation
+/// inside that does.
+struct PairsByHand {
+    using Pair = std::pair<graph::NodeId, graph::NodeId>;  ///< of the first and of the second graph
+
+    std::vector<Pair> same;   ///< counterparts, whatever they are; what was said later counts
+    std::vector<Pair> apart;  ///< not each other's counterpart
+
+    bool empty() const { return same.empty() && apart.empty(); }
+    bool operator==(const PairsByHand&) const = default;
+};
+
 /// Whether an expr takes part: no input, no stored value, no output.
 bool isDiffOperation(const graph::Expr& expr);
 
-/// In this order, each for what is left by then: the same operators with the same attributes upstream and downstream;
-/// the same without attributes; (with two vocabularies) analysis::matchNodes(); the same weights; the same names of
-/// weights; the same module and operator; the same upstream or downstream; neighbours of pairs with the same operator;
-/// the longest common sequence between pairs; what is between the same neighbours, whatever its operator.
-/// Linear in the graphs but for the sequences, which are bounded. Stops early, with what it has, if `work` is
-/// cancelled.
+/// First what was paired by hand. Then, in this order, each for what is left by then: the same operators with the same
+/// attributes upstream and downstream; the same without attributes; (with two vocabularies) analysis::matchNodes(); the
+/// same weights; the same names of weights; the same module and operator; the same upstream or downstream; neighbours
+/// of pairs with the same operator; the longest common sequence between pairs; what is between the same neighbours,
+/// whatever its operator. Linear in the graphs but for the sequences, which are bounded. Stops early, with what it has,
+/// if `work` is cancelled.
 GraphPairs pairOperations(const graph::InternalGraph& first, const graph::InternalGraph& second,
                           const base::WorkContext& work = {});
+GraphPairs pairOperations(const graph::InternalGraph& first, const graph::InternalGraph& second,
+                          const PairsByHand& byHand, const base::WorkContext& work = {});
 
 }  // namespace sonde::session

@@ -84,19 +84,6 @@ std::vector<tensor::Value> inGraphOrder(const document::Document& document, cons
     return ordered;
 }
 
-/// The second model's values for what the first was given: by name if all names are in both, else by position.
-std::vector<tensor::Value> forSecond(const document::Document& first, const document::Document& second,
-                                     const std::vector<tensor::Value>& values) {
-    std::vector<tensor::Value> named(second.inputs.size());
-    for (std::size_t i = 0; i < second.inputs.size(); ++i) {
-        const auto same = std::ranges::find(first.inputs, second.inputs[i].name, &document::NamedNode::name);
-        if (same == first.inputs.end()) return values;
-        const auto index = static_cast<std::size_t>(same - first.inputs.begin());
-        if (index < values.size()) named[i] = values[index];
-    }
-    return named;
-}
-
 /// The first graph with the names of the second for what has a counterpart, and names of their own for all else: values
 /// are compared by name.
 std::shared_ptr<const InternalGraph> renamed(const InternalGraph& graph, const InternalGraph& other,
@@ -121,7 +108,7 @@ base::Result<ValueDiff> valueDiff(const document::Document& first, const documen
     GraphPairs turned = pairs;
     std::swap(turned.ofFirst, turned.ofSecond);
     const analysis::MeasuredRun actual{renamed(*second.graph, *first.graph, turned),
-                                       inGraphOrder(second, forSecond(first, second, request.inputs))};
+                                       inGraphOrder(second, valuesForSecond(first, second, request.inputs))};
     SONDE_ASSIGN(const analysis::RunDifferences differences,
                  analysis::compareRuns(actual, reference, request.tolerances, runner, work));
     if (work.cancelled()) return base::cancelled("comparing values");
@@ -146,11 +133,23 @@ base::Result<ValueDiff> valueDiff(const document::Document& first, const documen
 
 }  // namespace
 
+std::vector<tensor::Value> valuesForSecond(const document::Document& first, const document::Document& second,
+                                           const std::vector<tensor::Value>& values) {
+    std::vector<tensor::Value> named(second.inputs.size());
+    for (std::size_t i = 0; i < second.inputs.size(); ++i) {
+        const auto same = std::ranges::find(first.inputs, second.inputs[i].name, &document::NamedNode::name);
+        if (same == first.inputs.end()) return values;
+        const auto index = static_cast<std::size_t>(same - first.inputs.begin());
+        if (index < values.size()) named[i] = values[index];
+    }
+    return named;
+}
+
 base::Result<ModelDiff> modelDiff(const document::Document& first, const document::Document& second,
                                   const ModelDiffRequest& request, const base::WorkContext& work) {
     ModelDiff diff;
     work.report("matching nodes");
-    diff.pairs = pairOperations(*first.graph, *second.graph, work);
+    diff.pairs = pairOperations(*first.graph, *second.graph, request.byHand, work);
     if (work.cancelled()) return base::cancelled("matching nodes");
     diff.structure = structureDiff(*first.graph, *second.graph, diff.pairs);
     SONDE_ASSIGN(diff.parameters, parameterDiff(first, second, diff.pairs, work));
@@ -160,7 +159,7 @@ base::Result<ModelDiff> modelDiff(const document::Document& first, const documen
     info.threads = request.threads;
     info.inputs = request.inputs;
     SONDE_ASSIGN(const ModelInfo a, modelInfo(first, info, work));
-    if (!request.inputs.empty()) info.inputs = forSecond(first, second, request.inputs);
+    if (!request.inputs.empty()) info.inputs = valuesForSecond(first, second, request.inputs);
     SONDE_ASSIGN(const ModelInfo b, modelInfo(second, info, work));
     addFacts(diff, first, second, a, b);
     if (!request.inputs.empty()) {

@@ -52,6 +52,7 @@ struct ModelDiff {
 struct ModelDiffRequest {
     /// Values in the order of Document::inputs of the first model, by position for the second; empty: nothing runs.
     std::vector<tensor::Value> inputs;
+    PairsByHand byHand;
     analysis::Tolerances tolerances;
     std::uint64_t seed = 0;
     std::size_t threads = 0;
@@ -60,6 +61,11 @@ struct ModelDiffRequest {
 /// Blocks, on any thread. Errors: Cancelled; a file changed on disk.
 base::Result<ModelDiff> modelDiff(const document::Document& first, const document::Document& second,
                                   const ModelDiffRequest& request = {}, const base::WorkContext& work = {});
+
+/// The second model's values, in the order of its inputs, for what the first is given: by name if all of its names are
+/// in both, else by position.
+std::vector<tensor::Value> valuesForSecond(const document::Document& first, const document::Document& second,
+                                           const std::vector<tensor::Value>& values);
 
 /// The JSON of `sonde diff --json` (sonde-diff, version 1), and the same for people.
 std::string modelDiffJson(const document::Document& first, const document::Document& second, const ModelDiff& diff);

@@ -32,6 +32,12 @@ Json changesJson(const InternalGraph& a, const InternalGraph& b, const std::vect
     return list;
 }
 
+Json namesJson(const std::vector<ParameterRef>& parameters) {
+    Json names = Json::array();
+    for (const ParameterRef& parameter : parameters) names.push_back(parameter.name);
+    return names;
+}
+
 Json parametersJson(const ParameterDiff& parameters) {
     Json changed = Json::array();
     for (const ParameterChange& change : parameters.changed) {
@@ -40,8 +46,8 @@ Json parametersJson(const ParameterDiff& parameters) {
         if (!change.what.empty()) entry["what"] = change.what;
         changed.push_back(std::move(entry));
     }
-    return {{"added", parameters.added},
-            {"removed", parameters.removed},
+    return {{"added", namesJson(parameters.added)},
+            {"removed", namesJson(parameters.removed)},
             {"changed", std::move(changed)},
             {"equal", parameters.equal},
             {"renamed", parameters.renamed}};
@@ -90,9 +96,9 @@ void addChanges(std::string& text, char mark, const InternalGraph& a, const Inte
     if (changes.size() > kMaxDiffLines) text += fmt::format("{} and {} more\n", mark, changes.size() - kMaxDiffLines);
 }
 
-void addNameLines(std::string& text, char mark, const std::vector<std::string>& names) {
+void addNameLines(std::string& text, char mark, const std::vector<ParameterRef>& names) {
     for (std::size_t i = 0; i < names.size() && i < kMaxDiffLines; ++i)
-        text += fmt::format("{} {}\n", mark, base::visibleText(names[i]));
+        text += fmt::format("{} {}\n", mark, base::visibleText(names[i].name));
     if (names.size() > kMaxDiffLines) text += fmt::format("{} and {} more\n", mark, names.size() - kMaxDiffLines);
 }
 

@@ -86,6 +86,15 @@ bool areEqual(const Tensor& a, const Tensor& b) {
     return one && other && (bytes == 0 || std::memcmp(one->bytes(), other->bytes(), bytes) == 0);
 }
 
+/// All elements are the same, as a fresh normalisation has them: they do not say which tensor it is.
+bool isUniform(const Tensor& tensor) {
+    const auto whole = tensor.contiguous();
+    if (!whole) return false;
+    const std::size_t item = tensor::itemSize(whole->dtype());
+    const auto bytes = static_cast<std::size_t>(whole->numel()) * item;
+    return bytes <= item || std::memcmp(whole->bytes(), whole->bytes() + item, bytes - item) == 0;
+}
+
 Tensor transposed(const Tensor& matrix) { return matrix.transposed(0, 1); }
 
 bool isMatrix(const Tensor& tensor) { return tensor.rank() == 2; }
@@ -115,10 +124,10 @@ class ParameterMatcher {
             if (m_work.cancelled()) return base::cancelled("comparing parameters");
             m_work.report("comparing parameters", i, m_a.size());
             if (m_a[i].other) compare(m_a[i], m_b[*m_a[i].other], diff);
-            else diff.removed.push_back(m_a[i].name);
+            else diff.removed.push_back({m_a[i].name, m_a[i].node});
         }
         for (const StoredParameter& parameter : m_b)
-            if (!parameter.other) diff.added.push_back(parameter.name);
+            if (!parameter.other) diff.added.push_back({parameter.name, parameter.node});
         return diff;
     }
 
@@ -139,16 +148,16 @@ class ParameterMatcher {
                 pair(i, other->second);
     }
 
-    /// The k-th of equal ones is the k-th of the other model.
+    /// The k-th of equal ones is the k-th of the other model. Not those that are filled with one number.
     void byElements(bool isTransposed) {
         std::unordered_multimap<diff::Hash, std::size_t> open;
         for (std::size_t i = m_b.size(); i-- > 0;)
-            if (!m_b[i].other && m_b[i].value.numel() > 1 && (!isTransposed || isMatrix(m_b[i].value)))
+            if (!m_b[i].other && !isUniform(m_b[i].value) && (!isTransposed || isMatrix(m_b[i].value)))
                 open.emplace(hashOfElements(m_b[i].value), i);
         for (std::size_t i = 0; i < m_a.size() && !open.empty(); ++i) {
             if (m_work.cancelled()) return;
             const StoredParameter& own = m_a[i];
-            if (own.other || own.value.numel() < 2 || (isTransposed && !isMatrix(own.value))) continue;
+            if (own.other || isUniform(own.value) || (isTransposed && !isMatrix(own.value))) continue;
             const auto found = open.find(hashOfElements(isTransposed ? transposed(own.value) : own.value));
             if (found == open.end()) continue;
             pair(i, found->second, isTransposed);
@@ -190,12 +199,13 @@ class ParameterMatcher {
 
     static void compare(const StoredParameter& a, const StoredParameter& b, ParameterDiff& diff) {
         if (a.name != b.name) ++diff.renamed;
+        if (a.node.valid() && b.node.valid()) diff.pairs.emplace_back(a.node, b.node);
         const Tensor ours = a.isTransposed ? transposed(a.value) : a.value;
         if (areEqual(ours, b.value)) {
             ++diff.equal;
             return;
         }
-        ParameterChange change{a.name, a.name == b.name ? std::string() : b.name, {}, {}, {}};
+        ParameterChange change{a.name, a.name == b.name ? std::string() : b.name, a.node, b.node, {}, {}, {}};
         if (ours.dtype() != b.value.dtype())
             change.what = std::string(tensor::name(ours.dtype())) + " -> " + std::string(tensor::name(b.value.dtype()));
         if (!(ours.shape() == b.value.shape())) {

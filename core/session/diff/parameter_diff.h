@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/progress.h"
@@ -11,19 +12,27 @@
 
 namespace sonde::session {
 
+/// A parameter or buffer that one model has.
+struct ParameterRef {
+    std::string name;
+    graph::NodeId node;  ///< of that model's graph; none if nothing reads it
+};
+
 /// A parameter or buffer that both models have.
 struct ParameterChange {
     std::string name;                      ///< in the first model
     std::string otherName;                 ///< in the second, if it is another one; else empty
+    graph::NodeId a, b;                    ///< in the graphs; none if nothing reads it
     std::optional<double> maxAbs, maxRel;  ///< see analysis::Difference; none: they cannot be compared by element
     std::string what;                      ///< "shape: [64,3] -> [64,4]", "float32 -> float16"; may be empty
 };
 
 /// How the parameters and buffers of two models differ.
 struct ParameterDiff {
-    std::vector<std::string> added, removed;
+    std::vector<ParameterRef> added, removed;
     std::vector<ParameterChange> changed;
-    std::size_t equal = 0, renamed = 0;  ///< to the last bit; `renamed` of all pairs
+    std::vector<std::pair<graph::NodeId, graph::NodeId>> pairs;  ///< of both graphs, equal or not
+    std::size_t equal = 0, renamed = 0;                          ///< to the last bit; `renamed` of all pairs
 
     bool isEqual() const { return added.empty() && removed.empty() && changed.empty(); }
 };

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "core/analysis/parameters.h"
 #include "core/graph/traits.h"
@@ -153,25 +154,37 @@ class StructureDiffer {
             m_isSkippedA[id.index()] = true;
             m_isSkippedB[m_pairs.ofFirst[id.index()].index()] = true;
         }
+        m_behindA.clear();
+        m_behindB.clear();
     }
 
-    /// The value itself, or what operations without counterpart (or that moved) made it of.
+    /// The value itself, or what operations without counterpart (or that moved) made it of. What was found on the way
+    /// is kept, so that a long chain is walked once.
     static NodeId through(const diff::FlatGraph& flat, NodeId node, const std::vector<ExprId>& match,
-                          const std::vector<bool>& isSkipped) {
-        const InternalGraph& graph = flat.graph;
-        for (std::size_t step = 0; step < graph.exprCount(); ++step) {
-            const Expr& expr = graph.expr(graph.node(node).producer);
-            const bool isOwn = isDiffOperation(expr) && (!match[expr.id.index()].valid() || isSkipped[expr.id.index()]);
-            if (!isOwn) return node;
-            const std::vector<NodeId> inputs = flat.inputsOf(expr.id);
-            const auto data = std::ranges::find_if(inputs, [&](NodeId input) {
-                const Expr& producer = graph.expr(graph.node(input).producer);
-                return producer.kind != ExprKind::Constant && producer.kind != ExprKind::GetAttr;
-            });
-            if (data == inputs.end()) return node;
-            node = *data;
+                          const std::vector<bool>& isSkipped, std::vector<NodeId>& known) {
+        if (known.empty()) known.resize(flat.graph.nodeCount());
+        std::vector<NodeId> way;
+        while (!known[node.index()].valid()) {
+            const NodeId before = behind(flat, node, match, isSkipped);
+            if (!before.valid()) known[node.index()] = node;
+            else way.push_back(std::exchange(node, before));
         }
-        return node;
+        const NodeId end = known[node.index()];
+        for (const NodeId passed : way) known[passed.index()] = end;
+        return end;
+    }
+
+    /// What an operation without counterpart, or that moved, made a value of first; none of another value.
+    static NodeId behind(const diff::FlatGraph& flat, NodeId node, const std::vector<ExprId>& match,
+                         const std::vector<bool>& isSkipped) {
+        const InternalGraph& graph = flat.graph;
+        const Expr& expr = graph.expr(graph.node(node).producer);
+        if (!isDiffOperation(expr) || (match[expr.id.index()].valid() && !isSkipped[expr.id.index()])) return {};
+        for (const NodeId input : flat.inputsOf(expr.id)) {
+            const ExprKind kind = graph.expr(graph.node(input).producer).kind;
+            if (kind != ExprKind::Constant && kind != ExprKind::GetAttr) return input;
+        }
+        return {};
     }
 
     bool areCounterparts(NodeId a, NodeId b) const {
@@ -191,8 +204,8 @@ class StructureDiffer {
         if (ours.size() != theirs.size()) return others;
         for (std::size_t i = 0; i < ours.size(); ++i) {
             if (areCounterparts(ours[i], theirs[i])) continue;
-            const NodeId a = through(m_flatA, ours[i], m_pairs.ofFirst, m_isSkippedA),
-                         b = through(m_flatB, theirs[i], m_pairs.ofSecond, m_isSkippedB);
+            const NodeId a = through(m_flatA, ours[i], m_pairs.ofFirst, m_isSkippedA, m_behindA),
+                         b = through(m_flatB, theirs[i], m_pairs.ofSecond, m_isSkippedB, m_behindB);
             if (!areCounterparts(a, b)) others.push_back(i);
         }
         return others;
@@ -274,7 +287,8 @@ class StructureDiffer {
     const GraphPairs& m_pairs;
     Compared m_comparedA, m_comparedB;
     Kinds m_kindsA, m_kindsB;
-    std::vector<bool> m_isSkippedA, m_isSkippedB;  ///< by ExprId: moved
+    std::vector<bool> m_isSkippedA, m_isSkippedB;      ///< by ExprId: moved
+    mutable std::vector<NodeId> m_behindA, m_behindB;  ///< by NodeId: through(), as far as it was asked for
     std::set<std::string> m_modulesA, m_modulesB;
     StructureDiff m_diff;
 };

@@ -52,8 +52,8 @@ void addParameters(ReportSection& section, const ParameterDiff& parameters) {
     }
     addTable(section, std::move(changed));
     ReportTable single{"Parameters of one model alone", {{"name"}, {"which"}}, {}, {}};
-    for (const std::string& name : parameters.removed) single.rows.push_back({name, "this model"});
-    for (const std::string& name : parameters.added) single.rows.push_back({name, "the other model"});
+    for (const ParameterRef& one : parameters.removed) single.rows.push_back({one.name, "this model"});
+    for (const ParameterRef& one : parameters.added) single.rows.push_back({one.name, "the other model"});
     addTable(section, std::move(single));
 }
 

@@ -31,23 +31,37 @@ std::optional<std::int64_t> indexOfLargest(const Value& value) {
     return largest;
 }
 
-bool isLabel(const std::string& label, std::int64_t predicted) {
+}  // namespace
+
+bool SweepRow::isCorrect() const {
     const auto number = base::parseNumber<std::int64_t>(label);
-    return number && *number == predicted;
+    return number && predicted && *number == *predicted;
 }
 
-}  // namespace
+void SweepSummary::add(const SweepRow& row) {
+    ++done;
+    failed += row.error ? 1 : 0;
+    broken += row.condition == false ? 1 : 0;
+    unlabelled += row.labelError.empty() ? 0 : 1;
+    if (row.label.empty() || !row.predicted) return;
+    ++labelled;
+    correct += row.isCorrect() ? 1 : 0;
+}
 
 /// One input after the other on one plan.
 struct Sweep::Runs {
     const Sweep& sweep;
     std::shared_ptr<const exec::Plan> plan;
     exec::Runner runner;
+    bool hadCondition = false;  ///< it could be computed of an input
 
     base::Result<SweepRow> run(const SweepInput& input, std::size_t index, const base::WorkContext& work) {
         const document::Document& document = *sweep.m_document;
         const SweepRequest& request = sweep.m_request;
-        SweepRow row{input.name, {}, {}, request.labels.of(input.name, index), {}, {}};
+        SweepRow row;
+        row.input = input.name;
+        row.label = request.labels.of(input.name, index);
+        if (row.label.empty() && sweep.hasLabels()) row.labelError = request.labels.missing(input.name, index);
         row.stats.resize(sweep.m_nodes.size());
         const auto given = readSweepInput(document, input, request.preset, request.seed, work);
         if (!given) return failed(std::move(row), given.error());
@@ -73,7 +87,12 @@ struct Sweep::Runs {
             if (const Value* value = valueOf(sweep.m_nodes[i].second); value && value->isTensor())
                 row.stats[i] = analysis::tensorStats(value->tensor(), work.stop);
         if (sweep.hasCondition()) {
-            SONDE_ASSIGN(row.condition, expression::isTrue(sweep.m_condition, nodeNames(document, valueOf), work));
+            const auto isTrue = expression::isTrue(sweep.m_condition, nodeNames(document, valueOf), work);
+            // Of no input so far: it is the condition that is wrong.
+            if (!isTrue && (!hadCondition || work.cancelled())) return isTrue.error();
+            if (!isTrue) return failed(std::move(row), isTrue.error());
+            row.condition = *isTrue;
+            hadCondition = true;
         }
         if (sweep.hasLabels() && !document.outputs.empty())
             if (const Value* output = valueOf(document.outputs.front().node)) row.predicted = indexOfLargest(*output);
@@ -141,12 +160,7 @@ base::Result<SweepSummary> Sweep::run(const std::vector<SweepInput>& inputs,
         if (work.cancelled()) break;
         if (!row) return row.error();
         take(*row);
-        ++summary.done;
-        summary.failed += row->error ? 1 : 0;
-        summary.broken += row->condition == false ? 1 : 0;
-        if (row->label.empty() || !row->predicted) continue;
-        ++summary.labelled;
-        summary.correct += isLabel(row->label, *row->predicted) ? 1 : 0;
+        summary.add(*row);
     }
     summary.isCancelled = work.cancelled();
     return summary;

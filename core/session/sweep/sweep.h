@@ -32,17 +32,26 @@ struct SweepRow {
     std::vector<std::optional<analysis::TensorStats>> stats;
     std::optional<bool> condition;
     std::string label;                      ///< empty: none
+    std::string labelError;                 ///< why there is none although labels were given
     std::optional<std::int64_t> predicted;  ///< index of the largest element of the first output's first sample
     std::optional<base::Error> error;       ///< why there is nothing else
+
+    /// Whether label and prediction are the same class. Only with both.
+    bool isCorrect() const;
 };
 
 struct SweepSummary {
-    std::size_t done = 0;      ///< rows, with those that failed
-    std::size_t failed = 0;    ///< could not be read, or the run failed
-    std::size_t broken = 0;    ///< the condition is false
-    std::size_t labelled = 0;  ///< have a label and a prediction
-    std::size_t correct = 0;   ///< of them
+    std::size_t done = 0;        ///< rows, with those that failed
+    std::size_t failed = 0;      ///< could not be read, or the run failed
+    std::size_t broken = 0;      ///< the condition is false
+    std::size_t labelled = 0;    ///< have a label and a prediction
+    std::size_t correct = 0;     ///< of them
+    std::size_t unlabelled = 0;  ///< have none although labels were given
     bool isCancelled = false;
+
+    void add(const SweepRow& row);
+    /// No input failed, none is without a label: the exit status of the verb is 0.
+    bool isComplete() const { return failed == 0 && unlabelled == 0; }
 };
 
 /// A model on many inputs, one after the other: memory does not grow with their number.

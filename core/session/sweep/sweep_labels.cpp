@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "core/base/number_text.h"
 #include "core/io/npz/npy.h"
@@ -34,34 +35,56 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return base::usageError("the labels cannot be read", path.string());
     std::string text;
+    std::size_t blank = 0;  // lines, which count only if another one follows
     for (std::size_t line = 1; std::getline(file, text); ++line) {
-        if (trimmedCell(text).empty()) continue;
+        if (trimmedCell(text).empty()) {
+            ++blank;
+            continue;
+        }
         const std::size_t separator = text.find_last_of(text.find('\t') != std::string::npos ? '\t' : ',');
         if (separator == std::string::npos) {
+            labels.m_inOrder.resize(labels.m_inOrder.size() + std::exchange(blank, 0));
             labels.m_inOrder.emplace_back(trimmedCell(text));
             continue;
         }
         const std::string name(trimmedCell(std::string_view(text).substr(0, separator))),
             label(trimmedCell(std::string_view(text).substr(separator + 1)));
-        if (label.empty() || name.empty())
-            return base::usageError("a label or the name of its input is missing",
+        if (name.empty())
+            return base::usageError("the name of an input is missing",
                                     path.string() + ", line " + std::to_string(line));
         if (line == 1 && label == "label") continue;
-        labels.m_byName[name] = label;
+        if (label.empty()) labels.m_unlabelled[name] = line;
+        else labels.m_byName[name] = label;
     }
     if (file.bad()) return base::usageError("the labels cannot be read", path.string());
-    if (!labels.m_byName.empty() && !labels.m_inOrder.empty())
+    if ((!labels.m_byName.empty() || !labels.m_unlabelled.empty()) && !labels.m_inOrder.empty())
         return base::usageError("some lines name an input and some do not", path.string());
     if (labels.empty()) return base::usageError("the file has no labels", path.string());
     return labels;
 }
 
-std::string SweepLabels::of(const std::string& input, std::size_t index) const {
-    if (index < m_inOrder.size()) return m_inOrder[index];
+template <typename Value>
+const Value* SweepLabels::find(const std::unordered_map<std::string, Value>& named, const std::string& input) {
     const std::filesystem::path path(input);
     for (const std::string& name : {input, path.filename().string(), path.stem().string()})
-        if (const auto found = m_byName.find(name); found != m_byName.end()) return found->second;
-    return {};
+        if (const auto found = named.find(name); found != named.end()) return &found->second;
+    return nullptr;
+}
+
+std::string SweepLabels::of(const std::string& input, std::size_t index) const {
+    if (!m_inOrder.empty()) return index < m_inOrder.size() ? m_inOrder[index] : std::string();
+    const std::string* const found = find(m_byName, input);
+    return found ? *found : std::string();
+}
+
+std::string SweepLabels::missing(const std::string& input, std::size_t index) const {
+    if (!m_inOrder.empty())
+        return index < m_inOrder.size()
+                   ? "the line of its label is empty"
+                   : "the labels end before this input: there are " + std::to_string(m_inOrder.size());
+    const std::size_t* const line = find(m_unlabelled, input);
+    return line ? "line " + std::to_string(*line) + " of the labels has no label"
+                : "the labels have no line for this input";
 }
 
 }  // namespace sonde::session

@@ -13,6 +13,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxBroken = 20;
+constexpr std::size_t kMaxClasses = 5;   ///< told to people
+constexpr std::size_t kMaxMistakes = 3;  ///< of each
 
 std::string cell(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -53,6 +55,7 @@ Json rowJson(const Sweep& sweep, const SweepRow& row) {
     if (sweep.hasLabels()) {
         json["label"] = row.label.empty() ? Json() : Json(row.label);
         json["predicted"] = row.predicted ? Json(*row.predicted) : Json();
+        if (!row.labelError.empty()) json["label_error"] = row.labelError;
     }
     return json;
 }
@@ -77,7 +80,7 @@ std::string sweepCsvRow(const Sweep& sweep, const SweepRow& row) {
 }
 
 std::string sweepJson(const document::Document& document, const Sweep& sweep, const SweepSummary& summary,
-                      const std::vector<SweepRow>& rows) {
+                      const std::vector<SweepRow>& rows, const SweepClasses& classes) {
     Json root{{"format", "sonde-sweep"}, {"version", 1}, {"model", document.location}, {"nodes", Json::array()}};
     for (const auto& [name, node] : sweep.nodes()) root["nodes"].push_back(name);
     root["inputs"] = summary.done;
@@ -92,16 +95,33 @@ std::string sweepJson(const document::Document& document, const Sweep& sweep, co
                 root["broken"].push_back({{"input", row.input}, {"nodes", sweep.conditionNodes()}});
     }
     if (sweep.hasLabels()) {
+        root["unlabelled"] = summary.unlabelled;
         root["labelled"] = summary.labelled;
         root["correct"] = summary.correct;
         root["accuracy"] = summary.labelled == 0
                                ? Json()
                                : Json(static_cast<double>(summary.correct) / static_cast<double>(summary.labelled));
+        root["classes"] = Json::array();
+        for (const SweepClass& one : classes.worst()) {
+            Json mistakes = Json::array();
+            for (const auto& [predicted, count] : one.mistakes)
+                mistakes.push_back({{"predicted", predicted}, {"count", count}});
+            root["classes"].push_back(
+                {{"label", one.label}, {"count", one.count}, {"correct", one.correct}, {"mistakes", mistakes}});
+        }
     }
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string sweepText(const Sweep& sweep, const SweepSummary& summary, const std::vector<std::string>& broken) {
+std::string sweepClassText(const SweepClass& one) {
+    std::string text = fmt::format("{}: {:.3g} % of {}", base::visibleText(one.label), 100 * one.accuracy(), one.count);
+    for (std::size_t i = 0; i < one.mistakes.size() && i < kMaxMistakes; ++i)
+        text += fmt::format("{}{} ({})", i == 0 ? ", taken for " : ", ", one.mistakes[i].first, one.mistakes[i].second);
+    return text;
+}
+
+std::string sweepText(const Sweep& sweep, const SweepSummary& summary, const std::vector<std::string>& broken,
+                      const SweepClasses& classes) {
     std::string text = fmt::format("{} inputs, {} failed\n", summary.done, summary.failed);
     if (sweep.hasCondition()) {
         text += fmt::format("condition is false for {} inputs ({})\n", summary.broken,
@@ -114,6 +134,10 @@ std::string sweepText(const Sweep& sweep, const SweepSummary& summary, const std
         text += fmt::format("accuracy {:.4g} % ({} of {})\n",
                             100.0 * static_cast<double>(summary.correct) / static_cast<double>(summary.labelled),
                             summary.correct, summary.labelled);
+    std::size_t told = 0;
+    for (const SweepClass& one : classes.worst())
+        if (!one.mistakes.empty() && told++ < kMaxClasses) text += "  " + sweepClassText(one) + "\n";
+    if (summary.unlabelled > 0) text += fmt::format("{} inputs have no label\n", summary.unlabelled);
     return text;
 }
 

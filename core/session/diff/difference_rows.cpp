@@ -1,0 +1,116 @@
+#include "core/session/diff/difference_rows.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sonde::session {
+
+using graph::InternalGraph;
+using graph::NodeId;
+using Kind = DifferenceRow::Kind;
+
+namespace {
+
+std::string operatorText(const InternalGraph& graph, NodeId node) {
+    const graph::Expr& expr = graph.expr(graph.node(node).producer);
+    return expr.op.name.empty() ? expr.moduleClass : expr.op.name;
+}
+
+class RowMaker {
+  public:
+    RowMaker(const document::Document& first, const document::Document& second, const ModelDiff& diff)
+        : m_a(*first.graph), m_b(*second.graph), m_diff(diff) {}
+
+    std::vector<DifferenceRow> rows() {
+        structure();
+        parameters();
+        if (m_diff.values)
+            for (const ValueChange& change : m_diff.values->changed)
+                m_rows.push_back({Kind::Value, change.a, change.b, m_a.node(change.a).name, m_b.node(change.b).name,
+                                  change.note, change.maxAbs, change.maxRel});
+        facts(Kind::Cost, m_diff.cost);
+        facts(Kind::Metadata, m_diff.metadata);
+        return std::move(m_rows);
+    }
+
+  private:
+    /// Where an added operation comes: behind the last one before it that has a counterpart.
+    std::vector<std::size_t> positionsInFirst() const {
+        std::vector<std::size_t> ofFirst(m_a.exprCount(), 0), ofSecond(m_b.exprCount(), 0);
+        const auto orderA = m_a.recursiveOrder(m_a.mainId());
+        for (std::size_t i = 0; i < orderA.size(); ++i) ofFirst[orderA[i].index()] = i + 1;
+        std::size_t last = 0;
+        for (const graph::ExprId id : m_b.recursiveOrder(m_b.mainId())) {
+            const graph::ExprId match = m_diff.pairs.ofSecond[id.index()];
+            if (match.valid()) last = ofFirst[match.index()];
+            ofSecond[id.index()] = last;
+        }
+        return ofSecond;
+    }
+
+    void structure() {
+        const StructureDiff& nodes = m_diff.structure;
+        std::vector<std::size_t> ofFirst(m_a.exprCount(), 0);
+        const auto order = m_a.recursiveOrder(m_a.mainId());
+        for (std::size_t i = 0; i < order.size(); ++i) ofFirst[order[i].index()] = i + 1;
+        const std::vector<std::size_t> ofSecond = positionsInFirst();
+        std::vector<std::pair<std::size_t, DifferenceRow>> placed;
+        const auto placeOfA = [&](NodeId a) { return ofFirst[m_a.node(a).producer.index()]; };
+        for (const NodeId a : nodes.removed)
+            placed.push_back({placeOfA(a), {Kind::Removed, a, {}, m_a.node(a).name, {}, operatorText(m_a, a), {}, {}}});
+        for (const NodeId b : nodes.added)
+            placed.push_back({ofSecond[m_b.node(b).producer.index()],
+                              {Kind::Added, {}, b, {}, m_b.node(b).name, operatorText(m_b, b), {}, {}}});
+        const auto changes = [&](Kind kind, const std::vector<NodeChange>& list) {
+            for (const NodeChange& change : list)
+                placed.push_back({placeOfA(change.a),
+                                  {kind,
+                                   change.a,
+                                   change.b,
+                                   m_a.node(change.a).name,
+                                   m_b.node(change.b).name,
+                                   change.what,
+                                   {},
+                                   {}}});
+        };
+        changes(Kind::Changed, nodes.changed);
+        changes(Kind::Moved, nodes.moved);
+        std::ranges::stable_sort(placed, {}, [](const auto& row) { return row.first; });
+        for (auto& [place, row] : placed) m_rows.push_back(std::move(row));
+    }
+
+    void parameters() {
+        const ParameterDiff& parameters = m_diff.parameters;
+        for (const ParameterRef& one : parameters.removed)
+            m_rows.push_back({Kind::Parameter, one.node, {}, one.name, {}, "removed", {}, {}});
+        for (const ParameterRef& one : parameters.added)
+            m_rows.push_back({Kind::Parameter, {}, one.node, {}, one.name, "added", {}, {}});
+        for (const ParameterChange& change : parameters.changed)
+            m_rows.push_back({Kind::Parameter, change.a, change.b, change.name,
+                              change.otherName.empty() ? change.name : change.otherName, change.what, change.maxAbs,
+                              change.maxRel});
+    }
+
+    void facts(Kind kind, const std::vector<FactChange>& facts) {
+        for (const FactChange& fact : facts) m_rows.push_back({kind, {}, {}, fact.a, fact.b, fact.name, {}, {}});
+    }
+
+    const InternalGraph &m_a, &m_b;
+    const ModelDiff& m_diff;
+    std::vector<DifferenceRow> m_rows;
+};
+
+}  // namespace
+
+std::string_view name(Kind kind) {
+    static constexpr std::array<std::string_view, 8> kNames{"added",     "removed", "changed", "moved",
+                                                            "parameter", "value",   "cost",    "metadata"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::vector<DifferenceRow> differenceRows(const document::Document& first, const document::Document& second,
+                                          const ModelDiff& diff) {
+    return RowMaker(first, second, diff).rows();
+}
+
+}  // namespace sonde::session

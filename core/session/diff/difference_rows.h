@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/session/diff/model_diff.h"
+
+namespace sonde::session {
+
+/// One difference of two models, for lists.
+struct DifferenceRow {
+    enum class Kind { Added, Removed, Changed, Moved, Parameter, Value, Cost, Metadata };
+
+    Kind kind = Kind::Changed;
+    graph::NodeId a, b;                    ///< of either graph; none where there is no such node
+    std::string first, second;             ///< what it is called there, or the figures; empty: it is not there
+    std::string what;                      ///< "strides: [2, 2] -> [1, 1]"; may be empty
+    std::optional<double> maxAbs, maxRel;  ///< of parameters and values
+};
+
+/// "added", "removed", "changed", "moved", "parameter", "value", "cost", "metadata".
+std::string_view name(DifferenceRow::Kind kind);
+
+/// All of modelDiffJson(), in this order: structure (in execution order of the first model, added operations behind
+/// what precedes them in the second), parameters, values, cost, metadata.
+std::vector<DifferenceRow> differenceRows(const document::Document& first, const document::Document& second,
+                                          const ModelDiff& diff);
+
+}  // namespace sonde::session

@@ -1,0 +1,30 @@
+#include "core/session/sweep/sweep_classes.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+namespace sonde::session {
+
+void SweepClasses::add(const SweepRow& row) {
+    if (row.label.empty() || !row.predicted) return;
+    Counts& counts = m_classes[row.label];
+    ++counts.count;
+    if (row.isCorrect()) ++counts.correct;
+    else ++counts.mistakes[*row.predicted];
+}
+
+std::vector<SweepClass> SweepClasses::worst() const {
+    std::vector<SweepClass> classes;
+    for (const auto& [label, counts] : m_classes) {
+        SweepClass one{label, counts.count, counts.correct, {counts.mistakes.begin(), counts.mistakes.end()}};
+        std::ranges::stable_sort(one.mistakes, std::greater(), &std::pair<std::int64_t, std::size_t>::second);
+        classes.push_back(std::move(one));
+    }
+    std::ranges::stable_sort(classes, [](const SweepClass& a, const SweepClass& b) {
+        return std::tuple(a.accuracy(), b.count) < std::tuple(b.accuracy(), a.count);
+    });
+    return classes;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,168 @@
+// A sweep goes on whatever one input is, counts what it says it counts, and what is mistaken for what.
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <fstream>
+
+#include "core/document/document.h"
+#include "core/io/npz/npy.h"
+#include "core/io/npz/npz.h"
+#include "core/session/sweep/sweep_classes.h"
+#include "core/session/sweep/sweep_output.h"
+#include "tests/support/onnx_file.h"
+
+namespace tst_sweep {
+
+using namespace sonde;
+using namespace sonde::test::onnxfile;
+using session::SweepRow;
+using tensor::Tensor;
+
+namespace {
+
+/// y = x + x of any [N,3].
+std::string twice() {
+    return model({.nodes = {{"Add", {"x", "x"}, {"y"}}},
+                  .inputs = {valueInfo("x", 1, {-1, 3})},
+                  .outputs = {valueInfo("y", 1, {-1, 3})}});
+}
+
+SweepRow rowOf(const std::string& label, std::int64_t predicted) {
+    SweepRow row;
+    row.label = label;
+    row.predicted = predicted;
+    return row;
+}
+
+}  // namespace
+
+class TestSweep : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+    void casesOfDifferentShapes();
+    void conditionsThatOneInputLacks();
+    void confusion();
+    void emptyAndUnreadableFolders();
+    void aDamagedArchiveIsOneRow();
+
+  private:
+    std::string path(const char* name) const { return m_folder->filePath(QLatin1String(name)).toStdString(); }
+    struct Done {
+        session::SweepSummary summary;
+        std::vector<SweepRow> rows;
+        std::optional<base::Error> error;
+    };
+    Done run(const std::string& inputs, const std::string& condition = {}) {
+        if (!write(QString::fromStdString(path("m.onnx")), twice())) qFatal("cannot write");
+        const auto document = document::open(path("m.onnx"), {});
+        if (!document) qFatal("%s", document.error().text().c_str());
+        session::SweepRequest request;
+        request.condition = condition;
+        const auto sweep = session::Sweep::make(*document, std::move(request));
+        if (!sweep) qFatal("%s", sweep.error().text().c_str());
+        const auto found = session::sweepInputs(inputs);
+        if (!found) return {{}, {}, found.error()};
+        Done done;
+        const auto summary = sweep->run(found->inputs, [&done](const SweepRow& row) { done.rows.push_back(row); });
+        if (summary) done.summary = *summary;
+        else done.error = summary.error();
+        return done;
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+/// One row fits, one has two samples, two do not fit: each tells why, and the others go on.
+void TestSweep::casesOfDifferentShapes() {
+    const std::vector<io::NamedTensor> arrays{{"in.x", Tensor::of<float>({1, 3}, {1, 2, 3})},
+                                              {"case1.in.x", Tensor::of<float>({1, 2}, {1, 2})},
+                                              {"case2.in.x", Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6})},
+                                              {"case3.in.x", Tensor::of<float>({3}, {1, 2, 3})}};
+    QVERIFY(io::writeNpz(path("cases.npz"), arrays));
+    const Done done = run(path("cases.npz"));
+    QVERIFY(!done.error);
+    QCOMPARE(done.rows.size(), std::size_t{4});
+    QCOMPARE(done.summary.done, std::size_t{4});
+    QVERIFY(!done.rows[0].error && !done.rows[2].error);
+    QCOMPARE(done.rows[0].stats[0]->maximum, 6.0);
+    QCOMPARE(done.rows[2].stats[0]->maximum, 12.0);
+    QVERIFY(done.rows[1].error && !done.rows[1].error->what.empty());
+    QVERIFY(!done.summary.isComplete());
+}
+
+/// The condition reads a sample that the second input has not: that row fails, the third is computed.
+void TestSweep::conditionsThatOneInputLacks() {
+    std::filesystem::create_directory(path("in"));
+    QVERIFY(io::writeNpyFile(path("in/a.npy"), Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6})));
+    QVERIFY(io::writeNpyFile(path("in/b.npy"), Tensor::of<float>({1, 3}, {1, 2, 3})));
+    QVERIFY(io::writeNpyFile(path("in/c.npy"), Tensor::of<float>({2, 3}, {1, 2, 3, 0, 0, 0})));
+    const Done done = run(path("in"), "y[1, 0] > 1");
+    QVERIFY2(!done.error, done.error ? done.error->text().c_str() : "");
+    QCOMPARE(done.rows.size(), std::size_t{3});
+    QVERIFY(done.rows[0].condition == true && done.rows[2].condition == false);
+    QVERIFY(done.rows[1].error && !done.rows[1].condition);
+    QCOMPARE(done.summary.broken, std::size_t{1});
+    QCOMPARE(done.summary.failed, std::size_t{1});
+    // Of no input at all: the condition is wrong.
+    QVERIFY(run(path("in"), "y[7, 0] > 1").error);
+}
+
+void TestSweep::confusion() {
+    session::SweepClasses classes;
+    QVERIFY(classes.empty() && classes.worst().empty());
+    for (int i = 0; i < 8; ++i) classes.add(rowOf("3", i < 6 ? 3 : 5));              // 6 of 8
+    for (int i = 0; i < 4; ++i) classes.add(rowOf("5", i < 1 ? 5 : i < 2 ? 9 : 3));  // 1 of 4: 3 twice, 9 once
+    classes.add(rowOf("9", 9));                                                      // all
+    classes.add(rowOf("cat", 0));                                                    // a name is no index
+    classes.add(rowOf("", 4));                                                       // no label
+    const auto worst = classes.worst();
+    QCOMPARE(worst.size(), std::size_t{4});
+    QCOMPARE(worst[0].label, std::string("cat"));
+    QCOMPARE(worst[1].label, std::string("5"));
+    QCOMPARE(worst[1].count, std::size_t{4});
+    QCOMPARE(worst[1].correct, std::size_t{1});
+    using Mistakes = std::vector<std::pair<std::int64_t, std::size_t>>;
+    QVERIFY(worst[1].mistakes == (Mistakes{{3, 2}, {9, 1}}));
+    QCOMPARE(session::sweepClassText(worst[1]), std::string("5: 25 % of 4, taken for 3 (2), 9 (1)"));
+    QCOMPARE(worst[2].label, std::string("3"));
+    QCOMPARE(worst[3].label, std::string("9"));
+}
+
+void TestSweep::emptyAndUnreadableFolders() {
+    std::filesystem::create_directories(path("empty/deep"));
+    std::ofstream(path("empty/readme.txt")) << "no picture";
+    const Done done = run(path("empty"));
+    QVERIFY(done.error);
+    QVERIFY(done.error->kind == base::ErrorKind::Usage);
+    QVERIFY2(done.error->what.find("neither pictures nor arrays") != std::string::npos, done.error->what.c_str());
+    QVERIFY(run(path("nowhere")).error);
+}
+
+void TestSweep::aDamagedArchiveIsOneRow() {
+    std::filesystem::create_directory(path("in"));
+    std::ofstream(path("in/a.npz")) << "no archive";
+    std::ofstream(path("in/b.png")) << "no picture";
+    std::ofstream(path("in/c.npy"));
+    QVERIFY(io::writeNpyFile(path("in/d.npy"), Tensor::of<float>({1, 3}, {1, 2, 3})));
+    std::ofstream(path("in/e.npy")) << "x";
+    std::filesystem::permissions(path("in/e.npy"), std::filesystem::perms::none);
+    const Done done = run(path("in"));
+    QVERIFY(!done.error);
+    QCOMPARE(done.rows.size(), std::size_t{5});
+    for (const std::size_t bad : {0, 1, 2, 4}) {
+        QVERIFY2(done.rows[bad].error, done.rows[bad].input.c_str());
+        // Each names its file.
+        QVERIFY2(done.rows[bad].error->where.find(path("in")) != std::string::npos,
+                 done.rows[bad].error->where.c_str());
+    }
+    QVERIFY(!done.rows[3].error);
+}
+
+QTEST_APPLESS_MAIN(TestSweep)
+
+}  // namespace tst_sweep
+
+#include "tst_sweep.moc"
