@@ -37,6 +37,8 @@ constexpr Allowed kAllowed[] = {
     {"core/passes/gradient_rules", "rules: the derivative of each operator"},
     {"core/session/gradient/own_forms.cpp", "rules: how PyTorch differentiates at limits and ties"},
     {"core/session/gradient/structures.cpp", "rules: how gradients go through sequences"},
+    {"core/analysis/axis_reading.cpp", "rules: which axes of its input each operator keeps"},
+    {"core/analysis/axis_rules", "rules: the same"},
     {"core/analysis/known_values.cpp", "rules: arithmetic on symbols for each operator"},
     {"core/trace/guard_description.cpp", "rules: each operator as Python writes it"},
     {"core/trace/traced_module/traced_module_operations.cpp", "reader: the methods that Python calls for operators"},

@@ -25,11 +25,11 @@ bool isOperation(const Expr& expr) {
     return !isStored(expr) && expr.kind != ExprKind::Input && expr.kind != ExprKind::Output;
 }
 
-/// Longest paths by node, where they begin with them.
+/// Longest paths by node.
 class Depths {
   public:
     explicit Depths(const InternalGraph& graph)
-        : m_graph(graph), m_depth(graph.nodeCount(), 0), m_begin(graph.nodeCount()) {}
+        : m_graph(graph), m_depth(graph.nodeCount(), 0), m_last(graph.nodeCount()), m_before(graph.nodeCount()) {}
 
     void follow(const Body& body) {
         for (const ExprId id : body.order) {
@@ -47,20 +47,27 @@ class Depths {
             const std::size_t own = isOperation(expr) ? 1 : 0;
             for (const NodeId output : expr.outputs) {
                 m_depth[output.index()] = own + (deepest.valid() ? m_depth[deepest.index()] : 0);
-                m_begin[output.index()] = deepest.valid() && m_begin[deepest.index()].valid() ? m_begin[deepest.index()]
-                                          : own > 0                                           ? output
-                                                                                              : NodeId();
+                const NodeId before = deepest.valid() ? m_last[deepest.index()] : NodeId();
+                m_last[output.index()] = own > 0 ? output : before;
+                if (own > 0) m_before[output.index()] = before;
             }
         }
     }
 
     std::size_t depth(NodeId node) const { return m_depth[node.index()]; }
-    NodeId begin(NodeId node) const { return m_begin[node.index()]; }
+    std::vector<std::size_t> takeDepths() { return std::move(m_depth); }
+    /// The results of the operations on the way to a node.
+    std::vector<NodeId> path(NodeId node) const {
+        std::vector<NodeId> nodes;
+        for (NodeId at = m_last[node.index()]; at.valid(); at = m_before[at.index()]) nodes.push_back(at);
+        std::ranges::reverse(nodes);
+        return nodes;
+    }
 
   private:
     void take(NodeId to, NodeId from) {
         m_depth[to.index()] = m_depth[from.index()];
-        m_begin[to.index()] = m_begin[from.index()];
+        m_last[to.index()] = m_last[from.index()];
     }
 
     void followCall(const Expr& expr, const Body& body) {
@@ -77,7 +84,8 @@ class Depths {
 
     const InternalGraph& m_graph;
     std::vector<std::size_t> m_depth;
-    std::vector<NodeId> m_begin;
+    std::vector<NodeId> m_last;    ///< the operation's result that is the end of the path
+    std::vector<NodeId> m_before;  ///< of an operation's result: that of the one before on its path
 };
 
 /// The symbols in the name of an open dimension, "(H+1)//2" has H. Each text is read once.
@@ -115,7 +123,7 @@ ModelStructure structureOf(const InternalGraph& graph) {
             // A definition may be looked up once: it depends on nothing else of the expr.
             use.isUnsupported = isUnsupported(expr);
         }
-        if (use.isUnsupported && !expr.outputs.empty()) use.nodes.push_back(expr.outputs.front());
+        if (!expr.outputs.empty()) use.nodes.push_back(expr.outputs.front());
         if (expr.bodies.empty()) continue;
         ControlFlow control{id, {}};
         for (const graph::BodyId body : expr.bodies) control.bodies.push_back(graph.body(body).label);
@@ -124,12 +132,14 @@ ModelStructure structureOf(const InternalGraph& graph) {
     for (auto& [key, use] : uses) structure.operators.push_back(std::move(use));
     Depths depths(graph);
     depths.follow(graph.main());
-    for (const NodeId output : graph.outputs()) {
-        if (structure.pathEnd.valid() && depths.depth(output) <= structure.depth) continue;
-        structure.depth = depths.depth(output);
-        structure.pathBegin = depths.begin(output);
-        structure.pathEnd = output;
+    NodeId end;
+    for (const NodeId output : graph.outputs())
+        if (!end.valid() || depths.depth(output) > depths.depth(end)) end = output;
+    if (end.valid()) {
+        structure.depth = depths.depth(end);
+        structure.path = depths.path(end);
     }
+    structure.depths = depths.takeDepths();
     return structure;
 }
 

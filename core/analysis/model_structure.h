@@ -14,7 +14,7 @@ struct OperatorUse {
     int version = 0;           ///< of the opset that the model imports; 0: the vocabulary has no versions
     std::size_t count = 0;
     bool isUnsupported = false;        ///< it cannot be run
-    std::vector<graph::NodeId> nodes;  ///< of an unsupported one: where it is called
+    std::vector<graph::NodeId> nodes;  ///< where it is called: first results, in the order of the program
 };
 
 /// An operation that decides which of its bodies run, and how often.
@@ -28,7 +28,8 @@ struct ModelStructure {
     std::vector<OperatorUse> operators;  ///< by domain and name
     std::vector<ControlFlow> control;    ///< in the order of the program
     std::size_t depth = 0;               ///< operations on the longest path from an input to an output
-    graph::NodeId pathBegin, pathEnd;    ///< of that path: the first operation's result, and the output
+    std::vector<std::size_t> depths;     ///< by NodeId: operations on the longest path to it; 0 inside of branches
+    std::vector<graph::NodeId> path;     ///< their results, from the first operation's to the output
 };
 
 /// Linear in the graph. A path goes through operations of the main body and of called modules and functions; a branch

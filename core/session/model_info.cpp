@@ -138,7 +138,7 @@ bool isSettled(const analysis::ModelCost& cost) {
 
 base::Result<void> addCost(ModelInfo& info, const document::Document& document, const ModelInfoRequest& request,
                            const base::WorkContext& work) {
-    info.graph = document.graph;
+    info.graph = request.typed ? request.typed : document.graph;
     info.costBasis = "symbolic";
     if (!request.inputs.empty()) {
         const std::vector<tensor::Value> inputs = forGraph(document, request.inputs);
@@ -172,7 +172,7 @@ base::Result<void> addCost(ModelInfo& info, const document::Document& document, 
     }
     info.cost = analysis::costOfModel(*info.graph, *document.modules);
     const bool isNumber = info.cost.total.flops.constant() && info.cost.total.multiplyAdds.constant();
-    if (isNumber) info.costBasis = "the model's own input sizes";
+    if (isNumber) info.costBasis = request.typed ? "the sizes of the last run" : "the model's own input sizes";
     return {};
 }
 
@@ -197,6 +197,8 @@ base::Result<ModelInfo> modelInfo(const document::Document& document, const Mode
     if (work.cancelled()) return base::cancelled("summarising the model");
     SONDE_TRY(addCost(info, document, request, work));
     info.dimensions = analysis::dynamicDimensions(*info.graph, named(document.inputs), named(document.outputs));
+    if (work.cancelled()) return base::cancelled("summarising the model");
+    info.fields = analysis::receptiveFields(*info.graph);
     return info;
 }
 

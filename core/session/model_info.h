@@ -10,6 +10,7 @@
 #include "core/analysis/model_structure.h"
 #include "core/analysis/model_summary.h"
 #include "core/analysis/parameters.h"
+#include "core/analysis/receptive_field.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/document/document_types.h"
@@ -51,6 +52,7 @@ struct ModelInfo {
     analysis::ModelStructure structure;
     std::vector<analysis::DynamicDimension> dimensions;  ///< of the graph that the cost is of
     analysis::ModelCost cost;
+    analysis::ReceptiveFields fields;  ///< of the same graph
     /// What the cost is for: "symbolic", "the given input", "a run on the given input".
     std::string costBasis;
     std::vector<std::string> notes;  ///< why less is known than there could be: a run that failed
@@ -69,12 +71,25 @@ struct ModelInfoRequest {
     std::vector<tensor::Value> inputs;
     std::uint64_t seed = 0;
     std::size_t threads = 0;
+    /// The document's graph with the types that a run gave: the cost is for these. Nothing runs.
+    std::shared_ptr<const graph::InternalGraph> typed = {};
     bool hashes = true;  ///< SHA-256 of the files, which reads all of them
 };
 
 /// Blocks, on any thread. Errors: Cancelled; Unreadable if a file of the model changed or cannot be read.
 base::Result<ModelInfo> modelInfo(const document::Document& document, const ModelInfoRequest& request = {},
                                   const base::WorkContext& work = {});
+
+/// One line of the summary: what `sonde info` prints and the window shows.
+struct InfoLine {
+    std::string title;                 ///< "parameters"; of an operator how often it is called
+    std::string text;                  ///< "11,689,512 in 62 tensors, 44.6 MiB of float32"
+    std::string formula;               ///< how the figure is made, for people; may be empty
+    std::vector<graph::NodeId> nodes;  ///< of ModelInfo::graph: what it is the figure of; may be empty
+    bool isCount = false;              ///< `title` is a number
+};
+/// The first line has no title: the model's name and format.
+std::vector<InfoLine> modelInfoLines(const document::Document& document, const ModelInfo& info);
 
 /// The JSON of `sonde info --json` (sonde-info, version 1). `withNodes`: also the cost of each operation.
 std::string modelInfoJson(const document::Document& document, const ModelInfo& info, bool withNodes = false);

@@ -106,6 +106,11 @@ Json tensorsJson(const ModelInfo& info, bool (*isWanted)(const analysis::StoredT
     return list;
 }
 
+/// A number of indices, "all", or 0 where it does not depend on the input's values.
+Json fieldJson(const analysis::FieldSize& size) {
+    return size.kind == analysis::FieldSize::Kind::All ? Json("all") : Json(size.size);
+}
+
 Json nodesJson(const ModelInfo& info) {
     Json list = Json::array();
     const graph::InternalGraph& graph = *info.graph;
@@ -116,10 +121,39 @@ Json nodesJson(const ModelInfo& info) {
         Json node{{"name", graph.node(expr.outputs.front()).name},
                   {"operator", analysis::operatorTitle(expr)},
                   {"qualname", expr.qualname ? Json(*expr.qualname) : Json()}};
+        Json field = Json::array();
+        for (std::size_t axis = 0; axis < info.fields.axes().size(); ++axis)
+            field.push_back(fieldJson(info.fields.of(expr.outputs.front(), axis)));
+        node["receptive_field"] = std::move(field);
         constexpr const char* kParts[] = {"none", "counted", "sum of its parts", "not counted", "not executed"};
         node["part"] = kParts[static_cast<std::size_t>(cost.part)];
         if (cost.part == analysis::CostPart::Counted || cost.part == analysis::CostPart::Owner) addCost(node, cost.sum);
         list.push_back(std::move(node));
+    }
+    return list;
+}
+
+/// Of each output in each input, by axis; and the largest that a value has which does not see all of the axis.
+Json fieldsJson(const document::Document& document, const ModelInfo& info) {
+    Json list = Json::array();
+    for (const document::NamedNode& input : document.inputs) {
+        std::vector<std::size_t> axes;
+        for (std::size_t i = 0; i < info.fields.axes().size(); ++i)
+            if (info.fields.axes()[i].input == input.node) axes.push_back(i);
+        if (axes.empty()) continue;
+        Json outputs = Json::object(), largest = Json::array(), whole = Json::array();
+        for (const document::NamedNode& output : document.outputs) {
+            Json& sizes = outputs[output.name] = Json::array();
+            for (const std::size_t axis : axes) sizes.push_back(fieldJson(info.fields.of(output.node, axis)));
+        }
+        for (const std::size_t axis : axes) {
+            const graph::NodeId most = info.fields.largest(axis), all = info.fields.firstWhole(axis);
+            largest.push_back(
+                most.valid() ? Json{{"size", info.fields.of(most, axis).size}, {"node", info.graph->node(most).name}}
+                             : Json());
+            whole.push_back(all.valid() ? Json(info.graph->node(all).name) : Json());
+        }
+        list.push_back({{"input", input.name}, {"outputs", outputs}, {"largest", largest}, {"all_from", whole}});
     }
     return list;
 }
@@ -181,10 +215,15 @@ std::string modelInfoJson(const document::Document& document, const ModelInfo& i
     root["unused"] = tensorsJson(info, &isUnusedTensor);
     addOperators(root, info);
     root["depth"] = info.structure.depth;
-    if (info.structure.pathBegin.valid())
-        root["longest_path"] = {{"from", graph.node(info.structure.pathBegin).name},
-                                {"to", graph.node(info.structure.pathEnd).name},
-                                {"operations", info.structure.depth}};
+    if (!info.structure.path.empty()) {
+        Json nodes = Json::array();
+        for (const graph::NodeId node : info.structure.path) nodes.push_back(graph.node(node).name);
+        root["longest_path"] = {{"from", graph.node(info.structure.path.front()).name},
+                                {"to", graph.node(info.structure.path.back()).name},
+                                {"operations", info.structure.depth},
+                                {"nodes", std::move(nodes)}};
+    }
+    root["receptive_field"] = fieldsJson(document, info);
     root["dynamic_dimensions"] = Json::array();
     for (const analysis::DynamicDimension& dimension : info.dimensions)
         root["dynamic_dimensions"].push_back({{"name", dimension.name},

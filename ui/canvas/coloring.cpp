@@ -153,7 +153,7 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
         m_note = info.source == Source::Values       ? QStringLiteral("available after a run")
                  : info.source == Source::Comparison ? measures.comparisonNote()
                  : info.source == Source::Weights    ? QStringLiteral("no weights were read")
-                                                     : QStringLiteral("no data");
+                                                     : measures.graphNote(column);
     }
     constexpr int kRamp = 16;
     for (int i = 0; i < kRamp; ++i) {

@@ -103,6 +103,11 @@ void GraphCanvas::connectContext() {
         if (m_marks.isColoringOutdated() || m_layouts.areLabelsOutdated()) valuesChanged();
     });
     connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, &GraphCanvas::valuesChanged);
+    connect(&m_context.model(), &context::OpenModel::summaryChanged, this, [this] {
+        if (!m_marks.now().coloring) return;
+        m_marks.recolor();
+        restyle();
+    });
     connect(&m_context.comparison(), &context::Comparison::changed, this, &GraphCanvas::valuesChanged);
     connect(&context::weightsOf(m_context), &context::Weights::layersChanged, this, &GraphCanvas::valuesChanged);
 }

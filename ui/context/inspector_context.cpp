@@ -91,12 +91,13 @@ class InspectorContext::Events : public session::Observer {
 
 InspectorContext::InspectorContext(QObject* parent)
     : QObject(parent), m_events(std::make_unique<Events>(*this)), m_session(m_executor, m_events.get()),
-      m_messages(m_session), m_model(m_session), m_navigation(m_session, m_model), m_points(m_session),
-      m_notes(m_session), m_inputs(m_session, m_messages), m_problems(m_session), m_debugger(m_session, m_messages),
-      m_breakpoints(m_session, m_debugger, m_messages), m_edits(m_session, m_debugger, m_messages),
-      m_runs(m_session, m_debugger, m_problems, m_messages), m_canvases(m_model, m_navigation, m_messages),
-      m_comparison(m_session.comparison()), m_testCases(m_session.testCases(), m_session.comparison()),
-      m_valueMeasures(m_session.statistics()), m_watches(m_session, m_debugger, m_messages),
+      m_messages(m_session), m_model(m_session), m_summary(m_session, m_model), m_navigation(m_session, m_model),
+      m_points(m_session), m_notes(m_session), m_inputs(m_session, m_messages), m_problems(m_session),
+      m_debugger(m_session, m_messages), m_breakpoints(m_session, m_debugger, m_messages),
+      m_edits(m_session, m_debugger, m_messages), m_runs(m_session, m_debugger, m_problems, m_messages),
+      m_canvases(m_model, m_navigation, m_messages), m_comparison(m_session.comparison()),
+      m_testCases(m_session.testCases(), m_session.comparison()), m_valueMeasures(m_session.statistics()),
+      m_watches(m_session, m_debugger, m_messages),
       m_why(std::make_unique<Why>(m_session, m_debugger, m_runs, m_navigation, m_model)),
       m_gradients(std::make_unique<Gradients>(m_session, m_debugger, m_runs, m_model)),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
@@ -159,16 +160,16 @@ void InspectorContext::followCurrent() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_messages,       &m_model,         &m_navigation,  &m_points,        &m_notes,   &m_inputs,
-            &m_problems,       &m_debugger,      &m_breakpoints, &m_edits,         &m_runs,    &m_canvases,
-            &m_settings,       &m_comparison,    &m_testCases,   &m_valueMeasures, &m_watches, m_why.get(),
-            m_gradients.get(), m_findings.get(), &m_loader};
+    return {&m_summary,  &m_messages,       &m_model,         &m_navigation,  &m_points,        &m_notes,
+            &m_inputs,   &m_problems,       &m_debugger,      &m_breakpoints, &m_edits,         &m_runs,
+            &m_canvases, &m_settings,       &m_comparison,    &m_testCases,   &m_valueMeasures, &m_watches,
+            m_why.get(), m_gradients.get(), m_findings.get(), &m_loader};
 }
 
 bool InspectorContext::isBusy() const {
     return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
-           m_edits.isBusy() || m_sessionFiles.isActive() || m_why->isBusy() || m_gradients->isBusy() ||
-           m_findings->isActive() || weightsOf(*this).isActive();
+           m_edits.isBusy() || m_sessionFiles.isActive() || m_summary.isBusy() || m_why->isBusy() ||
+           m_gradients->isBusy() || m_findings->isActive() || weightsOf(*this).isActive();
 }
 
 }  // namespace sonde::context

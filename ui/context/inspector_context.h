@@ -23,6 +23,7 @@
 #include "ui/context/runs.h"
 #include "ui/context/session_files.h"
 #include "ui/context/settings.h"
+#include "ui/context/summary.h"
 #include "ui/context/test_cases.h"
 #include "ui/context/value_measures.h"
 #include "ui/context/watches.h"
@@ -91,6 +92,10 @@ class InspectorContext : public QObject {
     Watches& watches() { return m_watches; }
     const Watches& watches() const { return m_watches; }
 
+    /// What the model is: file, parameters, cost, operators.
+    Summary& summary() { return m_summary; }
+    const Summary& summary() const { return m_summary; }
+
     /// What is written on nodes.
     Notes& notes() { return m_notes; }
     const Notes& notes() const { return m_notes; }
@@ -125,6 +130,7 @@ class InspectorContext : public QObject {
     session::Session m_session;
     Messages m_messages;
     OpenModel m_model;
+    Summary m_summary;
     Navigation m_navigation;
     Points m_points;
     Notes m_notes;

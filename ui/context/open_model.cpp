@@ -15,6 +15,12 @@ QString OpenModel::fileProblem() const {
     return error ? QString::fromStdString(error->what) : tr("model file changed on disk");
 }
 
+void OpenModel::setSummary(std::shared_ptr<const session::ModelInfo> summary) {
+    if (summary == m_summary) return;
+    freeLater(std::exchange(m_summary, std::move(summary)));
+    Q_EMIT summaryChanged();
+}
+
 QStringList OpenModel::graphTitles() const {
     QStringList titles;
     if (!whole()) return titles;

@@ -13,6 +13,10 @@
 #include "core/session/session.h"
 #include "ui/context/file_watch.h"
 
+namespace sonde::session {
+struct ModelInfo;
+}
+
 namespace sonde::context {
 
 using graph::NodeId;
@@ -37,6 +41,8 @@ class OpenModel : public QObject {
     /// Whether a file of the open model is no longer what was opened: its values mean nothing, and there are none until
     /// it is read again.
     bool fileHasChanged() const { return m_session.runs().fileHasChanged(); }
+    /// What is known of it without its values, of graph(); null while that is being found out: see Summary.
+    const std::shared_ptr<const session::ModelInfo>& summary() const { return m_summary; }
     /// What happened to it then: "model file changed on disk", or "model file can no longer be read from disk".
     QString fileProblem() const;
 
@@ -56,6 +62,8 @@ class OpenModel : public QObject {
 
     /// By the loader: `outline` is that of the document, of which `graph` is shown.
     void setShown(std::shared_ptr<const layout::Outline> outline, int graph);
+    /// By the Summary.
+    void setSummary(std::shared_ptr<const session::ModelInfo> summary);
     /// By the loader: another file is open, or none. Which graphs there are is found again, and its files are watched.
     void followFile();
 
@@ -73,6 +81,8 @@ class OpenModel : public QObject {
     void documentClosed();
     /// graph() has other types: those of the inputs that a run was given. Comes before Runs::runFinished().
     void typesChanged();
+    /// summary() is there, or another one, or gone.
+    void summaryChanged();
     /// The open file, or one that it takes its weights from, has another content than when it was read.
     void fileChanged();
 
@@ -83,6 +93,7 @@ class OpenModel : public QObject {
     std::vector<int> m_graphs;
     static constexpr int kBeforePasses = -1;
     int m_shownGraph = 0;
+    std::shared_ptr<const session::ModelInfo> m_summary;
     FileWatch m_fileWatch;
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/analysis/model_summary.h"
 #include "core/analysis/node_measures.h"
+#include "core/session/model_info.h"
 #include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
 #include "ui/context/model_counts.h"
@@ -54,6 +55,15 @@ const std::vector<NodeColumn>& nodeColumns() {
          NodeColumn::Source::Weights},
         {QStringLiteral("weight_deviation"), QStringLiteral("Weight std"), true, false, true, 80,
          NodeColumn::Source::Weights},
+        {QStringLiteral("flops"), QStringLiteral("FLOPs"), true, true, true, 90, NodeColumn::Source::Graph, false,
+         true},
+        {QStringLiteral("traffic"), QStringLiteral("Traffic"), true, true, true, 90, NodeColumn::Source::Graph, false,
+         true},
+        {QStringLiteral("intensity"), QStringLiteral("Intensity"), true, false, true, 80, NodeColumn::Source::Graph,
+         false, true},
+        {QStringLiteral("activation"), QStringLiteral("Activation"), true, true, true, 90},
+        {QStringLiteral("field"), QStringLiteral("Field"), true, false, true, 70},
+        {QStringLiteral("depth"), QStringLiteral("Depth"), true, false, true, 70},
         {QStringLiteral("attributes"), QStringLiteral("Attributes"), false, false, false, 240},
         {QStringLiteral("source"), QStringLiteral("Source"), false, false, false, 160},
         {QStringLiteral("note"), QStringLiteral("Note"), false, false, false, 200},
@@ -75,6 +85,30 @@ std::optional<double> ofStats(int column, const analysis::TensorStats& stats) {
             return stats.count > 0 ? 100.0 * static_cast<double>(stats.zeroCount) / static_cast<double>(stats.count)
                                    : 0.0;
     }
+}
+
+/// What the summary knows of one node. Costs are of operations, by their first result; where sizes are open there is no
+/// number yet.
+std::optional<double> ofSummary(int column, const graph::Node& node, const session::ModelInfo& info) {
+    // The summary of the graph before a run is shown until that of the run is there.
+    if (node.id.index() >= info.graph->nodeCount()) return std::nullopt;
+    if (column == FieldColumn) return info.fields.sizeOf(*info.graph, node.id);
+    const std::size_t expr = node.producer.index();
+    if (column == DepthColumn) {
+        const std::size_t depth =
+            node.id.index() < info.structure.depths.size() ? info.structure.depths[node.id.index()] : 0;
+        return depth > 0 ? std::optional(static_cast<double>(depth)) : std::nullopt;
+    }
+    if (node.outputIndex > 0 || expr >= info.cost.ofExpr.size()) return std::nullopt;
+    const analysis::ExprCost& cost = info.cost.ofExpr[expr];
+    if (cost.part != analysis::CostPart::Counted) return std::nullopt;
+    if (column == IntensityColumn) return cost.sum.intensity();
+    tensor::SymbolicSum sum = column == FlopsColumn     ? cost.sum.flops
+                              : column == TrafficColumn ? cost.sum.bytesRead
+                                                        : cost.sum.activationBytes;
+    if (column == TrafficColumn) sum.add(cost.sum.bytesWritten);
+    const auto number = sum.constant();
+    return number ? std::optional(static_cast<double>(*number)) : std::nullopt;
 }
 
 /// The result of a called module is that of an operation inside of it, and what comes in was made outside.
@@ -117,6 +151,12 @@ QString nodeColumnText(int column, double number) {
         case ZerosColumn: return QStringLiteral("%1 %").arg(number, 0, 'f', 1);
         case DifferenceColumn:
         case RelativeColumn: return QString::number(number, 'g', 3);
+        case IntensityColumn: return QString::number(number, 'g', 4);
+        case FieldColumn:
+            if (std::isinf(number)) return QStringLiteral("all");
+            return context::countText(static_cast<qint64>(number));
+        case TrafficColumn:
+        case ActivationColumn:
         case BytesColumn: return QLocale::c().formattedDataSize(static_cast<qint64>(number), 1);
         default: return context::countText(static_cast<qint64>(number));
     }
@@ -207,6 +247,12 @@ std::optional<double> NodeMeasures::number(int column, NodeId id) const {
                 node.producer.index() < numbers.size() ? numbers[node.producer.index()] : std::nan("");
             return std::isnan(number) ? std::nullopt : std::optional(number);
         }
+        case FlopsColumn:
+        case TrafficColumn:
+        case IntensityColumn:
+        case ActivationColumn:
+        case FieldColumn:
+        case DepthColumn: return m_opened.summary() ? ofSummary(column, node, *m_opened.summary()) : std::nullopt;
         case ElementsColumn:
             if (isCountedElsewhere(graph(), node)) return std::nullopt;
             return known(analysis::elementCount(node, m_runs.value(id)));
@@ -274,6 +320,11 @@ QString NodeMeasures::comparisonNote() const {
     if (m_comparison.isStale()) return QStringLiteral("the comparison is stale");
     return m_comparison.isKnown() ? QStringLiteral("nothing was compared")
                                   : QStringLiteral("use Run \u203a Compare first");
+}
+
+QString NodeMeasures::graphNote(int column) const {
+    if (column < FlopsColumn || column > DepthColumn) return QStringLiteral("no data");
+    return m_opened.summary() ? QStringLiteral("sizes are open: run once") : QStringLiteral("being computed");
 }
 
 QString NodeMeasures::group(int column, NodeId id) const {

@@ -33,7 +33,8 @@ enum NodeColumnIndex {
     NumberColumn, NameColumn, ModuleColumn, ClassColumn, OperatorColumn, CategoryColumn, ShapeColumn, DTypeColumn,
     ElementsColumn, BytesColumn, ParametersColumn, ReadersColumn, TimeColumn,
     MeanColumn, DeviationColumn, MinimumColumn, MaximumColumn, BadColumn, ZerosColumn, DifferenceColumn, RelativeColumn,
-    WeightZerosColumn, WeightOutliersColumn, WeightDeviationColumn, AttributesColumn, SourceColumn, NoteColumn, NodeColumnCount
+    WeightZerosColumn, WeightOutliersColumn, WeightDeviationColumn,
+    FlopsColumn, TrafficColumn, IntensityColumn, ActivationColumn, FieldColumn, DepthColumn, AttributesColumn, SourceColumn, NoteColumn, NodeColumnCount
 };
 // clang-format on
 
@@ -77,6 +78,8 @@ class NodeMeasures {
     QString staleReason(int column) const;
     /// Why no difference is known: there is no comparison, or it is stale.
     QString comparisonNote() const;
+    /// Why nothing is known of a column that needs no run.
+    QString graphNote(int column) const;
     /// What nodes are coloured alike by: the text, but of modules the outermost one that tells them apart.
     QString group(int column, graph::NodeId node) const;
     /// Forgets what was computed: another model, another run.

@@ -14,6 +14,7 @@
 #include "ui/panels/passes/passes_panel.h"
 #include "ui/panels/problems/problems_panel.h"
 #include "ui/panels/profile/profile_panel.h"
+#include "ui/panels/summary/summary_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/test_cases/test_cases_panel.h"
 #include "ui/panels/timeline/timeline_panel.h"
@@ -26,12 +27,12 @@ namespace sonde::window {
 
 const std::vector<panels::PanelInfo>& panelTable() {
     static const std::vector<panels::PanelInfo> table{
-        panels::moduleTreePanel(), panels::inputsPanel(),     panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
-        panels::watchListPanel(),  panels::nodeTablePanel(),  panels::operatorsPanel(),   panels::instancesPanel(),
-        panels::problemsPanel(),   panels::comparisonPanel(), panels::testCasesPanel(),   panels::logPanel(),
-        panels::tracingPanel(),    panels::passesPanel(),     panels::timelinePanel(),    panels::breakpointsPanel(),
-        panels::whyPanel(),        panels::editsPanel(),      panels::profilePanel(),     panels::findingsPanel(),
-        panels::weightsPanel(),
+        panels::moduleTreePanel(),   panels::summaryPanel(),   panels::inputsPanel(),     panels::nodeDetailsPanel(),
+        panels::tensorViewerPanel(), panels::watchListPanel(), panels::nodeTablePanel(),  panels::operatorsPanel(),
+        panels::instancesPanel(),    panels::problemsPanel(),  panels::comparisonPanel(), panels::testCasesPanel(),
+        panels::logPanel(),          panels::tracingPanel(),   panels::passesPanel(),     panels::timelinePanel(),
+        panels::breakpointsPanel(),  panels::whyPanel(),       panels::editsPanel(),      panels::profilePanel(),
+        panels::findingsPanel(),     panels::weightsPanel(),
     };
     return table;
 }

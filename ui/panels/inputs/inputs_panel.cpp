@@ -37,6 +37,7 @@ InputsPanel::InputsPanel(context::OpenModel& opened, context::Runs& runs, contex
       m_run(new QPushButton(theme::icon(QStringLiteral("run")), tr("Run"), this)) {
     m_area->setWidgetResizable(true);
     m_area->setFrameShape(QFrame::NoFrame);
+    m_area->setMinimumHeight(2 * m_area->fontMetrics().height());  // the column is shared with other panels
     m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_area->viewport()->installEventFilter(this);
     m_live->setToolTip(tr("Run again automatically when an input changes"));

@@ -40,6 +40,7 @@ ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation
     m_view->setItemDelegate(new RowDelegate(m_view, ModuleTreeModel::NameColumn));
     m_view->setUniformRowHeights(true);
     m_view->setFrameShape(QFrame::NoFrame);
+    m_view->setMinimumHeight(2 * m_view->fontMetrics().height());  // the column is shared with other panels
     m_view->setExpandsOnDoubleClick(false);
     m_view->setTextElideMode(Qt::ElideMiddle);  // what tells encoder_layer_3 from encoder_layer_4 is at the end
     m_view->header()->setStretchLastSection(false);

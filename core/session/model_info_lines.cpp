@@ -1,0 +1,286 @@
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "core/base/count_text.h"
+#include "core/session/info_formulas.h"
+#include "core/session/model_info.h"
+
+namespace sonde::session {
+
+namespace {
+
+using analysis::CostPart;
+using analysis::CostSum;
+using graph::Expr;
+using graph::ExprId;
+using graph::NodeId;
+using tensor::SymbolicSum;
+
+constexpr std::size_t kMaxInfoLines = 20;
+
+class InfoLines {
+  public:
+    void add(const std::string& title, const std::string& text, std::vector<NodeId> nodes = {}) {
+        m_lines.push_back({title, text, infoFormula(title), std::move(nodes)});
+    }
+    /// At most kMaxInfoLines of a list.
+    template <typename List, typename Text, typename Nodes>
+    void addAll(const std::string& title, const List& list, Text&& text, Nodes&& nodesOf) {
+        std::size_t listed = 0;
+        for (const auto& each : list) {
+            if (listed++ == kMaxInfoLines) break;
+            add(title, text(each), nodesOf(each));
+        }
+        if (list.size() > kMaxInfoLines) add(title, fmt::format("and {} more", list.size() - kMaxInfoLines));
+    }
+    template <typename List, typename Text>
+    void addAll(const std::string& title, const List& list, Text&& text) {
+        addAll(title, list, text, [](const auto&) { return std::vector<NodeId>(); });
+    }
+    void add(InfoLine line) { m_lines.push_back(std::move(line)); }
+    std::vector<InfoLine> take() { return std::move(m_lines); }
+
+  private:
+    std::vector<InfoLine> m_lines;
+};
+
+/// The first results of the operations for which `isMeant`, in the order of the program.
+template <typename IsMeant>
+std::vector<NodeId> nodesWhere(const ModelInfo& info, IsMeant&& isMeant) {
+    std::vector<NodeId> nodes;
+    for (const ExprId id : info.graph->recursiveOrder(info.graph->mainId()))
+        if (const Expr& expr = info.graph->expr(id); !expr.outputs.empty() && isMeant(expr))
+            nodes.push_back(expr.outputs.front());
+    return nodes;
+}
+
+/// Operations that have a part in a sum.
+std::vector<NodeId> nodesWith(const ModelInfo& info, SymbolicSum CostSum::*sum) {
+    return nodesWhere(info, [&](const Expr& expr) {
+        const analysis::ExprCost& cost = info.cost.ofExpr[expr.id.index()];
+        return cost.part == CostPart::Counted && (cost.sum.*sum).constant() != 0;
+    });
+}
+
+std::vector<NodeId> firstOutput(const ModelInfo& info, ExprId id) {
+    if (!id.valid() || info.graph->expr(id).outputs.empty()) return {};
+    return {info.graph->expr(id).outputs.front()};
+}
+
+/// What reads the stored tensors of a kind first.
+std::vector<NodeId> readersOf(const ModelInfo& info, analysis::StoredKind kind) {
+    std::vector<NodeId> nodes;
+    for (const analysis::StoredTensor& tensor : info.counts.tensors)
+        if (tensor.kind == kind)
+            for (const NodeId node : firstOutput(info, tensor.reader))
+                if (nodes.empty() || nodes.back() != node) nodes.push_back(node);
+    return nodes;
+}
+
+/// "4.089 G (4,089,284,608)", "3,072", "1024*N".
+std::string sumText(const SymbolicSum& sum) {
+    const auto number = sum.constant();
+    if (!number) return sum.text();
+    const std::string exact = base::countText(*number);
+    constexpr std::pair<double, const char*> kUnits[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+    for (const auto& [unit, letter] : kUnits)
+        if (static_cast<double>(*number) >= unit)
+            return fmt::format("{:.4g} {} ({})", static_cast<double>(*number) / unit, letter, exact);
+    return exact;
+}
+
+std::string sumBytesText(const SymbolicSum& sum) {
+    const auto number = sum.constant();
+    return number ? analysis::bytesText(*number) : sum.text() + " bytes";
+}
+
+std::string storedText(const analysis::StoredSum& sum) {
+    std::string text = std::to_string(sum.elements);
+    if (sum.tensors > 0)
+        text += fmt::format(" in {} tensors, {} of {}", sum.tensors, analysis::bytesText(sum.bytes),
+                            analysis::dtypesText(sum));
+    return text;
+}
+
+void addFile(InfoLines& lines, const document::Document& document, const FileFacts& facts) {
+    lines.add("", fmt::format("{} ({})", document.title, document.format));
+    if (facts.file) {
+        lines.add("file size", fmt::format("{} bytes", facts.file->bytes));
+        if (!facts.file->sha256.empty()) lines.add("SHA-256", facts.file->sha256);
+    }
+    lines.addAll("data file", facts.external, [](const ModelFile& file) {
+        return fmt::format("{}, {} bytes{}", file.path, file.bytes, file.sha256.empty() ? "" : ", " + file.sha256);
+    });
+    if (!facts.producer.empty()) lines.add("producer", facts.producer);
+    for (const auto& [domain, version] : facts.opsets) lines.add("opset", fmt::format("{} {}", domain, version));
+    for (const auto& [key, value] : facts.properties) lines.add(key, value);
+    lines.addAll("metadata", facts.metadata, [](const auto& entry) { return entry.first + " = " + entry.second; });
+    lines.addAll("function", facts.functions, [](const std::string& name) { return name; });
+}
+
+/// Inputs that need not be given, and what they are then.
+void addDefaults(InfoLines& lines, const document::Document& document) {
+    for (const graph::NodeId node : document.graph->inputs()) {
+        const graph::Expr& input = document.graph->expr(document.graph->node(node).producer);
+        const bool isListed =
+            std::ranges::find(document.inputs, node, &document::NamedNode::node) != document.inputs.end();
+        const bool isPlain =
+            !input.arguments.empty() && input.arguments.front().kind == graph::Argument::Kind::Constant;
+        if (!isListed && isPlain)
+            lines.add("input", input.target + ": " + input.arguments.front().constant.text() + ", not required");
+    }
+}
+
+void addValues(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
+    const auto typed = [&document](const document::NamedNode& value) {
+        return value.name + ": " + document.graph->node(value.node).type.text();
+    };
+    for (const document::NamedNode& input : document.inputs) lines.add("input", typed(input), {input.node});
+    addDefaults(lines, document);
+    for (const document::NamedNode& output : document.outputs) lines.add("output", typed(output), {output.node});
+    lines.addAll("dimension", info.dimensions, [](const analysis::DynamicDimension& dimension) {
+        std::string text = fmt::format("{}: {}", dimension.name, fmt::join(dimension.inputs, ", "));
+        if (dimension.inputs.empty()) text = dimension.name + ": known after a run only";
+        if (!dimension.outputs.empty()) text += fmt::format(" -> {}", fmt::join(dimension.outputs, ", "));
+        return text + fmt::format(" ({} values depend on it)", dimension.nodes);
+    });
+}
+
+void addStored(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
+    const analysis::ModelCounts& counts = info.counts;
+    using analysis::StoredKind;
+    lines.add("parameters", storedText(counts.parameters), readersOf(info, StoredKind::Parameter));
+    if (counts.unread.elements > 0)
+        lines.add("parameters", fmt::format("{} of them are not used by any operation", counts.unread.elements));
+    if (counts.parameters.elements == 0) {
+        if (const std::size_t computed = analysis::countComputedWeights(*document.graph))
+            lines.add("parameters", fmt::format("{} weights are computed in the graph and not stored", computed));
+    }
+    lines.add("buffers", storedText(counts.buffers), readersOf(info, StoredKind::Buffer));
+    lines.add("constants", storedText(counts.constants), readersOf(info, StoredKind::Constant));
+    const auto all = counts.parameters.elements + counts.buffers.elements + counts.constants.elements;
+    if (all != counts.parameters.elements) lines.add("stored", fmt::format("{} elements in all of these", all));
+    if (info.byDType.size() > 1)
+        for (const DTypeBytes& each : info.byDType)
+            lines.add("bytes",
+                      fmt::format("{} of {} in {} tensors", each.bytes, tensor::name(each.dtype), each.tensors));
+    std::vector<const analysis::StoredTensor*> tied, unused;
+    for (const analysis::StoredTensor& tensor : counts.tensors) {
+        if (isTiedParameter(tensor)) tied.push_back(&tensor);
+        if (isUnusedTensor(tensor)) unused.push_back(&tensor);
+    }
+    const auto names = [](const analysis::StoredTensor* tensor) {
+        return fmt::format("{}", fmt::join(tensor->names, " = "));
+    };
+    lines.addAll(
+        "tied", tied, [&](const auto* tensor) { return names(tensor) + ", counted once"; },
+        [&info](const auto* tensor) { return firstOutput(info, tensor->reader); });
+    lines.addAll("unused", unused, names);
+}
+
+/// What an output sees of an input; and the most that is seen before all of an axis is.
+void addFields(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
+    struct Field {
+        std::string text;
+        std::vector<NodeId> nodes;
+    };
+    std::vector<Field> texts;
+    for (const document::NamedNode& input : document.inputs) {
+        const std::string shape = document.graph->node(input.node).type.shapeText();
+        for (const document::NamedNode& output : document.outputs) {
+            const std::string field = analysis::fieldText(info.fields, output.node, input.node);
+            if (!field.empty())
+                texts.push_back(
+                    {fmt::format("{} depends on {} of {} {}", output.name, field, input.name, shape), {output.node}});
+        }
+        for (std::size_t i = 0; i < info.fields.axes().size(); ++i) {
+            const graph::NodeId most = info.fields.largest(i), all = info.fields.firstWhole(i);
+            if (info.fields.axes()[i].input != input.node || !all.valid() || !most.valid()) continue;
+            const std::int64_t size = info.fields.of(most, i).size;
+            if (size < 2) continue;  // windows of one are no windows
+            texts.push_back(
+                {fmt::format("{} axis {}: up to {} at {}, all from {} on", input.name, info.fields.axes()[i].axis, size,
+                             info.graph->node(most).name, info.graph->node(all).name),
+                 {most, all}});
+        }
+    }
+    lines.addAll(
+        "field", texts, [](const Field& field) { return field.text; }, [](const Field& field) { return field.nodes; });
+    if (info.fields.isPartial()) lines.add("field", "further inputs are not followed");
+}
+
+void addCost(InfoLines& lines, const ModelInfo& info) {
+    const analysis::CostSum& total = info.cost.total;
+    lines.add("cost", "for " + (info.costBasis == "symbolic" ? "any input size" : info.costBasis));
+    lines.add("multiply-adds", sumText(total.multiplyAdds), nodesWith(info, &CostSum::multiplyAdds));
+    lines.add("FLOPs", sumText(total.flops) + ", a multiply-add is 2", nodesWith(info, &CostSum::flops));
+    lines.add("bytes read", sumBytesText(total.bytesRead) + ", written " + sumBytesText(total.bytesWritten),
+              nodesWith(info, &CostSum::bytesRead));
+    if (const auto intensity = total.intensity())
+        lines.add("intensity", fmt::format("{:.4g} FLOPs by byte", *intensity));
+    std::string activations = sumBytesText(total.activationBytes);
+    if (info.cost.peakActivationBytes)
+        activations += ", at most " + analysis::bytesText(*info.cost.peakActivationBytes) + " at once";
+    lines.add("activations", activations, nodesWith(info, &CostSum::activationBytes));
+    if (!info.cost.notCounted.empty()) {
+        std::vector<std::string> ops;
+        for (const auto& [op, count] : info.cost.notCounted) ops.push_back(fmt::format("{} {}", count, op));
+        std::vector<NodeId> nodes;
+        for (const ExprId id : info.cost.notCountedExprs)
+            for (const NodeId node : firstOutput(info, id)) nodes.push_back(node);
+        lines.add("not counted", fmt::format("{}", fmt::join(ops, ", ")), std::move(nodes));
+    }
+    if (info.cost.bytesUnknown > 0)
+        lines.add("not counted", fmt::format("bytes of {} operations", info.cost.bytesUnknown));
+    lines.addAll("assumed", info.cost.assumptions, [](const std::string& text) { return text; });
+    lines.addAll("note", info.notes, [](const std::string& text) { return text; });
+}
+
+/// Depth, path and what decides at run time.
+void addStructure(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
+    lines.add("modules", std::to_string(document.modules->modules().size()));
+    lines.add("nodes", std::to_string(info.summary.nodes));
+    const std::vector<NodeId>& path = info.structure.path;
+    lines.add("depth", fmt::format("{} operations on the longest path", info.structure.depth), path);
+    if (!path.empty())
+        lines.add("depth", "from " + info.graph->node(path.front()).name + " to " + info.graph->node(path.back()).name,
+                  path);
+    addFields(lines, document, info);
+}
+
+void addOperators(InfoLines& lines, const ModelInfo& info) {
+    lines.addAll(
+        "control flow", info.structure.control,
+        [&](const analysis::ControlFlow& control) {
+            const Expr& expr = info.graph->expr(control.expr);
+            const std::string name = expr.outputs.empty() ? expr.target : info.graph->node(expr.outputs.front()).name;
+            return fmt::format("{} ({})", name, analysis::operatorTitle(expr));
+        },
+        [&](const analysis::ControlFlow& control) { return firstOutput(info, control.expr); });
+    for (const analysis::OperatorUse& use : info.structure.operators) {
+        std::string text = use.domain.empty() ? use.name : use.domain + "::" + use.name;
+        if (use.version > 0) text += fmt::format("  (opset {})", use.version);
+        if (use.isUnsupported) {
+            std::vector<std::string> places;
+            for (std::size_t i = 0; i < use.nodes.size() && i < 3; ++i)
+                places.push_back(info.graph->node(use.nodes[i]).name);
+            text += fmt::format("  (cannot be run: {}{})", fmt::join(places, ", "), use.nodes.size() > 3 ? ", …" : "");
+        }
+        lines.add({std::to_string(use.count), text, infoFormula("operator"), use.nodes, true});
+    }
+}
+
+}  // namespace
+
+std::vector<InfoLine> modelInfoLines(const document::Document& document, const ModelInfo& info) {
+    InfoLines lines;
+    addFile(lines, document, info.file);
+    addValues(lines, document, info);
+    addStored(lines, document, info);
+    addStructure(lines, document, info);
+    addCost(lines, info);
+    addOperators(lines, info);
+    return lines.take();
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,169 @@
+// The summary beside a model: what `sonde info` says, nodes of its figures, copies, and colours by its measures. Driven
+// by clicks and keys in the real window.
+
+#include <QClipboard>
+#include <QDockWidget>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTableView>
+
+#include "core/session/model_info.h"
+#include "tests/support/window_fixture.h"
+#include "ui/canvas/coloring.h"
+#include "ui/models/node_columns.h"
+#include "ui/panels/summary/summary_panel.h"
+
+namespace tst_summary_panel {
+
+using namespace sonde;
+
+class TestSummaryPanel : public test::WindowFixture {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() {
+        QSettings().clear();
+        openWindow({1280, 720});
+    }
+    void cleanup() { closeWindow(); }
+    void itComesWithAModel();
+    void figuresLeadToTheirNodes();
+    void figuresHaveFormulas();
+    void copiesAreThoseOfTheCommand();
+    void aRunGivesNumbersForOpenSizes();
+    void nodesAreColouredByItsMeasures();
+
+  private:
+    QDockWidget* dock() { return m_window->docks().dock(QStringLiteral("summary")); }
+    panels::SummaryPanel& panel() {
+        return static_cast<panels::SummaryPanel&>(*m_window->docks().panel(QStringLiteral("summary")));
+    }
+    QString text(int row) { return panel().model().index(row, models::SummaryModel::Text).data().toString(); }
+    /// The first row with this title, or whose text begins with it.
+    int row(const QString& title) {
+        for (int i = 0; i < panel().model().rowCount(); ++i)
+            if (panel().model().index(i, models::SummaryModel::Title).data().toString() == title ||
+                text(i).startsWith(title))
+                return i;
+        qFatal("no row %s", qPrintable(title));
+    }
+    QPoint placeOf(int row) {
+        const QModelIndex index = panel().model().index(row, models::SummaryModel::Text);
+        panel().view()->scrollTo(index);
+        return panel().view()->visualRect(index).center();
+    }
+    std::vector<std::string> selected() {
+        std::vector<std::string> names;
+        for (const graph::NodeId node : context().navigation().selectedNodes())
+            names.push_back(context().model().graph().node(node).name);
+        return names;
+    }
+    void press(const char* action) {
+        activate();
+        const auto keys = m_window->actions().shortcuts(QLatin1String(action)).front();
+        QTest::keyClick(canvas(), keys[0].key(), keys[0].keyboardModifiers());
+        settle();
+    }
+};
+
+void TestSummaryPanel::itComesWithAModel() {
+    QVERIFY(dock()->isHidden());
+    open(file("resnet18_slim.onnx"));
+    QVERIFY(!dock()->isHidden() && !dock()->visibleRegion().isEmpty());
+    QVERIFY(m_window->docks().dock(QStringLiteral("details"))->isHidden());
+    // From the file: 20 convolutions, 713,796 parameters (torchvision's network with a quarter of the width).
+    QCOMPARE(text(0), QStringLiteral("resnet18_slim.onnx (ONNX)"));
+    QVERIFY(text(row("parameters")).startsWith(QStringLiteral("713796 in 42 tensors")));
+    QCOMPARE(panel().model().index(row("Conv"), models::SummaryModel::Title).data().toString(), QStringLiteral("20"));
+    QTRY_VERIFY(text(row("SHA-256")).size() == 64);
+    context().loader().close();
+    settle();
+    QVERIFY(dock()->isHidden());
+}
+
+void TestSummaryPanel::figuresLeadToTheirNodes() {
+    open(file("resnet18_slim.onnx"));
+    QTRY_VERIFY(panel().model().rowCount() > 0 && !context().summary().isHashing());
+    // One click reads, two select.
+    const int pooling = row("MaxPool"), depth = row("depth");
+    const QPoint place = placeOf(pooling);
+    QTest::mouseClick(panel().view()->viewport(), Qt::LeftButton, {}, place);
+    QVERIFY(context().navigation().selection().isNone());
+    QTest::mouseDClick(panel().view()->viewport(), Qt::LeftButton, {}, place);
+    settle();
+    QCOMPARE(selected().size(), std::size_t{1});
+    QCOMPARE(context().model().graph().expr(context().navigation().selection().expr).op.name, std::string("MaxPool"));
+    // The keyboard does the same.
+    m_window->docks().show(QStringLiteral("summary"));
+    QVERIFY(panel().view()->hasFocus());
+    panel().view()->setCurrentIndex(panel().model().index(depth, 0));
+    QTest::keyClick(panel().view(), Qt::Key_Return);
+    settle();
+    // 4 + 8·5 + 3 operations in a network whose norms are folded: convolution, ReLU, pool; blocks of two convolutions,
+    // a ReLU between, a sum and a ReLU; pool, flatten, product.
+    QCOMPARE(selected().size(), std::size_t{3 + 8 * 5 + 3});
+}
+
+void TestSummaryPanel::figuresHaveFormulas() {
+    open(file("resnet18_slim.onnx"));
+    for (const char* title : {"parameters", "depth", "multiply-adds", "FLOPs", "bytes read", "activations", "field"}) {
+        const QModelIndex index = panel().model().index(row(QLatin1String(title)), models::SummaryModel::Text);
+        const QStringList lines = index.data(Qt::ToolTipRole).toString().split(u'\n');
+        QCOMPARE(lines.size(), 3);  // the figure, how it is made, what it leads to
+        QVERIFY(lines[2].contains(QStringLiteral("Return")));
+    }
+}
+
+void TestSummaryPanel::copiesAreThoseOfTheCommand() {
+    open(file("gpt_mini.onnx"));
+    QTRY_VERIFY(!context().summary().isHashing() && !context().summary().lines().empty());
+    const auto& document = *context().model().document();
+    const auto info = session::modelInfo(document);
+    QVERIFY(info);
+    QGuiApplication::clipboard()->clear();
+    press("file.copy_summary");
+    QTRY_COMPARE(QGuiApplication::clipboard()->text(), QString::fromStdString(session::modelInfoText(document, *info)));
+    press("file.copy_summary_json");
+    QTRY_COMPARE(QGuiApplication::clipboard()->text(), QString::fromStdString(session::modelInfoJson(document, *info)));
+    QCOMPARE(QJsonDocument::fromJson(QGuiApplication::clipboard()->text().toUtf8())["format"].toString(),
+             QStringLiteral("sonde-info"));
+}
+
+/// The batch of the file is open: the cost is an expression in it, and a number once a run has given it.
+void TestSummaryPanel::aRunGivesNumbersForOpenSizes() {
+    open(file("resnet18_slim.onnx"));
+    QVERIFY(text(row("multiply-adds")).contains(QStringLiteral("batch")));
+    run();
+    QTRY_VERIFY(!text(row("multiply-adds")).contains(QStringLiteral("batch")));
+    QCOMPARE(text(row("cost")), QStringLiteral("for the sizes of the last run"));
+    QTRY_VERIFY(text(row("SHA-256")).size() == 64);
+}
+
+void TestSummaryPanel::nodesAreColouredByItsMeasures() {
+    open(QStringLiteral("zoo:resnet18"));
+    const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                        context().comparison());
+    const graph::InternalGraph& graph = context().model().graph();
+    const graph::NodeId conv = graph.findNode("conv1/conv2d"), last = graph.outputs().front();
+    // 112·112·64 results of 3·7·7 products, two FLOPs each; 7×7 pixels; float32 results; conv1 is the first operation.
+    QCOMPARE(measures.number(models::FlopsColumn, conv), std::optional(2.0 * 112 * 112 * 64 * 3 * 49));
+    QCOMPARE(measures.number(models::FieldColumn, conv), std::optional(7.0));
+    QCOMPARE(measures.number(models::ActivationColumn, conv), std::optional(4.0 * 112 * 112 * 64));
+    QCOMPARE(measures.number(models::DepthColumn, conv), std::optional(1.0));
+    QCOMPARE(measures.number(models::FieldColumn, last), std::optional(224.0));
+    for (const char* id : {"flops", "traffic", "intensity", "activation", "field", "depth"}) {
+        press((std::string("view.color_") + id).c_str());
+        QCOMPARE(context().settings().colorBy(), QLatin1String(id));
+        const canvas::Coloring coloring(measures, QLatin1String(id), theme::Scheme::Light);
+        QVERIFY2(coloring.isKnown() && coloring.isNumeric(), id);
+    }
+}
+
+QTEST_MAIN(TestSummaryPanel)
+
+}  // namespace tst_summary_panel
+
+#include "tst_summary_panel.moc"

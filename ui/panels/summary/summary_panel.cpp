@@ -1,0 +1,108 @@
+#include "ui/panels/summary/summary_panel.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/actions/action_registry.h"
+#include "ui/context/inspector_context.h"
+#include "ui/panels/table_view.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+#include "ui/widgets/labels.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+using models::SummaryModel;
+
+SummaryPanel::SummaryPanel(context::OpenModel& opened, context::Navigation& navigation, context::Summary& summary,
+                           QWidget* parent)
+    : Panel(parent), m_opened(opened), m_navigation(navigation), m_summary(summary), m_model(summary),
+      m_stack(new QStackedWidget(this)), m_empty(new widgets::EmptyState(QStringLiteral("info"), tr("No model"))),
+      m_view(makeTableView(tr("Summary"), m_stack)), m_state(new widgets::ElidedLabel({}, this)) {
+    m_view->setModel(&m_model);
+    m_view->setObjectName(QStringLiteral("summaryTable"));
+    m_view->setSortingEnabled(false);  // in the order of the command
+    m_view->horizontalHeader()->hide();
+    m_view->horizontalHeader()->setStretchLastSection(true);
+    m_view->setTextElideMode(Qt::ElideRight);
+    m_view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the tool tip has all of a long line
+    m_state->setColorRole(theme::ColorRole::MutedText);
+    m_state->setContentsMargins(theme::kSmall, 0, theme::kSmall, 0);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_view);
+    // In a small window two lines and the bar beside them are enough to read the others.
+    m_stack->setMinimumHeight(2 * m_view->verticalHeader()->defaultSectionSize());
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_stack, 1);
+    column->addWidget(m_state);
+    connect(&summary, &context::Summary::changed, this, &SummaryPanel::refresh);
+    connect(&opened, &context::OpenModel::documentOpened, this, &SummaryPanel::refresh);
+    connect(&opened, &context::OpenModel::documentClosed, this, &SummaryPanel::refresh);
+    connect(&summary, &context::Summary::textMade, this,
+            [](const QString& text) { QGuiApplication::clipboard()->setText(text); });
+    // Not activated(), which some desktops tell of one click: that is for reading here.
+    connect(m_view, &QTableView::doubleClicked, this, &SummaryPanel::choose);
+    auto* select = new QAction(tr("&Select Nodes"), m_view);
+    select->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
+    select->setShortcutContext(Qt::WidgetShortcut);
+    connect(select, &QAction::triggered, this, [this] { choose(m_view->currentIndex()); });
+    m_view->insertAction(m_view->actions().value(0), select);
+    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
+    setFocusProxy(m_view);
+    refresh();
+}
+
+void SummaryPanel::refresh() {
+    const bool has = m_opened.isOpen() && m_model.rowCount() > 0;
+    setHasContent(m_opened.isOpen());
+    m_stack->setCurrentIndex(has ? 1 : 0);
+    if (!has) {
+        const QString title = !m_opened.isOpen()               ? tr("No model")
+                              : !m_summary.failure().isEmpty() ? tr("No summary")
+                                                               : tr("Summarising\u2026");
+        m_empty->setContent(QStringLiteral("info"), title, m_summary.failure());
+    }
+    m_state->setText(tr("Reading the files for their SHA-256\u2026"));
+    m_state->setVisible(has && m_summary.isHashing());
+    m_view->resizeColumnToContents(SummaryModel::Title);
+}
+
+void SummaryPanel::choose(const QModelIndex& row) {
+    if (!m_opened.isOpen()) return;
+    const std::vector<graph::NodeId> nodes = m_model.nodes(row.row());  // a copy: what is selected may make other rows
+    if (nodes.empty()) return;
+    m_navigation.selectMany(nodes);
+    m_navigation.setSearchHits(nodes, 0);
+    m_navigation.reveal(m_navigation.selectionOf(nodes.front()));
+}
+
+void SummaryPanel::join(const PanelHost& host) {
+    host.actions.bind(QStringLiteral("file.copy_summary"), this, [this] { m_summary.makeText(false); });
+    host.actions.bind(QStringLiteral("file.copy_summary_json"), this, [this] { m_summary.makeText(true); });
+    for (const char* id : {"file.copy_summary", "file.copy_summary_json"})
+        m_view->addAction(host.actions.action(QLatin1String(id)));
+}
+
+PanelInfo summaryPanel() {
+    PanelInfo info{QStringLiteral("summary"),
+                   QObject::tr("Summary"),
+                   QStringLiteral("info"),
+                   PanelArea::Left,
+                   QStringLiteral("Alt+Shift+S"),
+                   [](InspectorContext& context) -> Panel* {
+                       return new SummaryPanel(context.model(), context.navigation(), context.summary());
+                   }};
+    info.size = {0, 220};
+    info.join = [](QWidget& panel, const PanelHost& host) { static_cast<SummaryPanel&>(panel).join(host); };
+    return info;
+}
+
+}  // namespace sonde::panels
