@@ -17,7 +17,12 @@ constexpr std::int64_t kMaxIntegers = 64;
 }  // namespace
 
 CallArguments::CallArguments(const graph::InternalGraph& graph, const graph::Expr& expr)
-    : m_graph(graph), m_expr(expr), m_op(definitionOf(expr)) {}
+    : m_graph(graph), m_expr(expr) {}
+
+const ops::OpDef* CallArguments::definition() const {
+    if (!m_op) m_op = definitionOf(m_expr);
+    return *m_op;
+}
 
 const Argument* CallArguments::argument(std::size_t position) const {
     return position < m_expr.arguments.size() ? &m_expr.arguments[position] : nullptr;
@@ -36,14 +41,16 @@ Value CallArguments::at(std::size_t position) const {
 }
 
 bool CallArguments::has(std::string_view name) const {
-    return m_op && std::ranges::find(m_op->parameters, name, &ops::Parameter::name) != m_op->parameters.end();
+    const ops::OpDef* const op = definition();
+    return op && std::ranges::find(op->parameters, name, &ops::Parameter::name) != op->parameters.end();
 }
 
 Value CallArguments::named(std::string_view name) const {
-    if (!m_op) return {};
-    const auto found = std::ranges::find(m_op->parameters, name, &ops::Parameter::name);
-    if (found == m_op->parameters.end()) return {};
-    const auto position = static_cast<std::size_t>(found - m_op->parameters.begin());
+    const ops::OpDef* const op = definition();
+    if (!op) return {};
+    const auto found = std::ranges::find(op->parameters, name, &ops::Parameter::name);
+    if (found == op->parameters.end()) return {};
+    const auto position = static_cast<std::size_t>(found - op->parameters.begin());
     if (position < m_expr.arguments.size()) return at(position);
     for (const auto& [keyword, argument] : m_expr.keywords)
         if (keyword == name) return valueOf(argument);

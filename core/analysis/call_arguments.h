@@ -31,11 +31,12 @@ class CallArguments {
     static std::optional<std::vector<std::int64_t>> integers(const tensor::Value& value);
 
   private:
+    const ops::OpDef* definition() const;
     tensor::Value valueOf(const graph::Argument& argument) const;
 
     const graph::InternalGraph& m_graph;
     const graph::Expr& m_expr;
-    const ops::OpDef* m_op;
+    mutable std::optional<const ops::OpDef*> m_op;  ///< looked up when a name is asked for
 };
 
 }  // namespace sonde::analysis

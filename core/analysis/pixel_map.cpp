@@ -9,7 +9,7 @@ namespace sonde::analysis {
 namespace {
 
 /// More different neighbours than that are no pattern: enlargements by 64 in all.
-constexpr std::int64_t kMaxPeriod = 64;
+constexpr std::int64_t kMaxPixelPeriod = 64;
 /// Of every number here, so that no product overflows. Files may hold any stride.
 constexpr std::int64_t kMaxPixels = std::int64_t{1} << 30;
 
@@ -60,7 +60,7 @@ std::optional<PixelMap> PixelMap::read(const AxisReading& reading) const {
     // After `next` results what is read has moved by a multiple of the period.
     const std::int64_t next = reading.scale * period / std::gcd(reading.stride, reading.scale * period);
     const std::int64_t turns = reading.stride * next / (reading.scale * period);
-    if (next > kMaxPeriod || !isSane(turns) || !isSane(m_jump * turns)) return std::nullopt;
+    if (next > kMaxPixelPeriod || !isSane(turns) || !isSane(m_jump * turns)) return std::nullopt;
     PixelMap result;
     result.m_jump = m_jump * turns;
     result.m_intervals.assign(static_cast<std::size_t>(next), Interval{0, -1});
@@ -86,7 +86,7 @@ std::optional<PixelMap> PixelMap::both(const PixelMap& a, const PixelMap& b) {
     const auto periodA = static_cast<std::int64_t>(a.m_intervals.size()),
                periodB = static_cast<std::int64_t>(b.m_intervals.size());
     const std::int64_t period = std::lcm(periodA, periodB);
-    if (period > kMaxPeriod || a.m_jump * (period / periodA) != b.m_jump * (period / periodB)) return std::nullopt;
+    if (period > kMaxPixelPeriod || a.m_jump * (period / periodA) != b.m_jump * (period / periodB)) return std::nullopt;
     PixelMap result;
     result.m_jump = a.m_jump * (period / periodA);
     result.m_intervals.clear();
