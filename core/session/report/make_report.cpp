@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 
@@ -272,11 +273,14 @@ ReportSection valuesSection(const ReportContent& content) {
     return section;
 }
 
+/// Where a file is on somebody's machine is no fact about the model.
+std::string fileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
 ReportSection versionsSection(const ReportContent& content) {
     const FileFacts& file = content.info.file;
     std::vector<std::vector<std::string>> rows{{"Sonde", SONDE_CORE_VERSION}};
-    if (file.file) rows.push_back({file.path, "SHA-256 " + file.file->sha256});
-    for (const ModelFile& each : file.external) rows.push_back({each.path, "SHA-256 " + each.sha256});
+    if (file.file) rows.push_back({fileName(file.path), "SHA-256 " + file.file->sha256});
+    for (const ModelFile& each : file.external) rows.push_back({fileName(each.path), "SHA-256 " + each.sha256});
     for (const std::string& name : file.functions) rows.push_back({"function", name});
     for (const auto& [key, value] : file.properties) rows.push_back({key, value});
     for (const auto& [key, value] : file.metadata) rows.push_back({"metadata " + key, value});

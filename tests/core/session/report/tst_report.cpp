@@ -237,6 +237,9 @@ void TestReport::aModelHasAllSections() {
     QVERIFY(read.texts.join(u'\n').contains(u"84 in 2 tensors"));
     QVERIFY(read.texts.contains(QStringLiteral("5,184")));
     QVERIFY(read.texts.contains(QStringLiteral("float32[1,3,8,8]")));
+    // Files by name: the same model elsewhere has the same report.
+    QVERIFY(read.texts.contains(QStringLiteral("m.onnx")));
+    QVERIFY(read.texts.filter(m_folder.path()).isEmpty());
     // Nothing is loaded, run, or dated.
     QVERIFY(!read.names.contains(QStringLiteral("script")) && !read.names.contains(QStringLiteral("link")) &&
             !read.names.contains(QStringLiteral("img")));
