@@ -42,6 +42,18 @@ Preview faded(Preview preview) {
     return preview;
 }
 
+ItemFlags flagOf(context::DifferenceMarks::Kind kind) {
+    using Kind = context::DifferenceMarks::Kind;
+    switch (kind) {
+        case Kind::Removed: return kRemoved;
+        case Kind::Added: return kAdded;
+        case Kind::Moved: return kMoved;
+        case Kind::Changed:
+        case Kind::OtherWeights: break;
+    }
+    return kChanged;
+}
+
 /// Before the range, which has less to say then.
 QString changeText(double change) { return QStringLiteral("\u0394 ") + QString::number(change, 'g', 3); }
 
@@ -103,6 +115,7 @@ void CanvasMarks::connectContext() {
     });
     connect(&m_context.points(), &context::Points::endChanged, this, &CanvasMarks::refresh);
     connect(&m_context.notes(), &context::Notes::changed, this, &CanvasMarks::refresh);
+    connect(&m_context.differenceMarks(), &context::DifferenceMarks::changed, this, &CanvasMarks::refresh);
     connect(&m_context.why(), &context::Why::changed, this, &CanvasMarks::refresh);
     connect(&m_context.findings(), &context::Findings::changed, this, &CanvasMarks::refresh);
     connect(&m_context.breakpoints(), &context::Breakpoints::changed, this, &CanvasMarks::refresh);
@@ -202,6 +215,8 @@ void CanvasMarks::markPoints(Flags& flags) const {
     markBreakpoints(flags);
     for (const graph::ExprId id : m_untraced) flags.add(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) flags.add(id, flag);
+    for (const context::DifferenceMarks::Mark& other : m_context.differenceMarks().all())
+        flags.add(other.expr, flagOf(other.kind));
 }
 
 /// A weight that is not drawn marks what reads it.

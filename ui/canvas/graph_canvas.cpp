@@ -239,6 +239,10 @@ void GraphCanvas::setBeside(bool beside) {
     update();
 }
 
+void GraphCanvas::setInUse(bool isInUse) {
+    if (std::exchange(m_isInUse, isInUse) != isInUse) update();
+}
+
 bool GraphCanvas::isIdle() const {
     return !m_beginning.isActive() && !m_layouts.isActive() && !m_marks.isActive() && !m_renderer.isChanging() &&
            !m_view.isFlying() && !m_placement.isActive() &&
@@ -275,7 +279,7 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
     QPainter painter(this);
     m_renderer.paint(painter, event->region());
     if (m_layouts.isLate()) paintNotice(painter);
-    if (m_isBeside && m_context.canvases().activeNumber() == m_number) {
+    if (m_isBeside && m_isInUse && m_context.canvases().activeNumber() == m_number) {
         painter.setRenderHint(QPainter::Antialiasing, false);
         painter.setPen(QPen(theme::color(ColorRole::Accent), 2));
         painter.setBrush(Qt::NoBrush);

@@ -48,6 +48,8 @@ class GraphCanvas : public QWidget {
     void takeOver(const GraphCanvas& other);
     /// Whether there is a second canvas: the active one has a line around it, and both a button that closes.
     void setBeside(bool beside);
+    /// Of canvases on several models: whether this one's context is the one in use.
+    void setInUse(bool isInUse);
 
     QSize sizeHint() const override { return {900, 700}; }
     QSize minimumSizeHint() const override { return {200, 150}; }
@@ -99,6 +101,7 @@ class GraphCanvas : public QWidget {
     context::InspectorContext& m_context;
     const int m_number;
     bool m_isBeside = false;
+    bool m_isInUse = true;
     QTimer m_beginning;                          ///< runs until the first layout of a model is requested
     QSize m_windowSize;                          ///< when the canvas got its size
     QPoint m_placeInWindow;                      ///< the same

@@ -36,7 +36,8 @@ void drawFlag(QPainter& painter, QPointF centre, double radius, const QColor& ba
                                   centre + QPointF(-0.4, 0.1) * radius});
 }
 
-/// A disc with a minus, a plus or a wave: what a pass did. The sign tells it without the colour.
+/// A disc with a minus, a plus, an arrow or a wave: what a pass did, or what is other in the model beside this one. The
+/// sign tells it without the colour.
 void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink,
                 ItemFlags flags) {
     painter.setPen(Qt::NoPen);
@@ -48,6 +49,12 @@ void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& 
     if (flags & (kRemoved | kAdded)) {
         painter.drawLine(centre - QPointF(half, 0), centre + QPointF(half, 0));
         if (flags & kAdded) painter.drawLine(centre - QPointF(0, half), centre + QPointF(0, half));
+        return;
+    }
+    if (flags & kMoved && !(flags & kChanged)) {
+        painter.drawLine(centre - QPointF(half, 0), centre + QPointF(half, 0));
+        painter.drawLine(centre + QPointF(half, 0), centre + QPointF(half * 0.2, -half * 0.7));
+        painter.drawLine(centre + QPointF(half, 0), centre + QPointF(half * 0.2, half * 0.7));
         return;
     }
     QPainterPath wave(centre - QPointF(half, 0));
@@ -217,6 +224,8 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
     if (flags & kFailed) outline(ColorRole::ErrorMark, 2.5, 1);
     else if (flags & kRemoved) outline(ColorRole::DiffRemoved, 2, 1);
     else if (flags & kAdded) outline(ColorRole::DiffAdded, 2, 1);
+    else if (flags & kChanged) outline(ColorRole::DiffChanged, 2, 1);
+    else if (flags & kMoved) outline(ColorRole::DiffMoved, 2, 1);
     // Marks are in the upper right corner, a little outside where the item has no room of its own. Far out they grow,
     // so that they are still found.
     const double radius = (detail <= Detail::Heading ? 1.5 : 1.0) * Card::kMark / 2;
@@ -254,10 +263,11 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
         drawFinding(painter, at, radius, m_style.color(ColorRole::Warning), m_style.color(ColorRole::Canvas));
         at.rx() -= 2 * radius + 3;
     }
-    if (flags & (kRemoved | kAdded | kChanged)) {
-        const ColorRole role = flags & kRemoved ? ColorRole::DiffRemoved
-                               : flags & kAdded ? ColorRole::DiffAdded
-                                                : ColorRole::DiffChanged;
+    if (flags & (kRemoved | kAdded | kChanged | kMoved)) {
+        const ColorRole role = flags & kRemoved   ? ColorRole::DiffRemoved
+                               : flags & kAdded   ? ColorRole::DiffAdded
+                               : flags & kChanged ? ColorRole::DiffChanged
+                                                  : ColorRole::DiffMoved;
         drawChange(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas), flags);
         at.rx() -= 2 * radius + 3;
     }

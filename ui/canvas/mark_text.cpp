@@ -73,6 +73,10 @@ QStringList markTexts(const context::InspectorContext& context, const layout::Sc
             if (text.size() > kMaxNoteSize) text = text.left(kMaxNoteSize) + QChar(0x2026);
             notes << QObject::tr("Note: %1").arg(text);
         }
+    QStringList differences;
+    for (const context::DifferenceMarks::Mark& mark : context.differenceMarks().all())
+        if (scene.itemOf(mark.expr) == item && !differences.contains(mark.text)) differences << mark.text;
+    addShortened(lines, differences);
     addShortened(lines, points);
     addShortened(lines, edits);
     addShortened(lines, notes);

@@ -27,9 +27,9 @@ enum ItemFlag : ItemFlags {
     kBadValue = 1 << 7,  ///< the value holds NaN or Inf that nobody accepted
     kInside = 1 << 8,    ///< the mark is of something inside this closed box
     kUntraced = 1 << 9,  ///< a module that could not be traced and runs as one opaque call
-    kRemoved = 1 << 10,  ///< removed by a pass
-    kAdded = 1 << 11,    ///< added by a pass
-    kChanged = 1 << 12,  ///< a pass gave it other inputs or another constant
+    kRemoved = 1 << 10,  ///< removed by a pass, or not in the model beside this one
+    kAdded = 1 << 11,    ///< added by a pass, or not in the model that this one is compared with
+    kChanged = 1 << 12,  ///< other inputs, attributes, constants or weights there
     kBookmarked = 1 << 13,
     kTaken = 1 << 14,     ///< the branch that the last run took
     kDiffers = 1 << 15,   ///< the value is farther from what it is compared with than the tolerance allows
@@ -43,6 +43,7 @@ enum ItemFlag : ItemFlags {
     kWhy = 1 << 23,       ///< a hop of "why this value"
     kFinding = 1 << 25,   ///< an audit found something there that nobody accepted
     kWhatIf = 1 << 24,    ///< its value in the run that is shown may be another one by edits
+    kMoved = 1 << 26,     ///< the same operation is elsewhere in the model beside this one
 };
 
 /// The live value of a node, ready to be drawn.

@@ -2,7 +2,9 @@
 
 #include "ui/context/findings.h"
 #include "ui/context/gradients.h"
+#include "ui/context/second_model.h"
 #include "ui/context/stored.h"
+#include "ui/context/sweeps.h"
 #include "ui/context/weights.h"
 #include "ui/context/why.h"
 #include "ui/context/window_hint.h"
@@ -89,6 +91,32 @@ class InspectorContext::Events : public session::Observer {
     InspectorContext& m_context;
 };
 
+namespace {
+
+ModelSide sideOf(InspectorContext& context) {
+    return {context.session(),
+            context.model(),
+            context.loader(),
+            context.navigation(),
+            context.inputs(),
+            context.runs(),
+            context.comparison(),
+            context.settings(),
+            context.sessionFiles(),
+            context.messages(),
+            context.differenceMarks(),
+            [&context] { return context.isBusy(); },
+            [&context] { return context.parts(); }};
+}
+
+SecondModel::Other makeOther() {
+    auto context = std::make_shared<InspectorContext>();
+    const ModelSide side = sideOf(*context);
+    return {std::move(context), side};
+}
+
+}  // namespace
+
 InspectorContext::InspectorContext(QObject* parent)
     : QObject(parent), m_events(std::make_unique<Events>(*this)), m_session(m_executor, m_events.get()),
       m_messages(m_session), m_model(m_session), m_summary(m_session, m_model), m_navigation(m_session, m_model),
@@ -103,7 +131,9 @@ InspectorContext::InspectorContext(QObject* parent)
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_sessionFiles(m_session, m_model, m_canvases, m_messages),
       m_findings(std::make_unique<Findings>(m_session, m_sessionFiles, m_messages)),
-      m_loader(m_session, m_model, m_navigation, m_memory, m_sessionFiles, m_messages) {
+      m_loader(m_session, m_model, m_navigation, m_memory, m_sessionFiles, m_messages),
+      m_second(std::make_unique<SecondModel>(sideOf(*this), makeOther)),
+      m_sweeps(std::make_unique<Sweeps>(m_session, m_messages)) {
     qRegisterMetaType<Selection>();
     new Weights(m_model, m_messages, this);
     wireMemory();
@@ -114,6 +144,10 @@ InspectorContext::InspectorContext(QObject* parent)
     });
     connect(&m_debugger, &Debugger::changed, this, &InspectorContext::followCurrent);
     connect(&m_model, &OpenModel::documentOpened, &m_edits, &Edits::takeDocument);
+    connect(&m_model, &OpenModel::documentLeft, m_second.get(), [this] { m_second->documentLeft(); });
+    connect(&m_model, &OpenModel::documentLeft, m_sweeps.get(), &Sweeps::clear);
+    connect(&m_model, &OpenModel::documentOpened, m_second.get(), [this] { m_second->documentOpened(); });
+    connect(&m_model, &OpenModel::documentClosed, m_second.get(), [this] { m_second->documentClosed(); });
     connect(&m_executor.job(session::Activity::Debug), &Job::progressed, &m_debugger, &Debugger::progressed);
     connect(&m_navigation, &Navigation::selectionChanged, &m_comparison, &Comparison::checkFiles);
     connect(&m_navigation, &Navigation::selectionChanged, &m_debugger,
@@ -160,16 +194,18 @@ void InspectorContext::followCurrent() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_summary,  &m_messages,       &m_model,         &m_navigation,  &m_points,        &m_notes,
-            &m_inputs,   &m_problems,       &m_debugger,      &m_breakpoints, &m_edits,         &m_runs,
-            &m_canvases, &m_settings,       &m_comparison,    &m_testCases,   &m_valueMeasures, &m_watches,
-            m_why.get(), m_gradients.get(), m_findings.get(), &m_loader};
+    return {&m_summary,       &m_messages,      &m_model,           &m_navigation,  &m_points,
+            &m_notes,         &m_inputs,        &m_problems,        &m_debugger,    &m_breakpoints,
+            &m_edits,         &m_runs,          &m_canvases,        &m_settings,    &m_comparison,
+            &m_testCases,     &m_valueMeasures, &m_watches,         m_why.get(),    m_gradients.get(),
+            m_findings.get(), &m_loader,        &m_differenceMarks, m_second.get(), m_sweeps.get()};
 }
 
 bool InspectorContext::isBusy() const {
     return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
            m_edits.isBusy() || m_sessionFiles.isActive() || m_summary.isBusy() || m_why->isBusy() ||
-           m_gradients->isBusy() || m_findings->isActive() || weightsOf(*this).isActive();
+           m_gradients->isBusy() || m_findings->isActive() || weightsOf(*this).isActive() || m_second->isBusy() ||
+           m_sweeps->isActive();
 }
 
 }  // namespace sonde::context

@@ -9,6 +9,7 @@
 #include "ui/context/canvases.h"
 #include "ui/context/comparison.h"
 #include "ui/context/debugger.h"
+#include "ui/context/difference_marks.h"
 #include "ui/context/edits.h"
 #include "ui/context/inputs.h"
 #include "ui/context/job_executor.h"
@@ -32,6 +33,8 @@ namespace sonde::context {
 
 class Findings;
 class Gradients;
+class SecondModel;
+class Sweeps;
 class Why;
 
 /// The state of one window, for panels, canvases and the window to meet: it owns the parts below and wires them. Each
@@ -108,6 +111,15 @@ class InspectorContext : public QObject {
     /// What an audit finds in the model, once somebody asked.
     Findings& findings() { return *m_findings; }
     const Findings& findings() const { return *m_findings; }
+    /// Another model beside this one, and how they differ.
+    SecondModel& second() { return *m_second; }
+    const SecondModel& second() const { return *m_second; }
+    /// The model on many inputs.
+    Sweeps& sweeps() { return *m_sweeps; }
+    const Sweeps& sweeps() const { return *m_sweeps; }
+    /// What is other here than in the model beside it.
+    DifferenceMarks& differenceMarks() { return m_differenceMarks; }
+    const DifferenceMarks& differenceMarks() const { return m_differenceMarks; }
 
     /// The file that all of this is in, if it is in one.
     SessionFiles& sessionFiles() { return m_sessionFiles; }
@@ -152,6 +164,9 @@ class InspectorContext : public QObject {
     SessionFiles m_sessionFiles;
     std::unique_ptr<Findings> m_findings;
     Loader m_loader;
+    DifferenceMarks m_differenceMarks;
+    std::unique_ptr<SecondModel> m_second;
+    std::unique_ptr<Sweeps> m_sweeps;
     NodeId m_followed;  ///< where the debugged run was told to be last
 };
 

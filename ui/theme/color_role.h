@@ -30,7 +30,7 @@ enum class ColorRole {
     MinimapBackground, MinimapNode, MinimapView, MinimapVeil,
     // values
     PlotBackground, PlotBar, PlotBarHover, PlotAxis, PlotGrid, PlotLabel, NanMark, InfMark, ReadMark, WriteMark, MarkInk, CellGrid,
-    DiffAdded, DiffRemoved, DiffChanged, WhyMark,
+    DiffAdded, DiffRemoved, DiffChanged, DiffMoved, WhyMark,
     Count
 };
 // clang-format on

@@ -98,6 +98,7 @@ constexpr std::array<ColorRow, static_cast<std::size_t>(Count)> kColors{{
     {DiffAdded, "DiffAdded", 0x186f4e, 0x5fcf9f, 0x5cf0b0},
     {DiffRemoved, "DiffRemoved", 0xb3261e, 0xff8f84, 0xff9c92},
     {DiffChanged, "DiffChanged", 0x9c3f7a, 0xe79bc9, 0xffa8dc},
+    {DiffMoved, "DiffMoved", 0x2b5fb0, 0x8ab6ff, 0x9cc4ff},
     {WhyMark, "WhyMark", 0x0b7f8a, 0x3fd0da, 0x66f0ff},
 }};
 
@@ -218,7 +219,7 @@ constexpr TextPair kTextPairs[] = {
     {ModuleSubtitle, ModuleFill1}, {ModuleSubtitle, ModuleFill2}, {ModuleSubtitle, ModuleFill3},
     {ModuleSubtitle, ModuleFill4}, {ModuleSubtitle, ModuleFill5}, {StubText, StubFill},
     {PlotLabel, PlotBackground}, {PlotLabel, Panel}, {MarkInk, NanMark}, {MarkInk, InfMark},
-    {DiffAdded, Base}, {DiffRemoved, Base}, {DiffChanged, Base},
+    {DiffAdded, Base}, {DiffRemoved, Base}, {DiffChanged, Base}, {DiffMoved, Base},
 };
 // clang-format on
 

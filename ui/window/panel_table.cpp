@@ -2,6 +2,7 @@
 
 #include "ui/panels/breakpoints/breakpoints_panel.h"
 #include "ui/panels/comparison/comparison_panel.h"
+#include "ui/panels/differences/differences_panel.h"
 #include "ui/panels/edits/edits_panel.h"
 #include "ui/panels/findings/findings_panel.h"
 #include "ui/panels/inputs/inputs_panel.h"
@@ -15,6 +16,7 @@
 #include "ui/panels/problems/problems_panel.h"
 #include "ui/panels/profile/profile_panel.h"
 #include "ui/panels/summary/summary_panel.h"
+#include "ui/panels/sweep/sweep_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/test_cases/test_cases_panel.h"
 #include "ui/panels/timeline/timeline_panel.h"
@@ -27,12 +29,12 @@ namespace sonde::window {
 
 const std::vector<panels::PanelInfo>& panelTable() {
     static const std::vector<panels::PanelInfo> table{
-        panels::moduleTreePanel(),   panels::summaryPanel(),   panels::inputsPanel(),     panels::nodeDetailsPanel(),
-        panels::tensorViewerPanel(), panels::watchListPanel(), panels::nodeTablePanel(),  panels::operatorsPanel(),
-        panels::instancesPanel(),    panels::problemsPanel(),  panels::comparisonPanel(), panels::testCasesPanel(),
-        panels::logPanel(),          panels::tracingPanel(),   panels::passesPanel(),     panels::timelinePanel(),
-        panels::breakpointsPanel(),  panels::whyPanel(),       panels::editsPanel(),      panels::profilePanel(),
-        panels::findingsPanel(),     panels::weightsPanel(),
+        panels::moduleTreePanel(),   panels::summaryPanel(),   panels::inputsPanel(),      panels::nodeDetailsPanel(),
+        panels::tensorViewerPanel(), panels::watchListPanel(), panels::nodeTablePanel(),   panels::operatorsPanel(),
+        panels::instancesPanel(),    panels::problemsPanel(),  panels::comparisonPanel(),  panels::testCasesPanel(),
+        panels::logPanel(),          panels::tracingPanel(),   panels::passesPanel(),      panels::timelinePanel(),
+        panels::breakpointsPanel(),  panels::whyPanel(),       panels::editsPanel(),       panels::profilePanel(),
+        panels::findingsPanel(),     panels::weightsPanel(),   panels::differencesPanel(), panels::sweepPanel(),
     };
     return table;
 }

@@ -17,6 +17,8 @@
 #include "core/io/image/image.h"
 #include "core/session/output_check.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/second_model.h"
+#include "ui/context/sweeps.h"
 #include "ui/dialogs/help_viewer.h"
 #include "ui/models/node_columns.h"
 #include "ui/theme/theme.h"
@@ -67,6 +69,8 @@ ScriptVerbs::ScriptVerbs(MainWindow& window, const QString& folder, QObject* par
     connect(&window.context().edits(), &context::Edits::refused, this, [this](QObject* asker, const Error& error) {
         if (asker == this) m_loadError = error;
     });
+    connect(&window.context().second(), &context::SecondModel::failed, this,
+            [this] { m_loadError = usageError("the model to compare with cannot be opened"); });
     // A line that opens a library shows the question of the window, which can be photographed; nothing has run.
     connect(&window.context().loader(), &context::Loader::consentRequested, this, [this] {
         if (!m_opensFirst) m_loadError.reset();
@@ -76,6 +80,9 @@ ScriptVerbs::ScriptVerbs(MainWindow& window, const QString& folder, QObject* par
 std::optional<Error> ScriptVerbs::takeFailure() {
     m_opensFirst = false;
     if (m_loadError) return std::exchange(m_loadError, {});
+    if (std::exchange(m_awaitsSweep, false))
+        if (const QString failure = m_window.context().sweeps().failure(); !failure.isEmpty())
+            return usageError("the sweep ended early: " + failure.toStdString());
     if (const QString name = std::exchange(m_awaitedInput, {}); !name.isEmpty())
         if (const context::ModelInput* input = m_window.context().inputs().find(name); input && input->error)
             return input->error;

@@ -34,6 +34,8 @@ class ScriptVerbs : public QObject {
     Done editValue(const QString& line) { return addEdit(line, false); }
     Done compare(const QString& with);
     Done goToDifference(const QString& which);
+    Done diffModels(const QString& how);
+    Done sweep(const QString& line);
     Done watch(const QString& node);
     Done end(const QString& node);
     Done clear(const QString& rest);
@@ -93,6 +95,7 @@ class ScriptVerbs : public QObject {
     bool m_opensFirst = false;
     std::optional<base::Error> m_loadError;  ///< of what the last command began: opening, comparing, editing …
     bool m_awaitsRun = false;                ///< whether it was refused is seen when all is idle
+    bool m_awaitsSweep = false;              ///< why it did not begin is known then
     QString m_awaitedInput;                  ///< that was given a value, which is read by then; empty: none
 };
 

@@ -8,7 +8,9 @@
 
 #include "ui/canvas/graph_canvas.h"
 #include "ui/context/findings.h"
+#include "ui/context/second_model.h"
 #include "ui/context/stored.h"
+#include "ui/context/sweeps.h"
 #include "ui/models/node_columns.h"
 #include "ui/theme/theme.h"
 #include "ui/window/graph_steps.h"
@@ -45,6 +47,8 @@ WindowActions::WindowActions(const WindowParts& parts) : m_parts(parts) {
     bindHelp();
 }
 
+context::CanvasState& WindowActions::shown() { return m_parts.canvases.active()->state(); }
+
 void WindowActions::bindCamera(const char* id, void (CanvasView::*act)()) {
     bind(QLatin1String(id), [this, act] { (m_parts.canvases.active()->view().*act)(); });
 }
@@ -57,6 +61,8 @@ void WindowActions::bindFiles() {
     bind("file.open", [this] { m_parts.dialogs.askForModel(); });
     bind("file.open_beside", [this] { m_parts.dialogs.askForModelBeside(); });
     bind("file.open_builtin", [this] { m_parts.dialogs.askForBuiltIn(); });
+    bind("file.compare_model", [this] { m_parts.dialogs.askForComparedModel(); });
+    bind("file.close_compared", [this] { m_parts.context.second().close(); });
     bindToggle("file.link", [this](bool on) { m_parts.links.setLinked(on); });
     bind("file.reload", [this] { m_parts.context.loader().reload(); });
     bind("file.close", [this] { m_parts.context.loader().close(); });
@@ -179,7 +185,11 @@ void WindowActions::bindCanvases() {
     WindowCanvases* canvases = &m_parts.canvases;
     bindToggle("view.split", [canvases](bool) { canvases->toggleSplit(Qt::Horizontal); });
     bindToggle("view.split_stacked", [canvases](bool) { canvases->toggleSplit(Qt::Vertical); });
-    bind("view.close_canvas", [this] { m_parts.canvases.close(m_parts.context.canvases().activeNumber()); });
+    bind("view.close_canvas", [this] {
+        canvas::GraphCanvas* const compared = m_parts.canvases.compared();
+        if (compared && m_parts.canvases.active() == compared) m_parts.context.second().close();
+        else m_parts.canvases.close(m_parts.context.canvases().activeNumber());
+    });
     bind("view.next_canvas", [canvases] { canvases->focusNext(); });
 }
 
@@ -234,6 +244,7 @@ void WindowActions::bindRun() {
     bind("run.cancel", [this] { cancelWork(); });
     bindToggle("run.live", [this](bool on) { m_parts.context.runs().setLive(on); });
     bind("run.test_cases", [this] { m_parts.context.testCases().run(); });
+    bind("run.sweep", [this] { m_parts.dialogs.askForSweep(); });
     bind("run.measure", [this] { m_parts.context.valueMeasures().compute(); });
 }
 
@@ -306,6 +317,11 @@ void WindowActions::bindCompare() {
     bind("compare.next", [steps] { steps->goToDifference(1); });
     bind("compare.previous", [steps] { steps->goToDifference(-1); });
     bind("compare.worst", [steps] { steps->goToWorst(); });
+    context::SecondModel* second = &m_parts.context.second();
+    bind("compare.run_both", [second] { second->runBoth(); });
+    bind("compare.pair", [second] { second->pairSelected(); });
+    bind("compare.unpair", [second] { second->unpairSelected(); });
+    bindToggle("compare.link_cameras", [second](bool on) { second->setCamerasLinked(on); });
 }
 
 void WindowActions::bindHelp() {
@@ -317,6 +333,8 @@ void WindowActions::bindHelp() {
 
 void WindowActions::cancelWork() {
     if (m_parts.context.runs().isRunning()) m_parts.context.runs().cancel();
+    else if (m_parts.context.sweeps().isActive()) m_parts.context.sweeps().cancel();
+    else if (m_parts.context.second().isBusy()) m_parts.context.second().cancel();
     else if (m_parts.context.testCases().isActive()) m_parts.context.testCases().cancel();
     else if (m_parts.context.debugger().isShown()) m_parts.context.debugger().cancel();
     else if (m_parts.context.findings().isActive()) m_parts.context.findings().cancel();

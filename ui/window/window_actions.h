@@ -30,7 +30,7 @@ class WindowActions : public QObject {
     void bindCamera(const char* id, void (canvas::CanvasView::*act)());
     void bindCanvas(const char* id, void (canvas::CanvasNavigation::*act)());
     /// What is shown of the model on the canvas in use.
-    context::CanvasState& shown() { return m_parts.context.canvases().active(); }
+    context::CanvasState& shown();
 
     void bindFiles();
     void bindEdit();

@@ -2,6 +2,9 @@
 
 #include <QObject>
 
+#include <memory>
+#include <vector>
+
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 
@@ -15,17 +18,23 @@ namespace sonde::window {
 
 class FocusBar;
 
-/// One or two canvases beside each other, and the bar above the one in use that tells what is left out.
+class LinkedCameras;
+
+/// One or two canvases beside each other, and the bar above the one in use that tells what is left out. While another
+/// model is compared, a canvas on that is beside them.
 class WindowCanvases : public QObject {
     Q_OBJECT
   public:
     /// The canvases are in a splitter in `page`. All must outlive it.
     WindowCanvases(QWidget& page, context::InspectorContext& context, actions::ActionRegistry& actions);
+    ~WindowCanvases() override;
 
     /// The canvas in use: the only one, or of two the one where the user worked last.
     canvas::GraphCanvas* active() const;
     /// The first (0) or second (1) canvas; null if there is no second.
     canvas::GraphCanvas* at(int number) const { return number == 0 ? m_first : m_second; }
+    /// The one on the model that is compared; null if there is none.
+    canvas::GraphCanvas* compared() const { return m_compared; }
     /// Those that there are.
     std::vector<canvas::GraphCanvas*> all() const;
     bool isSplit() const { return m_second != nullptr; }
@@ -63,7 +72,14 @@ class WindowCanvases : public QObject {
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
-    canvas::GraphCanvas* add(int number);
+    canvas::GraphCanvas* add(context::InspectorContext& context, int number);
+    /// Of the canvases on the window's own model.
+    canvas::GraphCanvas* activeOwn() const;
+    void addCompared();
+    void removeCompared();
+    void setInUse(bool isCompared);
+    void refreshBeside();
+    void refreshTitles();
     void addSecond(Qt::Orientation direction);
     void restoreSplit(const QString& text);
     void follow();
@@ -73,7 +89,10 @@ class WindowCanvases : public QObject {
     actions::ActionRegistry& m_actions;
     QSplitter* m_splitter;
     canvas::GraphCanvas* m_first;
-    canvas::GraphCanvas* m_second = nullptr;  ///< only while the window is split
+    canvas::GraphCanvas* m_second = nullptr;    ///< only while the window is split
+    canvas::GraphCanvas* m_compared = nullptr;  ///< only while another model is compared
+    bool m_isComparedInUse = false;
+    std::unique_ptr<LinkedCameras> m_cameras;
     FocusBar* m_focusBar;
 };
 

@@ -11,7 +11,9 @@
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/item_text.h"
+#include "ui/context/second_model.h"
 #include "ui/context/stored.h"
+#include "ui/context/sweeps.h"
 #include "ui/context/text.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/builtin_dialog.h"
@@ -21,6 +23,7 @@
 #include "ui/dialogs/report_dialog.h"
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
+#include "ui/dialogs/sweep_dialog.h"
 #include "ui/window/last_folder.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/report_writer.h"
@@ -65,10 +68,24 @@ WindowDialogs::WindowDialogs(QWidget& window, context::InspectorContext& context
                              const WindowCanvases& canvases)
     : m_window(window), m_context(context), m_actions(actions), m_canvases(canvases) {}
 
-void WindowDialogs::chooseModel(void (WindowDialogs::*chosen)(const QString& location)) {
-    auto* dialog = new QFileDialog(&m_window, tr("Open a Model"), lastFolder());
+QFileDialog* WindowDialogs::modelDialog(const QString& title) {
+    auto* dialog = new QFileDialog(&m_window, title, lastFolder());
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters({tr("Models (%1)").arg(modelPatterns()), tr("All files (*)")});
+    return dialog;
+}
+
+void WindowDialogs::askForComparedModel() {
+    QFileDialog* dialog = modelDialog(tr("Compare with Model"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
+        keepFolder(file);
+        m_context.second().open(file);
+    });
+    open(dialog);
+}
+
+void WindowDialogs::chooseModel(void (WindowDialogs::*chosen)(const QString& location)) {
+    QFileDialog* dialog = modelDialog(tr("Open a Model"));
     connect(dialog, &QFileDialog::fileSelected, this, [this, chosen](const QString& file) {
         keepFolder(file);
         Q_EMIT(this->*chosen)(file);
@@ -132,6 +149,23 @@ void WindowDialogs::compareWithFile() {
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters({tr("Reference values and models (*.npz *.onnx *.pt)"), tr("All files (*)")});
     connect(dialog, &QFileDialog::fileSelected, &m_context.comparison(), &context::Comparison::withFile);
+    open(dialog);
+}
+
+/// Begins with what was chosen last for this model, else with its watch points.
+void WindowDialogs::askForSweep() {
+    if (!m_context.model().isOpen()) return;
+    const graph::InternalGraph& graph = m_context.model().graph();
+    context::SweepChoice choice = m_context.sweeps().choice();
+    if (choice.inputs.isEmpty())
+        for (const graph::NodeId node : m_context.points().watched())
+            choice.watched << QString::fromStdString(graph.node(node).name);
+    QStringList nodes;
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i)
+        if (!graph.isErased(graph.node(graph::NodeId(i)).producer))
+            nodes << QString::fromStdString(graph.node(graph::NodeId(i)).name);
+    auto* dialog = new dialogs::SweepDialog(choice, nodes, lastFolder(), &m_window);
+    connect(dialog, &dialogs::SweepDialog::chosen, &m_context.sweeps(), &context::Sweeps::start);
     open(dialog);
 }
 

@@ -5,6 +5,8 @@
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 
+class QFileDialog;
+
 namespace sonde::dialogs {
 class ExportDialog;
 class ReportDialog;
@@ -32,6 +34,8 @@ class WindowDialogs : public QObject {
   public Q_SLOTS:
     void askForModel();
     void askForModelBeside();
+    /// The model to compare side by side with the open one.
+    void askForComparedModel();
     void askForBuiltIn();
     /// Writes the session file now; asks for one if there is none yet.
     void saveSession();
@@ -39,6 +43,7 @@ class WindowDialogs : public QObject {
     /// Asks for the model of a session file, which is then opened with it.
     void askForSessionModel(const sonde::context::SessionQuestion& question);
     void compareWithFile();
+    void askForSweep();
     void showExport();
     void showReport();
     void showSettings();
@@ -59,6 +64,7 @@ class WindowDialogs : public QObject {
     void comparisonBesideChosen(const QString& location);
 
   private:
+    QFileDialog* modelDialog(const QString& title);
     void chooseModel(void (WindowDialogs::*chosen)(const QString& location));
     QStringList labelExample(const context::LabelRules& rules) const;
 

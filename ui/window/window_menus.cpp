@@ -8,6 +8,9 @@
 #include <QToolButton>
 
 #include "core/document/test_cases.h"
+#include "ui/canvas/graph_canvas.h"
+#include "ui/context/second_model.h"
+#include "ui/context/sweeps.h"
 #include "ui/context/why.h"
 #include "ui/models/node_columns.h"
 #include "ui/models/node_text.h"
@@ -126,6 +129,10 @@ void WindowMenus::connectParts() {
     connect(&context.breakpoints(), &context::Breakpoints::changed, this, &WindowMenus::refresh);
     connect(&context.why(), &context::Why::changed, this, &WindowMenus::refresh);
     connect(&context.edits(), &context::Edits::changed, this, &WindowMenus::refresh);
+    connect(&context.second(), &context::SecondModel::changed, this, &WindowMenus::refresh);
+    // Not for each row.
+    connect(&context.sweeps(), &context::Sweeps::reset, this, &WindowMenus::refresh);
+    connect(&context.sweeps(), &context::Sweeps::ended, this, &WindowMenus::refresh);
     connect(&m_parts.canvases, &WindowCanvases::changed, this, &WindowMenus::refresh);
     connect(&m_parts.output, &WindowOutput::busyChanged, this, &WindowMenus::refresh);
 }
@@ -135,7 +142,7 @@ actions::Needs WindowMenus::needs() const {
     const context::OpenModel& model = context.model();
     const context::Navigation& navigation = context.navigation();
     const context::Selection& selection = navigation.selection();
-    const context::CanvasState& shown = context.canvases().active();
+    const context::CanvasState& shown = m_parts.canvases.active()->state();
     const int own = selection.isNone() ? -1 : model.graphOfModule(selection.qualname);
     actions::Needs state = Need::Nothing;
     state.setFlag(Need::Model, model.isOpen());
@@ -143,6 +150,7 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::Module, selection.scope.valid());
     state.setFlag(Need::Idle, !context.runs().isRunning());
     state.setFlag(Need::Running, context.runs().isRunning() || context.testCases().isActive() ||
+                                     context.second().isBusy() || context.sweeps().isActive() ||
                                      m_parts.output.isBusy() || context.debugger().isShown());
     state.setFlag(Need::Debugged, context.debugger().isShown());
     state.setFlag(Need::Moving, context.debugger().isRunning());
@@ -162,7 +170,8 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::Passes, model.whole() && model.whole()->original);
     state.setFlag(Need::Dump, model.whole() && model.whole()->format == document::kDumpFormatName);
     state.setFlag(Need::Compared, context.comparison().isKnown());
-    state.setFlag(Need::TwoCanvases, m_parts.canvases.isSplit());
+    state.setFlag(Need::TwoCanvases, m_parts.canvases.all().size() > 1);
+    state.setFlag(Need::SecondModel, context.second().isOpen());
     state.setFlag(Need::Asked, context.why().isAsked());
     state.setFlag(Need::Breakpoints, !context.breakpoints().all().empty());
     state.setFlag(Need::Edited, context.edits().canUndo());
@@ -175,6 +184,9 @@ actions::Needs WindowMenus::needs() const {
 
 void WindowMenus::refresh() {
     m_parts.actions.setState(needs());
+    const context::SecondModel& second = m_parts.context.second();
+    m_parts.actions.action(QStringLiteral("compare.pair"))->setEnabled(second.canPair());
+    m_parts.actions.action(QStringLiteral("compare.unpair"))->setEnabled(second.canUnpair());
     refreshBookmarks();
     refreshChecks();
     refreshColors();
@@ -184,7 +196,7 @@ void WindowMenus::check(const char* id, bool on) { m_parts.actions.action(QLatin
 
 void WindowMenus::refreshChecks() {
     const context::InspectorContext& context = m_parts.context;
-    const context::CanvasState& shown = context.canvases().active();
+    const context::CanvasState& shown = m_parts.canvases.active()->state();
     const graph::NodeId node = m_parts.steps.actedOn();
     check("go.accept_bad", context.problems().isAccepted(node));
     check("run.watch", node.valid() && context.points().isWatched(node));
@@ -198,6 +210,7 @@ void WindowMenus::refreshChecks() {
     check("view.edge_widths", context.settings().edgeWidths());
     check("view.attributes", context.settings().showsAttributes());
     check("view.names", context.settings().showsNames());
+    check("compare.link_cameras", context.second().areCamerasLinked());
     check("view.split", m_parts.canvases.isSplit(Qt::Horizontal));
     check("view.split_stacked", m_parts.canvases.isSplit(Qt::Vertical));
 }

@@ -9,6 +9,7 @@
 
 #include "ui/context/count_text.h"
 #include "ui/context/findings.h"
+#include "ui/context/second_model.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -86,7 +87,8 @@ void WindowStatus::connectContext() {
 void WindowStatus::connectProgress() {
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, this, [this] {
         if (m_context.findings().isActive() && !m_context.runs().isRunning()) return m_context.findings().cancel();
-        if (m_context.debugger().isRunning()) m_context.debugger().pause();
+        if (m_context.second().isBusy()) m_context.second().cancel();
+        else if (m_context.debugger().isRunning()) m_context.debugger().pause();
         else m_context.runs().isRunning() ? m_context.runs().cancel() : m_context.loader().cancel();
     });
     connect(&m_context.loader(), &context::Loader::loadStarted, this, [this](const QString& location) {
@@ -98,6 +100,15 @@ void WindowStatus::connectProgress() {
                                 static_cast<qint64>(progress.total));
     });
     connect(&m_context.loader(), &context::Loader::loadFailed, this, [this] { m_progress->finish(); });
+    connect(&m_context.second(), &context::SecondModel::progressed, this, [this](const base::Progress& progress) {
+        if (!m_progress->isActive()) m_progress->start(tr("Comparing models"));
+        m_progress->setProgress(QString::fromStdString(progress.what), static_cast<qint64>(progress.done),
+                                static_cast<qint64>(progress.total));
+    });
+    connect(&m_context.second(), &context::SecondModel::changed, this, [this] {
+        if (!m_context.second().isBusy() && !m_context.runs().isRunning() && !m_context.loader().isActive())
+            m_progress->finish();
+    });
     const auto finish = [this] {
         // Each place of a debugged run is told of; the run itself may go on.
         if (!m_context.debugger().isRunning()) m_progress->finish();

@@ -4,6 +4,7 @@
 
 #include "core/layout/outline.h"
 #include "core/session/reference_value.h"
+#include "ui/context/inspector_context.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
 
@@ -21,9 +22,13 @@ constexpr std::size_t kMaxInstances = 64;  ///< in a list to choose from
 
 PairedValue::PairedValue(session::Session& session, context::OpenModel& opened, context::Runs& runs,
                          context::Edits& edits, context::Debugger& debugger, context::Comparison& comparison,
-                         QObject* parent)
+                         context::SecondModel& second, QObject* parent)
     : QObject(parent), m_session(session), m_opened(opened), m_runs(runs), m_edits(edits), m_debugger(debugger),
-      m_comparison(comparison) {
+      m_comparison(comparison), m_second(second) {
+    connect(&second, &context::SecondModel::opened, this, &PairedValue::followSecond);
+    connect(&second, &context::SecondModel::changed, this, [this] {
+        if (m_wanted.kind == Kind::SecondModel) take();
+    });
     connect(&opened, &context::OpenModel::documentLeft, this, [this] {
         m_reading.abandon();
         m_of = m_pinned = {};
@@ -50,6 +55,7 @@ std::vector<PairedValue::Choice> PairedValue::choices(NodeId of) const {
     if (!m_opened.isOpen() || !of.valid()) return all;
     if (m_edits.isCounterfactual()) all.push_back({Kind::Baseline, {}});
     if (!referenceFile().isEmpty()) all.push_back({Kind::Reference, {}});
+    if (m_second.counterpart(of).valid()) all.push_back({Kind::SecondModel, {}});
     if (m_pinned.valid() && m_pinned != of) all.push_back({Kind::Node, m_pinned});
     if (!m_opened.outline()) return all;
     for (const NodeId node : m_opened.outline()->counterparts(of)) {
@@ -69,6 +75,7 @@ QString PairedValue::titleOf(const Choice& choice) const {
         case Kind::None: return tr("One pane");
         case Kind::Baseline: return tr("Baseline");
         case Kind::Reference: return tr("Reference");
+        case Kind::SecondModel: return tr("Second model");
         case Kind::Node: break;
     }
     const graph::Node& node = m_opened.graph().node(choice.node);
@@ -98,7 +105,24 @@ void PairedValue::take() {
     fetch();
 }
 
+const tensor::Value* PairedValue::valueOfSecond() const {
+    const graph::NodeId there = m_second.isOpen() ? m_second.counterpart(m_of) : NodeId();
+    return there.valid() ? m_second.context()->runs().value(there) : nullptr;
+}
+
+/// Its values come and go with its own runs.
+void PairedValue::followSecond() {
+    context::Runs& runs = m_second.context()->runs();
+    connect(&runs, &context::Runs::runFinished, this, [this] {
+        if (m_choice.kind == Kind::SecondModel) fetch();
+    });
+    connect(&runs, &context::Runs::valueArrived, this, [this](NodeId node) {
+        if (m_choice.kind == Kind::SecondModel && node == m_second.counterpart(m_of)) Q_EMIT changed();
+    });
+}
+
 const tensor::Value* PairedValue::value() const {
+    if (m_choice.kind == Kind::SecondModel) return valueOfSecond();
     if (m_choice.kind == Kind::Node) return m_opened.isOpen() ? m_runs.value(m_choice.node) : nullptr;
     return m_value ? &*m_value : nullptr;
 }
@@ -113,6 +137,13 @@ void PairedValue::fetch() {
             if (!m_runs.value(m_choice.node)) m_runs.requestValue(m_choice.node);
             m_missing = m_runs.recording() ? tr("There is no value at this place") : tr("Run the model to see it");
             break;
+        case Kind::SecondModel: {
+            context::Runs& runs = m_second.context()->runs();
+            if (!valueOfSecond()) runs.requestValue(m_second.counterpart(m_of));
+            m_missing = runs.recording() ? tr("There is no value at this place")
+                                         : tr("Run both models to see it (Ctrl+Alt+Shift+K)");
+            break;
+        }
         case Kind::Baseline: {
             const auto baseline = m_session.debugger().baselineRun();
             if (!baseline) break;

@@ -13,22 +13,24 @@
 #include "ui/context/job.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
+#include "ui/context/second_model.h"
 
 namespace sonde::panels {
 
-/// The value that is looked at beside that of a node: without the edits, of the reference, of another node, or of the
-/// same node in another instance of a repeated block. What is not there is asked for.
+/// The value that is looked at beside that of a node: without the edits, of the reference, of the model beside this
+/// one, of another node, or of the same node in another instance of a repeated block. What is not there is asked for.
 class PairedValue : public QObject {
     Q_OBJECT
   public:
     struct Choice {
-        enum class Kind { None, Baseline, Reference, Node } kind = Kind::None;
+        enum class Kind { None, Baseline, Reference, SecondModel, Node } kind = Kind::None;
         graph::NodeId node;  ///< of Node
         bool operator==(const Choice&) const = default;
     };
 
     PairedValue(session::Session& session, context::OpenModel& opened, context::Runs& runs, context::Edits& edits,
-                context::Debugger& debugger, context::Comparison& comparison, QObject* parent = nullptr);
+                context::Debugger& debugger, context::Comparison& comparison, context::SecondModel& second,
+                QObject* parent = nullptr);
     ~PairedValue() override;
 
     /// What can be looked at beside a node, None first. A node that was pinned is among them.
@@ -58,6 +60,9 @@ class PairedValue : public QObject {
 
   private:
     void take();
+    void followSecond();
+    /// What is asked for of the other model; null: there is none, or it has no such node.
+    const tensor::Value* valueOfSecond() const;
     void fetch();
     void arrived(quint64 number, base::Result<tensor::Value> value);
 
@@ -67,6 +72,7 @@ class PairedValue : public QObject {
     context::Edits& m_edits;
     context::Debugger& m_debugger;
     context::Comparison& m_comparison;
+    context::SecondModel& m_second;
     context::Job m_reading;
     Choice m_wanted;  ///< by the user
     Choice m_choice;  ///< the same, or None where there is no such value

@@ -70,14 +70,17 @@ base::Result<void> TensorViewerPanel::showBeside(const QString& what) {
     if (what == u"off") m_paired->choose({});
     else if (what == u"baseline") m_paired->choose({Kind::Baseline, {}});
     else if (what == u"reference") m_paired->choose({Kind::Reference, {}});
+    else if (what == u"second") m_paired->choose({Kind::SecondModel, {}});
     else {
         SONDE_ASSIGN(const graph::NodeId node, m_opened.document()->findNode(what.toStdString()));
         m_paired->pin(node);
     }
     if (what != u"off" && !m_paired->isChosen()) {
         m_paired->choose({});
-        return base::usageError("there is no such value beside this one", what.toStdString(),
-                                "off, baseline of a run with edits, reference after compare FILE.npz, or a node");
+        return base::usageError(
+            "there is no such value beside this one", what.toStdString(),
+            "off, baseline of a run with edits, reference after compare FILE.npz, second after diff MODEL, "
+            "or a node");
     }
     return {};
 }

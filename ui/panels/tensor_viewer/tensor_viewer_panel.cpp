@@ -39,7 +39,8 @@ using context::InspectorContext;
 TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                      context::Inputs& inputs, context::Messages& messages,
                                      context::Comparison& comparison, context::Why& why, context::Gradients& gradients,
-                                     context::Edits& edits, context::Debugger& debugger, session::Session& session)
+                                     context::Edits& edits, context::Debugger& debugger, context::SecondModel& second,
+                                     session::Session& session)
     : m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages), m_comparison(comparison),
       m_why(why), m_gradients(gradients), m_edits(edits), m_debugger(debugger), m_stack(new QStackedWidget(this)),
       m_page(new QWidget(m_stack)), m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
@@ -48,8 +49,8 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
       m_beside(new QComboBox(m_page)),
       m_twoPanes(widgets::makeToolButton(QStringLiteral("compare"), tr("Two panes (Alt+Shift+I)"), m_page)),
       m_pair(new ValuePair(m_page)),
-      m_paired(new PairedValue(session, opened, runs, edits, debugger, comparison, this)), m_viewer(m_pair->first()),
-      m_empty(new widgets::EmptyState(QStringLiteral("tensor"), {}, {}, {}, m_stack)) {
+      m_paired(new PairedValue(session, opened, runs, edits, debugger, comparison, second, this)),
+      m_viewer(m_pair->first()), m_empty(new widgets::EmptyState(QStringLiteral("tensor"), {}, {}, {}, m_stack)) {
     buildHeader();
     connectEdits();
     connectPair();
@@ -422,7 +423,7 @@ PanelInfo tensorViewerPanel() {
         auto* panel =
             new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
                                   inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
-                                  inspector.edits(), inspector.debugger(), inspector.session());
+                                  inspector.edits(), inspector.debugger(), inspector.second(), inspector.session());
         panel->viewer()->setOutputCheck([&inspector](const std::filesystem::path& file) {
             return session::checkOutput(inspector.session(), file);
         });
@@ -432,7 +433,7 @@ PanelInfo tensorViewerPanel() {
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<TensorViewerPanel&>(panel).join(host); };
     info.commands = {
         {"view", "heatmap|histogram|table|image|channels|line", "show the selected tensor like that", showView},
-        {"beside", "off|baseline|reference|NODE", "what is in the second pane of the tensor panel",
+        {"beside", "off|baseline|reference|second|NODE", "what is in the second pane of the tensor panel",
          [](QWidget& panel, const PanelHost&, const QString& what) {
              return static_cast<TensorViewerPanel&>(panel).showBeside(what);
          }},

@@ -12,6 +12,7 @@
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
+#include "ui/context/second_model.h"
 #include "ui/context/why.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
@@ -44,7 +45,7 @@ class TensorViewerPanel : public Panel {
     TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                       context::Inputs& inputs, context::Messages& messages, context::Comparison& comparison,
                       context::Why& why, context::Gradients& gradients, context::Edits& edits,
-                      context::Debugger& debugger, session::Session& session);
+                      context::Debugger& debugger, context::SecondModel& second, session::Session& session);
 
     TensorViewer* viewer() const { return m_viewer; }
     ValuePair* pair() const { return m_pair; }
