@@ -22,10 +22,12 @@ struct Variables {
 
 // clang-format off
 constexpr Variables kVariables[] = {
+    {"core/base/activity_log.cpp", 2, "memory is taken where no log is passed"},
     {"core/base/current_stop.cpp", 1, "code of models is handed no WorkContext"},
     {"core/base/mapped_file.cpp", 1, "readers map files many calls below whoever opens a model"},
     {"core/base/stack_room.cpp", 1, "the end of the thread's own stack, asked for once"},
     {"core/base/thread_pool.cpp", 1, "whether the thread works on a chunk"},
+    {"core/exec/run_trace.cpp", 1, "runs begin behind calls that pass no trace"},
     {"core/io/torchscript/run_state.cpp", 1, "Module::forward takes values only"},
     {"core/ops/kernels/epilogue.cpp", 1, "kernels ask for it behind calls that pass no epilogue"},
     {"core/ops/kernels/scratch.h", 2, "working memory that stays with the thread: fresh memory costs page faults"},

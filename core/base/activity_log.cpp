@@ -6,11 +6,13 @@ namespace sonde::base {
 
 namespace {
 
+/// Memory is taken where no log is passed; each thread writes to the log of the run that it works for.
 std::shared_ptr<ActivityLog>& currentLog() {
     thread_local std::shared_ptr<ActivityLog> log;
     return log;
 }
 
+/// Of what this thread takes: a kernel that packs weights allocates them as any tensor.
 thread_local MemoryKind kindOfValues = MemoryKind::Value;
 
 }  // namespace

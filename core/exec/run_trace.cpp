@@ -21,6 +21,7 @@ void forEachStorage(const tensor::Value& value, const Visit& visit) {
         for (const auto& [key, item] : value.dictItems()) forEachStorage(item, visit);
 }
 
+/// A run of this thread is begun behind calls that pass no trace.
 thread_local RunTrace* nextTrace = nullptr;
 
 }  // namespace
