@@ -7,6 +7,7 @@
 #include "core/session/session.h"
 #include "ui/context/messages.h"
 #include "ui/context/session_files.h"
+#include "ui/context/window_hint.h"
 
 namespace sonde::context {
 
@@ -41,7 +42,7 @@ session::FindingRequest FindingInputs::request(const base::WorkContext& work) co
         const auto& now = read.inputs[i];
         const std::optional<base::Error> error = !now.value ? std::optional(now.value.error()) : now.conflict;
         if (!rows[i].value && error) {
-            request.withoutCases = error->text();
+            request.withoutCases = windowText(*error).toStdString();
             return request;
         }
         values.push_back(rows[i].value ? *rows[i].value : *now.value);

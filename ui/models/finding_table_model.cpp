@@ -71,7 +71,7 @@ QVariant FindingTableModel::headerData(int section, Qt::Orientation orientation,
     static const char* const tips[ColumnCount] = {
         QT_TR_NOOP("error: results are wrong or not reproducible; warning: likely a fault; info: to be known"),
         QT_TR_NOOP("high: follows from the file or was measured; medium: likely; low: may be meant, or chance"),
-        QT_TR_NOOP("The id that sonde findings --list explains"),
+        QT_TR_NOOP("The kind of the finding, as reports and accepted findings name it"),
         QT_TR_NOOP("Equal findings are one row"),
         nullptr,
         nullptr};
