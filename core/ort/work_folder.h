@@ -29,6 +29,11 @@ class WorkFolder {
     }
     const std::filesystem::path& path() const { return m_path; }
 
+    /// Whether a file is in such a folder, with which it goes.
+    static bool holds(const std::filesystem::path& file) {
+        return file.parent_path().filename().string().starts_with("sonde-ort-");
+    }
+
   private:
     std::filesystem::path m_path;
 };

@@ -6,6 +6,7 @@
 
 #include "core/base/count_text.h"
 #include "core/base/number_text.h"
+#include "core/ort/work_folder.h"
 
 namespace sonde::session {
 
@@ -181,6 +182,7 @@ void Comparison::restoreReferences(std::vector<std::string> files, bool canRepea
 
 /// Before the others. Those that were compared with long ago are forgotten.
 void Comparison::noteReference(const std::string& path) {
+    if (ort::WorkFolder::holds(path)) return;  // nobody finds it again
     constexpr std::size_t kMaxNoted = 20;
     std::error_code ignored;
     const std::string noted =

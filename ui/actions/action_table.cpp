@@ -213,6 +213,9 @@ std::vector<ActionInfo> viewActions() {
         {"view.color_depth", "Dept&h", "View/Colour By/Cost",
          "Colour operations by the count of operations on the longest path to them", "tree", "Alt+Shift+Z",
          Scope::Window, Need::Nothing, true},
+        {"view.color_precision", "Precision b&y Node", "View/Colour By",
+         "Colour operations by the relative error of a lower precision", "precision", "Ctrl+Alt+Shift+U", Scope::Window,
+         Need::Nothing, true},
         {"view.labels", "Nod&e Labels…", "View", "Choose the text on the nodes", "details", "Ctrl+Shift+N"},
         {"view.text", "Grap&h as Text…", "View", "Show the visible graph as text, line by line", "list", "Ctrl+Shift+R",
          Scope::Window, Need::Model},
@@ -554,8 +557,8 @@ std::vector<ActionInfo> helpActions() {
 const std::vector<ActionInfo>& actionTable() {
     static const std::vector<ActionInfo> table = [] {
         std::vector<ActionInfo> rows;
-        for (auto part : {fileActions, editActions, viewActions, goActions, runActions, breakpointActions, valueActions,
-                          helpActions}) {
+        for (auto part : {fileActions, editActions, viewActions, goActions, runActions, otherRunActions,
+                          breakpointActions, valueActions, helpActions}) {
             std::vector<ActionInfo> some = part();
             rows.insert(rows.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
         }

@@ -51,6 +51,10 @@ Q_DECLARE_OPERATORS_FOR_FLAGS(Needs)
 /// alone.
 enum class Scope { Window, Canvas, Values };
 
+struct ActionInfo;
+/// A part of the table.
+std::vector<ActionInfo> otherRunActions();
+
 /// One thing that a person can ask for: everything that menus, tool bars and the shortcut editor need to know of it.
 struct ActionInfo {
     QString id;         ///< "run.start"; stable, settings are kept by it

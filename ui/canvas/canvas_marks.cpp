@@ -8,7 +8,9 @@
 
 #include "ui/canvas/previews.h"
 #include "ui/canvas/scene_selection.h"
+#include "ui/context/bisection.h"
 #include "ui/context/findings.h"
+#include "ui/context/precision.h"
 #include "ui/context/why.h"
 #include "ui/models/module_result.h"
 #include "ui/theme/theme.h"
@@ -100,7 +102,7 @@ class CanvasMarks::Flags {
 
 CanvasMarks::CanvasMarks(const CanvasView& view, context::InspectorContext& context)
     : m_view(view), m_context(context),
-      m_measures(context.model(), context.runs(), context.valueMeasures(), context.comparison()) {
+      m_measures(context.model(), context.runs(), context.valueMeasures(), context.comparison(), &context.precision()) {
     connectContext();
 }
 
@@ -118,6 +120,7 @@ void CanvasMarks::connectContext() {
     connect(&m_context.differenceMarks(), &context::DifferenceMarks::changed, this, &CanvasMarks::refresh);
     connect(&m_context.why(), &context::Why::changed, this, &CanvasMarks::refresh);
     connect(&m_context.findings(), &context::Findings::changed, this, &CanvasMarks::refresh);
+    connect(&m_context.bisection(), &context::Bisection::changed, this, &CanvasMarks::refresh);
     connect(&m_context.breakpoints(), &context::Breakpoints::changed, this, &CanvasMarks::refresh);
     for (const auto signal : {&context::Runs::runStarted, &context::Runs::runProgressed})
         connect(&m_context.runs(), signal, this, &CanvasMarks::refresh);
@@ -212,6 +215,8 @@ void CanvasMarks::markPoints(Flags& flags) const {
     for (const context::Why::Hop& hop : m_context.why().trail())
         if (hop.place.node.valid()) mark(hop.place.node, kWhy);
     markFindings(flags);
+    for (const graph::NodeId node : m_context.bisection().part()) mark(node, kBisected);
+    for (const graph::NodeId node : m_context.bisection().differing()) mark(node, kBisected | kDiffers);
     markBreakpoints(flags);
     for (const graph::ExprId id : m_untraced) flags.add(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) flags.add(id, flag);

@@ -49,6 +49,7 @@ QString CanvasText::spoken(ItemId id) const {
     if (flags & kBadValue) text += tr(", has NaN or infinite elements");
     if (flags & kFinding) text += tr(", has findings");
     if (flags & kDiffers) text += tr(", differs");
+    if (flags & kBisected) text += tr(", in the part found by a bisection");
     if (flags & kMatch) text += tr(", search match");
     if (flags & kBookmarked) text += tr(", bookmark");
     if (flags & kUntraced) text += tr(", not traced");

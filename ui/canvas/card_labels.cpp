@@ -98,7 +98,7 @@ std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rule
         std::vector<QString>& texts = labels->facts[field.name];
         if (!context || !context->model().isOpen()) continue;
         const models::NodeMeasures measures(context->model(), context->runs(), context->valueMeasures(),
-                                            context->comparison());
+                                            context->comparison(), &context->precision());
         texts.resize(context->model().graph().exprCount());
         for (const graph::ExprId id : context->model().graph().recursiveOrder(context->model().graph().mainId()))
             if (const auto& outputs = context->model().graph().expr(id).outputs; !outputs.empty())

@@ -25,6 +25,7 @@ QString whyUnknown(int column) {
     const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
     if (info.source == Source::Comparison) return QStringLiteral("not compared");
     if (info.source == Source::Weights) return QStringLiteral("no parameters");
+    if (info.source == Source::Precision) return QStringLiteral("not measured");
     if (column == models::BadColumn || column == models::ZerosColumn) return QStringLiteral("no statistics");
     if (info.source == Source::Values) return QStringLiteral("no statistics, or no finite element");
     if (column == models::TimeColumn) return QStringLiteral("not run");
@@ -153,6 +154,7 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
         m_note = info.source == Source::Values       ? QStringLiteral("available after a run")
                  : info.source == Source::Comparison ? measures.comparisonNote()
                  : info.source == Source::Weights    ? QStringLiteral("no weights were read")
+                 : info.source == Source::Precision  ? QStringLiteral("use Run \u203a Precision by Node first")
                                                      : measures.graphNote(column);
     }
     constexpr int kRamp = 16;

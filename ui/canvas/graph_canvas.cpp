@@ -13,6 +13,7 @@
 #include "ui/canvas/export.h"
 #include "ui/canvas/paging.h"
 #include "ui/context/background.h"
+#include "ui/context/precision.h"
 #include "ui/context/weights.h"
 #include "ui/theme/theme.h"
 
@@ -110,6 +111,7 @@ void GraphCanvas::connectContext() {
     });
     connect(&m_context.comparison(), &context::Comparison::changed, this, &GraphCanvas::valuesChanged);
     connect(&context::weightsOf(m_context), &context::Weights::layersChanged, this, &GraphCanvas::valuesChanged);
+    connect(&m_context.precision(), &context::Precision::changed, this, &GraphCanvas::valuesChanged);
 }
 
 void GraphCanvas::connectNavigation() {

@@ -74,6 +74,16 @@ void drawUnequal(QPainter& painter, QPointF centre, double radius, const QColor&
     painter.drawLine(centre + QPointF(0.3, -0.6) * radius, centre + QPointF(-0.3, 0.6) * radius);
 }
 
+/// Two bars that something is enclosed by.
+void drawBisected(QPainter& painter, QPointF centre, double radius, const QColor& background, const QColor& ink) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(background);
+    painter.drawEllipse(centre, radius, radius);
+    painter.setPen(QPen(ink, radius * 0.24, Qt::SolidLine, Qt::RoundCap));
+    for (const double x : {-0.35, 0.35})
+        painter.drawLine(centre + QPointF(x, -0.5) * radius, centre + QPointF(x, 0.5) * radius);
+}
+
 /// An arrow at the left, no wider than marks may be: what is selected has an outline too, but none.
 void drawCurrent(QPainter& painter, const QRectF& box, const QColor& color, const QColor& rim) {
     constexpr double kHalf = 7, kLength = 13;
@@ -215,6 +225,11 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
         painter.setBrush(Qt::NoBrush);
         painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), Card::kRadius + 2, Card::kRadius + 2);
     }
+    if (flags & kBisected) {
+        painter.setPen(QPen(m_style.color(ColorRole::ErrorMark), detail == Detail::Block ? 5 : 1.8, Qt::DotLine));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), Card::kRadius + 3, Card::kRadius + 3);
+    }
     // Dashed: a value that the model itself does not give.
     if (flags & (kEdited | kWhatIf)) {
         painter.setPen(QPen(m_style.color(ColorRole::DiffChanged), detail == Detail::Block ? 4 : 1.6, Qt::DashLine));
@@ -269,6 +284,10 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
                                : flags & kChanged ? ColorRole::DiffChanged
                                                   : ColorRole::DiffMoved;
         drawChange(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas), flags);
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & kBisected) {
+        drawBisected(painter, at, radius, m_style.color(ColorRole::ErrorMark), m_style.color(ColorRole::Canvas));
         at.rx() -= 2 * radius + 3;
     }
     if (flags & kDiffers) {

@@ -42,6 +42,7 @@ constexpr MarkRow kMarks[] = {
     {QT_TRANSLATE_NOOP("Legend", "NaN or infinite"), ColorRole::WarningMark, kBadValue, "!"},
     {QT_TRANSLATE_NOOP("Legend", "Finding of an audit"), ColorRole::Warning, kFinding, "\u2713"},
     {QT_TRANSLATE_NOOP("Legend", "Differs, above the tolerance"), ColorRole::ErrorMark, kDiffers, "\u2260"},
+    {QT_TRANSLATE_NOOP("Legend", "Part found by a bisection"), ColorRole::ErrorMark, kBisected, "\u2016"},
     {QT_TRANSLATE_NOOP("Legend", "Failed"), ColorRole::ErrorMark, kFailed, "!"},
     {QT_TRANSLATE_NOOP("Legend", "Not traced"), ColorRole::WarningMark, kUntraced, "!"},
     {QT_TRANSLATE_NOOP("Legend", "Search match"), ColorRole::SearchHit, kMatch, ""},

@@ -42,6 +42,7 @@ enum ItemFlag : ItemFlags {
     kEdited = 1 << 22,    ///< its value is overwritten, or that of a weight that it reads and that is not drawn
     kWhy = 1 << 23,       ///< a hop of "why this value"
     kFinding = 1 << 25,   ///< an audit found something there that nobody accepted
+    kBisected = 1 << 26,  ///< of the part in which another model gives other values
     kWhatIf = 1 << 24,    ///< its value in the run that is shown may be another one by edits
     kMoved = 1 << 26,     ///< the same operation is elsewhere in the model beside this one
 };

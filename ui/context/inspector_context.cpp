@@ -1,7 +1,10 @@
 #include "ui/context/inspector_context.h"
 
+#include "ui/context/bisection.h"
+#include "ui/context/engine.h"
 #include "ui/context/findings.h"
 #include "ui/context/gradients.h"
+#include "ui/context/precision.h"
 #include "ui/context/second_model.h"
 #include "ui/context/stored.h"
 #include "ui/context/sweeps.h"
@@ -128,6 +131,9 @@ InspectorContext::InspectorContext(QObject* parent)
       m_watches(m_session, m_debugger, m_messages),
       m_why(std::make_unique<Why>(m_session, m_debugger, m_runs, m_navigation, m_model)),
       m_gradients(std::make_unique<Gradients>(m_session, m_debugger, m_runs, m_model)),
+      m_bisection(std::make_unique<Bisection>(m_session, m_model)),
+      m_engine(std::make_unique<Engine>(m_session, m_model, m_comparison, m_messages)),
+      m_precision(std::make_unique<Precision>(m_session, m_model)),
       m_memory({m_session, m_model, m_navigation, m_canvases, m_inputs, m_runs, m_comparison}),
       m_sessionFiles(m_session, m_model, m_canvases, m_messages),
       m_findings(std::make_unique<Findings>(m_session, m_sessionFiles, m_messages)),
@@ -194,18 +200,18 @@ void InspectorContext::followCurrent() {
 }
 
 std::vector<QObject*> InspectorContext::parts() {
-    return {&m_summary,       &m_messages,      &m_model,           &m_navigation,  &m_points,
-            &m_notes,         &m_inputs,        &m_problems,        &m_debugger,    &m_breakpoints,
-            &m_edits,         &m_runs,          &m_canvases,        &m_settings,    &m_comparison,
-            &m_testCases,     &m_valueMeasures, &m_watches,         m_why.get(),    m_gradients.get(),
-            m_findings.get(), &m_loader,        &m_differenceMarks, m_second.get(), m_sweeps.get()};
+    return {&m_summary,     &m_messages,       &m_model,         &m_navigation,    &m_points,          &m_notes,
+            &m_inputs,      &m_problems,       &m_debugger,      &m_breakpoints,   &m_edits,           &m_runs,
+            &m_canvases,    &m_settings,       &m_comparison,    &m_testCases,     &m_valueMeasures,   &m_watches,
+            m_why.get(),    m_gradients.get(), m_findings.get(), &m_loader,        &m_differenceMarks, m_second.get(),
+            m_sweeps.get(), m_bisection.get(), m_engine.get(),   m_precision.get()};
 }
 
 bool InspectorContext::isBusy() const {
     return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
            m_edits.isBusy() || m_sessionFiles.isActive() || m_summary.isBusy() || m_why->isBusy() ||
            m_gradients->isBusy() || m_findings->isActive() || weightsOf(*this).isActive() || m_second->isBusy() ||
-           m_sweeps->isActive();
+           m_sweeps->isActive() || m_bisection->isBusy() || m_precision->isActive() || m_engine->isActive();
 }
 
 }  // namespace sonde::context

@@ -31,8 +31,11 @@
 
 namespace sonde::context {
 
+class Bisection;
+class Engine;
 class Findings;
 class Gradients;
+class Precision;
 class SecondModel;
 class Sweeps;
 class Why;
@@ -120,6 +123,15 @@ class InspectorContext : public QObject {
     /// What is other here than in the model beside it.
     DifferenceMarks& differenceMarks() { return m_differenceMarks; }
     const DifferenceMarks& differenceMarks() const { return m_differenceMarks; }
+    /// Where the model parts from another one.
+    Bisection& bisection() { return *m_bisection; }
+    const Bisection& bisection() const { return *m_bisection; }
+    /// ONNX Runtime as the reference of the comparison.
+    Engine& engine() { return *m_engine; }
+    const Engine& engine() const { return *m_engine; }
+    /// What a lower precision costs.
+    Precision& precision() { return *m_precision; }
+    const Precision& precision() const { return *m_precision; }
 
     /// The file that all of this is in, if it is in one.
     SessionFiles& sessionFiles() { return m_sessionFiles; }
@@ -160,6 +172,9 @@ class InspectorContext : public QObject {
     Watches m_watches;
     std::unique_ptr<Why> m_why;
     std::unique_ptr<Gradients> m_gradients;
+    std::unique_ptr<Bisection> m_bisection;
+    std::unique_ptr<Engine> m_engine;
+    std::unique_ptr<Precision> m_precision;
     ModelMemory m_memory;
     SessionFiles m_sessionFiles;
     std::unique_ptr<Findings> m_findings;

@@ -49,6 +49,7 @@ class Loader : public QObject {
     const document::OpenOptions& options() const { return m_options; }
     /// Libraries are loaded without asking (`sonde window --allow-native`).
     void setAllowsNative(bool allowed) { m_allowsNative = allowed; }
+    bool allowsNative() const { return m_allowsNative; }
     bool isActive() const { return m_load.isActive(); }
 
   public Q_SLOTS:

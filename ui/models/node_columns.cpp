@@ -12,7 +12,9 @@
 #include "core/session/model_info.h"
 #include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
+#include "ui/context/engine.h"
 #include "ui/context/model_counts.h"
+#include "ui/context/precision.h"
 #include "ui/context/value_measures.h"
 #include "ui/context/weight_measures.h"
 #include "ui/models/node_stats.h"
@@ -64,6 +66,10 @@ const std::vector<NodeColumn>& nodeColumns() {
         {QStringLiteral("activation"), QStringLiteral("Activation"), true, true, true, 90},
         {QStringLiteral("field"), QStringLiteral("Field"), true, false, true, 70},
         {QStringLiteral("depth"), QStringLiteral("Depth"), true, false, true, 70},
+        {QStringLiteral("engine_time"), QStringLiteral("Engine Time"), true, true, false, 90,
+         NodeColumn::Source::Comparison},
+        {QStringLiteral("precision"), QStringLiteral("Lower Precision"), true, false, true, 110,
+         NodeColumn::Source::Precision, false, true},
         {QStringLiteral("attributes"), QStringLiteral("Attributes"), false, false, false, 240},
         {QStringLiteral("source"), QStringLiteral("Source"), false, false, false, 160},
         {QStringLiteral("note"), QStringLiteral("Note"), false, false, false, 200},
@@ -141,7 +147,8 @@ int nodeColumnIndex(const QString& word) {
 
 QString nodeColumnText(int column, double number) {
     switch (column) {
-        case TimeColumn: return QStringLiteral("%1 ms").arg(number, 0, 'f', 3);
+        case TimeColumn:
+        case EngineTimeColumn: return QStringLiteral("%1 ms").arg(number, 0, 'f', 3);
         case MeanColumn:
         case DeviationColumn:
         case MinimumColumn:
@@ -150,7 +157,8 @@ QString nodeColumnText(int column, double number) {
         case WeightZerosColumn:
         case ZerosColumn: return QStringLiteral("%1 %").arg(number, 0, 'f', 1);
         case DifferenceColumn:
-        case RelativeColumn: return QString::number(number, 'g', 3);
+        case RelativeColumn:
+        case PrecisionColumn: return QString::number(number, 'g', 3);
         case IntensityColumn: return QString::number(number, 'g', 4);
         case FieldColumn:
             if (std::isinf(number)) return QStringLiteral("all");
@@ -253,6 +261,10 @@ std::optional<double> NodeMeasures::number(int column, NodeId id) const {
         case ActivationColumn:
         case FieldColumn:
         case DepthColumn: return m_opened.summary() ? ofSummary(column, node, *m_opened.summary()) : std::nullopt;
+        case EngineTimeColumn:
+            if (!m_engine || node.outputIndex > 0 || m_engine->elapsedNs(id) == 0) return std::nullopt;
+            return static_cast<double>(m_engine->elapsedNs(id)) / 1e6;
+        case PrecisionColumn: return m_precision ? m_precision->relativeError(id) : std::nullopt;
         case ElementsColumn:
             if (isCountedElsewhere(graph(), node)) return std::nullopt;
             return known(analysis::elementCount(node, m_runs.value(id)));
@@ -302,6 +314,7 @@ QString NodeMeasures::text(int column, NodeId id) const {
 
 bool NodeMeasures::isBad(int column, NodeId id) const {
     const NodeColumn::Source source = nodeColumns()[static_cast<std::size_t>(column)].source;
+    if (source == NodeColumn::Source::Precision || column == EngineTimeColumn) return false;
     if (source == NodeColumn::Source::Comparison) {
         const analysis::NodeDifference* found = m_comparison.of(id);
         return found && !found->ok;

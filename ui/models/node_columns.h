@@ -11,6 +11,11 @@
 #include "ui/context/runs.h"
 #include "ui/context/value_measures.h"
 
+namespace sonde::context {
+class Engine;
+class Precision;
+}  // namespace sonde::context
+
 namespace sonde::models {
 
 /// One thing that can be told of every node: a column of the node table, and what nodes may be coloured by.
@@ -21,9 +26,9 @@ struct NodeColumn {
     bool adds = false;     ///< the numbers of several nodes make a sum that means something
     bool colours = false;  ///< offered as a colouring
     int width = 100;       ///< of the table's column at first, in pixels
-    /// Where the numbers come from: a run of its own (ValueMeasures), a comparison, or the weights that were read
-    /// (Weights). Nothing is known before.
-    enum class Source { Graph, Values, Comparison, Weights } source = Source::Graph;
+    /// Where the numbers come from: a run of its own (ValueMeasures), a comparison, the weights that were read
+    /// (Weights), or the measuring of a lower precision. Nothing is known before.
+    enum class Source { Graph, Values, Comparison, Weights, Precision } source = Source::Graph;
     bool isSigned = false;     ///< less than 0 means as much as more: colours go both ways from 0
     bool logarithmic = false;  ///< numbers are apart by orders of magnitude
 };
@@ -34,7 +39,8 @@ enum NodeColumnIndex {
     ElementsColumn, BytesColumn, ParametersColumn, ReadersColumn, TimeColumn,
     MeanColumn, DeviationColumn, MinimumColumn, MaximumColumn, BadColumn, ZerosColumn, DifferenceColumn, RelativeColumn,
     WeightZerosColumn, WeightOutliersColumn, WeightDeviationColumn,
-    FlopsColumn, TrafficColumn, IntensityColumn, ActivationColumn, FieldColumn, DepthColumn, AttributesColumn, SourceColumn, NoteColumn, NodeColumnCount
+    FlopsColumn, TrafficColumn, IntensityColumn, ActivationColumn, FieldColumn, DepthColumn, EngineTimeColumn,
+    PrecisionColumn, AttributesColumn, SourceColumn, NoteColumn, NodeColumnCount
 };
 // clang-format on
 
@@ -59,8 +65,10 @@ struct ColumnSum {
 class NodeMeasures {
   public:
     NodeMeasures(const context::OpenModel& opened, const context::Runs& runs, const context::ValueMeasures& statistics,
-                 const context::Comparison& comparison)
-        : m_opened(opened), m_runs(runs), m_statistics(statistics), m_comparison(comparison) {}
+                 const context::Comparison& comparison, const context::Precision* precision = nullptr,
+                 const context::Engine* engine = nullptr)
+        : m_opened(opened), m_runs(runs), m_statistics(statistics), m_comparison(comparison), m_precision(precision),
+          m_engine(engine) {}
 
     const graph::InternalGraph& graph() const { return m_opened.graph(); }
     QString text(int column, graph::NodeId node) const;
@@ -95,6 +103,8 @@ class NodeMeasures {
     const context::Runs& m_runs;
     const context::ValueMeasures& m_statistics;
     const context::Comparison& m_comparison;
+    const context::Precision* m_precision;                    ///< null: nobody asks for its column
+    const context::Engine* m_engine;                          ///< the same
     mutable std::vector<std::int64_t> m_parameters, m_times;  // by ExprId
 };
 

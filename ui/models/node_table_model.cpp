@@ -6,6 +6,7 @@
 
 #include "ui/context/comparison.h"
 #include "ui/context/open_model.h"
+#include "ui/context/precision.h"
 #include "ui/context/runs.h"
 #include "ui/context/value_measures.h"
 #include "ui/models/short_text.h"
@@ -24,9 +25,10 @@ bool holdsNumbers(int column) {
 
 NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
                                context::ValueMeasures& statistics, context::Comparison& comparison,
-                               context::Notes& notes, context::Breakpoints& breakpoints, QObject* parent)
+                               context::Notes& notes, context::Breakpoints& breakpoints, context::Precision* precision,
+                               context::Engine* engine, QObject* parent)
     : QAbstractTableModel(parent), m_opened(opened), m_runs(runs), m_notes(notes), m_breakpoints(breakpoints),
-      m_measures(opened, runs, statistics, comparison) {
+      m_measures(opened, runs, statistics, comparison, precision, engine) {
     const auto take = [this] {
         beginResetModel();
         m_measures.reset();
@@ -56,8 +58,9 @@ NodeTableModel::NodeTableModel(context::OpenModel& opened, context::Runs& runs, 
         Q_EMIT dataChanged(index(0, ShapeColumn), index(rowCount() - 1, NodeColumnCount - 1));
     });
     const auto measured = [this] {
-        if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, MeanColumn), index(rowCount() - 1, RelativeColumn));
+        if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, MeanColumn), index(rowCount() - 1, PrecisionColumn));
     };
+    if (precision) connect(precision, &context::Precision::changed, this, measured);
     connect(&statistics, &context::ValueMeasures::changed, this, measured);
     connect(&comparison, &context::Comparison::changed, this, measured);
     connect(&notes, &context::Notes::changed, this, [this] {
@@ -94,7 +97,7 @@ QString NodeTableModel::text(int column, NodeId node) const {
 void NodeTableModel::followStaleness() {
     const bool isStale = !m_runs.staleReason().isEmpty();
     if (isStale == std::exchange(m_isStale, isStale) || m_nodes.empty()) return;
-    Q_EMIT dataChanged(index(0, TimeColumn), index(rowCount() - 1, RelativeColumn), {MutedRole, Qt::ToolTipRole});
+    Q_EMIT dataChanged(index(0, TimeColumn), index(rowCount() - 1, PrecisionColumn), {MutedRole, Qt::ToolTipRole});
 }
 
 QString NodeTableModel::staleReason(int column, NodeId node) const {

@@ -26,7 +26,8 @@ class NodeTableModel : public QAbstractTableModel {
   public:
     NodeTableModel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
                    context::ValueMeasures& statistics, context::Comparison& comparison, context::Notes& notes,
-                   context::Breakpoints& breakpoints, QObject* parent = nullptr);
+                   context::Breakpoints& breakpoints, context::Precision* precision = nullptr,
+                   context::Engine* engine = nullptr, QObject* parent = nullptr);
 
     graph::NodeId node(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ui/context/precision.h"
 #include "ui/context/weights.h"
 #include "ui/models/node_columns.h"
 
@@ -20,6 +21,7 @@ bool isFrom(const QString& id, Source source) {
 
 ComparisonColors::ComparisonColors(context::InspectorContext& context) : m_context(context) {
     connect(&context.comparison(), &context::Comparison::changed, this, &ComparisonColors::follow);
+    connect(&context.precision(), &context::Precision::changed, this, &ComparisonColors::follow);
     connect(&context.model(), &context::OpenModel::documentOpened, this, &ComparisonColors::follow);
     connect(&context.runs(), &context::Runs::runFinished, this, &ComparisonColors::measureIfNeeded);
     connect(&context.model(), &context::OpenModel::documentOpened, this, &ComparisonColors::measureIfNeeded);
@@ -29,17 +31,23 @@ ComparisonColors::ComparisonColors(context::InspectorContext& context) : m_conte
 
 QString ComparisonColors::lastingColumn() const {
     const QString column = m_context.settings().colorBy();
-    return isFrom(column, Source::Comparison) ? m_before : column;
+    return isFrom(column, Source::Comparison) || isFrom(column, Source::Precision) ? m_before : column;
 }
 
 void ComparisonColors::follow() {
-    const bool isKnown = m_context.comparison().isKnown();
+    followOne(Source::Comparison, m_context.comparison().isKnown(), m_showsComparison,
+              &ComparisonColors::differenceWanted);
+    followOne(Source::Precision, m_context.precision().report() != nullptr, m_showsPrecision,
+              &ComparisonColors::precisionWanted);
+}
+
+void ComparisonColors::followOne(Source source, bool isKnown, bool& wasKnown, void (ComparisonColors::*wanted)()) {
     const QString column = m_context.settings().colorBy();
-    const bool isColored = isFrom(column, Source::Comparison);
-    if (isKnown == std::exchange(m_showsComparison, isKnown)) return;
+    const bool isColored = isFrom(column, source);
+    if (isKnown == std::exchange(wasKnown, isKnown)) return;
     if (isKnown && !isColored) {
-        m_before = column;
-        Q_EMIT differenceWanted();
+        m_before = lastingColumn();
+        Q_EMIT(this->*wanted)();
     }
     if (!isKnown && isColored)
         m_context.settings().setColorBy(m_before.isEmpty() ? QStringLiteral("category") : m_before);

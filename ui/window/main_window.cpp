@@ -142,6 +142,8 @@ void MainWindow::connectParts() {
     connect(m_canvases.get(), &WindowCanvases::layoutFinished, m_status.get(), &WindowStatus::refresh);
     connect(m_colors.get(), &ComparisonColors::differenceWanted,
             m_actions.action(QStringLiteral("view.color_difference")), &QAction::trigger);
+    connect(m_colors.get(), &ComparisonColors::precisionWanted,
+            m_actions.action(QStringLiteral("view.color_precision")), &QAction::trigger);
     QAction* link = m_actions.action(QStringLiteral("file.link"));
     connect(m_links, &WindowLinks::linkedChanged, link, &QAction::setChecked);
 }

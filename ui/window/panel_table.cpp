@@ -1,5 +1,6 @@
 #include "ui/window/panel_table.h"
 
+#include "ui/panels/bisection/bisection_panel.h"
 #include "ui/panels/breakpoints/breakpoints_panel.h"
 #include "ui/panels/comparison/comparison_panel.h"
 #include "ui/panels/differences/differences_panel.h"
@@ -13,6 +14,7 @@
 #include "ui/panels/node_table/node_table_panel.h"
 #include "ui/panels/operators/operators_panel.h"
 #include "ui/panels/passes/passes_panel.h"
+#include "ui/panels/precision/precision_panel.h"
 #include "ui/panels/problems/problems_panel.h"
 #include "ui/panels/profile/profile_panel.h"
 #include "ui/panels/summary/summary_panel.h"
@@ -35,6 +37,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::logPanel(),          panels::tracingPanel(),   panels::passesPanel(),      panels::timelinePanel(),
         panels::breakpointsPanel(),  panels::whyPanel(),       panels::editsPanel(),       panels::profilePanel(),
         panels::findingsPanel(),     panels::weightsPanel(),   panels::differencesPanel(), panels::sweepPanel(),
+        panels::bisectionPanel(),    panels::precisionPanel(),
     };
     return table;
 }

@@ -224,6 +224,7 @@ Result<void> ScriptVerbs::clear(const QString&) {
 Result<void> ScriptVerbs::compare(const QString& with) {
     if (with == u"passes" && !m_window.actions().action(QStringLiteral("compare.passes"))->isEnabled())
         return usageError("no passes have run on this model");
+    if (with.startsWith(QLatin1String("ort="))) return compareWithEngine(with.mid(4));
     context::Comparison& comparison = m_window.context().comparison();
     comparison.clear();
     // What came of it is known when it has ended.

@@ -33,6 +33,9 @@ class ScriptVerbs : public QObject {
     Done setValue(const QString& line) { return addEdit(line, true); }
     Done editValue(const QString& line) { return addEdit(line, false); }
     Done compare(const QString& with);
+    Done bisect(const QString& with);
+    Done savePiece(const QString& file);
+    Done measurePrecision(const QString& how);
     Done goToDifference(const QString& which);
     Done diffModels(const QString& how);
     Done sweep(const QString& line);
@@ -85,6 +88,7 @@ class ScriptVerbs : public QObject {
     Done setExpanded(const QString& what, bool open);
     Done addEdit(const QString& line, bool isSet);
     Done writeExport(const QString& file, bool isBeside);
+    Done compareWithEngine(const QString& library);
     Done clickNode(const QString& text, bool twice);
     QWidget* keyTarget() const;
     QString inFolder(const QString& file) const;

@@ -7,7 +7,10 @@
 #include <algorithm>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/bisection.h"
+#include "ui/context/engine.h"
 #include "ui/context/findings.h"
+#include "ui/context/precision.h"
 #include "ui/context/second_model.h"
 #include "ui/context/stored.h"
 #include "ui/context/sweeps.h"
@@ -312,6 +315,9 @@ void WindowActions::bindCompare() {
     bind("compare.passes", [comparison] { comparison->withBeforePasses(); });
     bind("compare.unoptimised", [this] { m_parts.context.testCases().compareWithUnoptimised(); });
     bind("compare.file", [this] { m_parts.dialogs.compareWithFile(); });
+    bind("compare.engine", [this] { m_parts.dialogs.compareWithEngine(); });
+    bind("run.bisect", [this] { m_parts.dialogs.showBisect(); });
+    bind("run.precision", [this] { m_parts.dialogs.showPrecision(); });
     bind("compare.clear", [comparison] { comparison->clear(); });
     bind("compare.again", [comparison] { comparison->again(); });
     bind("compare.next", [steps] { steps->goToDifference(1); });
@@ -336,6 +342,9 @@ void WindowActions::cancelWork() {
     else if (m_parts.context.sweeps().isActive()) m_parts.context.sweeps().cancel();
     else if (m_parts.context.second().isBusy()) m_parts.context.second().cancel();
     else if (m_parts.context.testCases().isActive()) m_parts.context.testCases().cancel();
+    else if (m_parts.context.bisection().isActive()) m_parts.context.bisection().cancel();
+    else if (m_parts.context.engine().isActive()) m_parts.context.engine().cancel();
+    else if (m_parts.context.precision().isActive()) m_parts.context.precision().cancel();
     else if (m_parts.context.debugger().isShown()) m_parts.context.debugger().cancel();
     else if (m_parts.context.findings().isActive()) m_parts.context.findings().cancel();
     else m_parts.output.cancel();

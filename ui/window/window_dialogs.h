@@ -44,6 +44,10 @@ class WindowDialogs : public QObject {
     void askForSessionModel(const sonde::context::SessionQuestion& question);
     void compareWithFile();
     void askForSweep();
+    /// Asks for ONNX Runtime's library, and for the consent to run its code.
+    void compareWithEngine();
+    void showBisect();
+    void showPrecision();
     void showExport();
     void showReport();
     void showSettings();
@@ -66,6 +70,7 @@ class WindowDialogs : public QObject {
   private:
     QFileDialog* modelDialog(const QString& title);
     void chooseModel(void (WindowDialogs::*chosen)(const QString& location));
+    QString selectedQuery() const;
     QStringList labelExample(const context::LabelRules& rules) const;
 
     QWidget& m_window;

@@ -9,6 +9,9 @@
 
 #include "core/document/test_cases.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/bisection.h"
+#include "ui/context/engine.h"
+#include "ui/context/precision.h"
 #include "ui/context/second_model.h"
 #include "ui/context/sweeps.h"
 #include "ui/context/why.h"
@@ -128,6 +131,9 @@ void WindowMenus::connectParts() {
     connect(&context.problems(), &context::Problems::changed, this, &WindowMenus::refresh);
     connect(&context.breakpoints(), &context::Breakpoints::changed, this, &WindowMenus::refresh);
     connect(&context.why(), &context::Why::changed, this, &WindowMenus::refresh);
+    connect(&context.bisection(), &context::Bisection::changed, this, &WindowMenus::refresh);
+    connect(&context.precision(), &context::Precision::changed, this, &WindowMenus::refresh);
+    connect(&context.engine(), &context::Engine::changed, this, &WindowMenus::refresh);
     connect(&context.edits(), &context::Edits::changed, this, &WindowMenus::refresh);
     connect(&context.second(), &context::SecondModel::changed, this, &WindowMenus::refresh);
     // Not for each row.
@@ -149,9 +155,10 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::Selection, !selection.isNone());
     state.setFlag(Need::Module, selection.scope.valid());
     state.setFlag(Need::Idle, !context.runs().isRunning());
-    state.setFlag(Need::Running, context.runs().isRunning() || context.testCases().isActive() ||
-                                     context.second().isBusy() || context.sweeps().isActive() ||
-                                     m_parts.output.isBusy() || context.debugger().isShown());
+    state.setFlag(Need::Running,
+                  context.runs().isRunning() || context.testCases().isActive() || context.second().isBusy() ||
+                      context.sweeps().isActive() || m_parts.output.isBusy() || context.debugger().isShown() ||
+                      context.bisection().isActive() || context.precision().isActive() || context.engine().isActive());
     state.setFlag(Need::Debugged, context.debugger().isShown());
     state.setFlag(Need::Moving, context.debugger().isRunning());
     state.setFlag(Need::Values, context.runs().recording() != nullptr);

@@ -10,7 +10,9 @@
 
 #include "ui/actions/action_registry.h"
 #include "ui/context/count_text.h"
+#include "ui/context/engine.h"
 #include "ui/context/inspector_context.h"
+#include "ui/context/precision.h"
 #include "ui/context/selection.h"
 #include "ui/context/stored.h"
 #include "ui/context/value_measures.h"
@@ -28,9 +30,11 @@ using context::Selection;
 NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                                context::Inputs& inputs, context::Messages& messages, context::ValueMeasures& statistics,
                                context::Comparison& comparison, context::Notes& notes,
-                               context::Breakpoints& breakpoints, QWidget* parent)
+                               context::Breakpoints& breakpoints, context::Precision& precision,
+                               context::Engine& engine, QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
-      m_statistics(statistics), m_model(opened, runs, inputs, statistics, comparison, notes, breakpoints),
+      m_statistics(statistics),
+      m_model(opened, runs, inputs, statistics, comparison, notes, breakpoints, &precision, &engine),
       m_view(makeTableView(tr("All nodes"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
@@ -49,6 +53,17 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
     connect(&notes, &context::Notes::changed, this, showNotes);
     connect(&opened, &context::OpenModel::documentOpened, this, showNotes);
     showNotes();
+    // Times are beside each other.
+    QHeaderView* const header = m_view->horizontalHeader();
+    header->moveSection(header->visualIndex(models::EngineTimeColumn), header->visualIndex(models::TimeColumn) + 1);
+    // What only another run tells is there once it was made.
+    const auto showRuns = [this, &engine, &precision] {
+        m_view->setColumnHidden(models::EngineTimeColumn, !engine.isCompared());
+        m_view->setColumnHidden(models::PrecisionColumn, !precision.report());
+    };
+    connect(&comparison, &context::Comparison::changed, this, showRuns);
+    connect(&precision, &context::Precision::changed, this, showRuns);
+    showRuns();
     widgets::SearchField* filter = makeTableFilter(tr("Filter nodes"), this);
     filter->setToolTip(tr("Rows that hold each word; note:word looks in the column Note alone, note: finds all notes"));
     QHBoxLayout* top = stackTable(this, filter, m_count, m_view);
@@ -172,7 +187,8 @@ PanelInfo nodeTablePanel() {
                    [](InspectorContext& context) -> Panel* {
                        return new NodeTablePanel(context.model(), context.navigation(), context.runs(),
                                                  context.inputs(), context.messages(), context.valueMeasures(),
-                                                 context.comparison(), context.notes(), context.breakpoints());
+                                                 context.comparison(), context.notes(), context.breakpoints(),
+                                                 context.precision(), context.engine());
                    }};
     info.coming = PanelComing::OnDemand;
     info.join = [](QWidget& panel, const PanelHost& host) {

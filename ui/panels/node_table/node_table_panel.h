@@ -29,7 +29,7 @@ class NodeTablePanel : public Panel {
     NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                    context::Inputs& inputs, context::Messages& messages, context::ValueMeasures& statistics,
                    context::Comparison& comparison, context::Notes& notes, context::Breakpoints& breakpoints,
-                   QWidget* parent = nullptr);
+                   context::Precision& precision, context::Engine& engine, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     /// Writes the rows that are shown, in their order, with all columns.
     base::Result<void> writeCsv(const QString& path) const;

@@ -22,9 +22,10 @@ constexpr std::size_t kMaxInstances = 64;  ///< in a list to choose from
 
 PairedValue::PairedValue(session::Session& session, context::OpenModel& opened, context::Runs& runs,
                          context::Edits& edits, context::Debugger& debugger, context::Comparison& comparison,
-                         context::SecondModel& second, QObject* parent)
+                         context::SecondModel& second, context::Bisection& bisection, context::Engine& engine,
+                         QObject* parent)
     : QObject(parent), m_session(session), m_opened(opened), m_runs(runs), m_edits(edits), m_debugger(debugger),
-      m_comparison(comparison), m_second(second) {
+      m_comparison(comparison), m_second(second), m_bisection(bisection), m_engine(engine) {
     connect(&second, &context::SecondModel::opened, this, &PairedValue::followSecond);
     connect(&second, &context::SecondModel::changed, this, [this] {
         if (m_wanted.kind == Kind::SecondModel) take();
@@ -36,6 +37,9 @@ PairedValue::PairedValue(session::Session& session, context::OpenModel& opened, 
         m_wanted = m_choice = {};
         Q_EMIT changed();
     });
+    connect(&bisection, &context::Bisection::changed, this, [this] {
+        if (m_choice.kind == Kind::Bisection) take();
+    });
     connect(&runs, &context::Runs::valueArrived, this, [this](NodeId node) {
         if (m_choice.kind == Kind::Node && node == m_choice.node) Q_EMIT changed();
     });
@@ -44,6 +48,7 @@ PairedValue::PairedValue(session::Session& session, context::OpenModel& opened, 
 PairedValue::~PairedValue() { m_reading.abandon(); }
 
 QString PairedValue::referenceFile() const {
+    if (const QString file = m_engine.file(); !file.isEmpty()) return file;
     const auto& files = m_session.comparison().references();
     if (!m_comparison.isKnown() || files.empty()) return {};
     const QString first = QString::fromStdString(files.front());
@@ -56,6 +61,9 @@ std::vector<PairedValue::Choice> PairedValue::choices(NodeId of) const {
     if (m_edits.isCounterfactual()) all.push_back({Kind::Baseline, {}});
     if (!referenceFile().isEmpty()) all.push_back({Kind::Reference, {}});
     if (m_second.counterpart(of).valid()) all.push_back({Kind::SecondModel, {}});
+    if (const auto* found = m_bisection.outcome();
+        found && found->found.differs && m_bisection.nodeOf(found->found.node) == of)
+        all.push_back({Kind::Bisection, {}});
     if (m_pinned.valid() && m_pinned != of) all.push_back({Kind::Node, m_pinned});
     if (!m_opened.outline()) return all;
     for (const NodeId node : m_opened.outline()->counterparts(of)) {
@@ -76,6 +84,9 @@ QString PairedValue::titleOf(const Choice& choice) const {
         case Kind::Baseline: return tr("Baseline");
         case Kind::Reference: return tr("Reference");
         case Kind::SecondModel: return tr("Second model");
+        case Kind::Bisection:
+            return m_bisection.outcome() ? tr("Bisection: %1").arg(QString::fromStdString(m_bisection.outcome()->other))
+                                         : tr("Bisection");
         case Kind::Node: break;
     }
     const graph::Node& node = m_opened.graph().node(choice.node);
@@ -133,6 +144,11 @@ void PairedValue::fetch() {
     m_missing = tr("Computing");
     switch (m_choice.kind) {
         case Kind::None: m_value.reset(); break;
+        case Kind::Bisection: {
+            const context::Bisection::Outcome& outcome = *m_bisection.outcome();
+            m_value = outcome.isReference ? outcome.found.own : outcome.found.other;
+            break;
+        }
         case Kind::Node:
             if (!m_runs.value(m_choice.node)) m_runs.requestValue(m_choice.node);
             m_missing = m_runs.recording() ? tr("There is no value at this place") : tr("Run the model to see it");

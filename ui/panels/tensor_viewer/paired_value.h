@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "core/session/session.h"
+#include "ui/context/bisection.h"
 #include "ui/context/comparison.h"
 #include "ui/context/debugger.h"
 #include "ui/context/edits.h"
+#include "ui/context/engine.h"
 #include "ui/context/job.h"
 #include "ui/context/open_model.h"
 #include "ui/context/runs.h"
@@ -18,19 +20,20 @@
 namespace sonde::panels {
 
 /// The value that is looked at beside that of a node: without the edits, of the reference, of the model beside this
-/// one, of another node, or of the same node in another instance of a repeated block. What is not there is asked for.
+/// one, what a bisection found to differ, of another node, or of the same node in another instance of a repeated block.
+/// What is not there is asked for.
 class PairedValue : public QObject {
     Q_OBJECT
   public:
     struct Choice {
-        enum class Kind { None, Baseline, Reference, SecondModel, Node } kind = Kind::None;
+        enum class Kind { None, Baseline, Reference, SecondModel, Bisection, Node } kind = Kind::None;
         graph::NodeId node;  ///< of Node
         bool operator==(const Choice&) const = default;
     };
 
     PairedValue(session::Session& session, context::OpenModel& opened, context::Runs& runs, context::Edits& edits,
                 context::Debugger& debugger, context::Comparison& comparison, context::SecondModel& second,
-                QObject* parent = nullptr);
+                context::Bisection& bisection, context::Engine& engine, QObject* parent = nullptr);
     ~PairedValue() override;
 
     /// What can be looked at beside a node, None first. A node that was pinned is among them.
@@ -73,6 +76,8 @@ class PairedValue : public QObject {
     context::Debugger& m_debugger;
     context::Comparison& m_comparison;
     context::SecondModel& m_second;
+    context::Bisection& m_bisection;
+    context::Engine& m_engine;
     context::Job m_reading;
     Choice m_wanted;  ///< by the user
     Choice m_choice;  ///< the same, or None where there is no such value

@@ -66,11 +66,19 @@ void TensorViewerPanel::pinNode() {
                          m_node});
 }
 
+/// Where it differs, the value of the run beside the other one.
+void TensorViewerPanel::showBisected(graph::NodeId node) {
+    m_navigation.navigateTo(node);
+    m_paired->choose({Kind::Bisection, {}});
+    if (!m_runs.recording() && !m_runs.isRunning()) m_runs.run();
+}
+
 base::Result<void> TensorViewerPanel::showBeside(const QString& what) {
     if (what == u"off") m_paired->choose({});
     else if (what == u"baseline") m_paired->choose({Kind::Baseline, {}});
     else if (what == u"reference") m_paired->choose({Kind::Reference, {}});
     else if (what == u"second") m_paired->choose({Kind::SecondModel, {}});
+    else if (what == u"bisection") m_paired->choose({Kind::Bisection, {}});
     else {
         SONDE_ASSIGN(const graph::NodeId node, m_opened.document()->findNode(what.toStdString()));
         m_paired->pin(node);
@@ -80,7 +88,7 @@ base::Result<void> TensorViewerPanel::showBeside(const QString& what) {
         return base::usageError(
             "there is no such value beside this one", what.toStdString(),
             "off, baseline of a run with edits, reference after compare FILE.npz, second after diff MODEL, "
-            "or a node");
+            "bisection of the node that differs, or a node");
     }
     return {};
 }

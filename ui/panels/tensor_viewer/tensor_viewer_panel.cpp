@@ -40,16 +40,16 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
                                      context::Inputs& inputs, context::Messages& messages,
                                      context::Comparison& comparison, context::Why& why, context::Gradients& gradients,
                                      context::Edits& edits, context::Debugger& debugger, context::SecondModel& second,
-                                     session::Session& session)
+                                     context::Bisection& bisection, context::Engine& engine, session::Session& session)
     : m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages), m_comparison(comparison),
-      m_why(why), m_gradients(gradients), m_edits(edits), m_debugger(debugger), m_stack(new QStackedWidget(this)),
-      m_page(new QWidget(m_stack)), m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
-      m_iteration(new QSpinBox(m_iterations)), m_iterationCount(new QLabel(m_iterations)),
-      m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)), m_gradient(new GradientBar(gradients, m_page)),
-      m_beside(new QComboBox(m_page)),
+      m_why(why), m_gradients(gradients), m_edits(edits), m_debugger(debugger), m_bisection(bisection),
+      m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)), m_title(new widgets::ElidedLabel({}, m_page)),
+      m_iterations(new QWidget(m_page)), m_iteration(new QSpinBox(m_iterations)),
+      m_iterationCount(new QLabel(m_iterations)), m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)),
+      m_gradient(new GradientBar(gradients, m_page)), m_beside(new QComboBox(m_page)),
       m_twoPanes(widgets::makeToolButton(QStringLiteral("compare"), tr("Two panes (Alt+Shift+I)"), m_page)),
       m_pair(new ValuePair(m_page)),
-      m_paired(new PairedValue(session, opened, runs, edits, debugger, comparison, second, this)),
+      m_paired(new PairedValue(session, opened, runs, edits, debugger, comparison, second, bisection, engine, this)),
       m_viewer(m_pair->first()), m_empty(new widgets::EmptyState(QStringLiteral("tensor"), {}, {}, {}, m_stack)) {
     buildHeader();
     connectEdits();
@@ -354,6 +354,10 @@ void TensorViewerPanel::join(const PanelHost& host) {
     actions.bind(QStringLiteral("values.pane_mode"), this,
                  [this] { m_pair->setMode(static_cast<ValuePair::Mode>((static_cast<int>(m_pair->mode()) + 1) % 3)); });
     actions.bind(QStringLiteral("values.pin"), this, [this] { pinNode(); });
+    connect(&m_bisection, &context::Bisection::valuesRequested, this, [this, raise = host.raise](graph::NodeId node) {
+        showBisected(node);
+        raise();
+    });
     connect(m_paired, &PairedValue::changed, this,
             [this, &actions] { actions.action(QStringLiteral("values.two_panes"))->setChecked(m_paired->isChosen()); });
     actions.bind(QStringLiteral("values.saliency"), this, [this, show = host.show] {
@@ -420,10 +424,10 @@ PanelInfo tensorViewerPanel() {
     info.area = PanelArea::Right;
     info.shortcut = QStringLiteral("Alt+4");
     info.factory = [](InspectorContext& inspector) -> Panel* {
-        auto* panel =
-            new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
-                                  inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
-                                  inspector.edits(), inspector.debugger(), inspector.second(), inspector.session());
+        auto* panel = new TensorViewerPanel(
+            inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(), inspector.messages(),
+            inspector.comparison(), inspector.why(), inspector.gradients(), inspector.edits(), inspector.debugger(),
+            inspector.second(), inspector.bisection(), inspector.engine(), inspector.session());
         panel->viewer()->setOutputCheck([&inspector](const std::filesystem::path& file) {
             return session::checkOutput(inspector.session(), file);
         });

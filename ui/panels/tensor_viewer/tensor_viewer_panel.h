@@ -3,9 +3,11 @@
 #include <memory>
 #include <optional>
 
+#include "ui/context/bisection.h"
 #include "ui/context/comparison.h"
 #include "ui/context/debugger.h"
 #include "ui/context/edits.h"
+#include "ui/context/engine.h"
 #include "ui/context/gradients.h"
 #include "ui/context/inputs.h"
 #include "ui/context/messages.h"
@@ -45,7 +47,8 @@ class TensorViewerPanel : public Panel {
     TensorViewerPanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                       context::Inputs& inputs, context::Messages& messages, context::Comparison& comparison,
                       context::Why& why, context::Gradients& gradients, context::Edits& edits,
-                      context::Debugger& debugger, context::SecondModel& second, session::Session& session);
+                      context::Debugger& debugger, context::SecondModel& second, context::Bisection& bisection,
+                      context::Engine& engine, session::Session& session);
 
     TensorViewer* viewer() const { return m_viewer; }
     ValuePair* pair() const { return m_pair; }
@@ -90,6 +93,7 @@ class TensorViewerPanel : public Panel {
     void showPair();
     void setTwoPanes(bool on);
     void pinNode();
+    void showBisected(graph::NodeId node);
     void connectEdits();
     QString changeText() const;
     void refreshShown();
@@ -109,6 +113,7 @@ class TensorViewerPanel : public Panel {
     context::Gradients& m_gradients;
     context::Edits& m_edits;
     context::Debugger& m_debugger;
+    context::Bisection& m_bisection;
     graph::NodeId m_node;
     graph::NodeId m_viewed;  ///< whose value is in the viewer
     graph::NodeId m_asked;   ///< requested from the context and not yet arrived

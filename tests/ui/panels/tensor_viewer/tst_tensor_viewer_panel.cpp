@@ -38,7 +38,8 @@ class TestTensorViewerPanel : public QObject {
         context::InspectorContext inspector;
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
                                 inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
-                                inspector.edits(), inspector.debugger(), inspector.second(), inspector.session());
+                                inspector.edits(), inspector.debugger(), inspector.second(), inspector.bisection(),
+                                inspector.engine(), inspector.session());
         panel.resize(300, 300);
         panel.show();
         QCOMPARE(panel.findChild<widgets::EmptyState*>()->accessibleName(), "No model");
@@ -50,7 +51,8 @@ class TestTensorViewerPanel : public QObject {
         context::InspectorContext inspector;
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
                                 inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
-                                inspector.edits(), inspector.debugger(), inspector.second(), inspector.session());
+                                inspector.edits(), inspector.debugger(), inspector.second(), inspector.bisection(),
+                                inspector.engine(), inspector.session());
         panel.resize(400, 500);
         panel.show();
         inspector.loader().open(kModel);
@@ -97,7 +99,8 @@ class TestTensorViewerPanel : public QObject {
         context::InspectorContext inspector;
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
                                 inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
-                                inspector.edits(), inspector.debugger(), inspector.second(), inspector.session());
+                                inspector.edits(), inspector.debugger(), inspector.second(), inspector.bisection(),
+                                inspector.engine(), inspector.session());
         panel.resize(400, 500);
         panel.show();
         inspector.loader().open(kModel);
@@ -119,7 +122,8 @@ class TestTensorViewerPanel : public QObject {
         context::InspectorContext inspector;
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
                                 inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
-                                inspector.edits(), inspector.debugger(), inspector.second(), inspector.session());
+                                inspector.edits(), inspector.debugger(), inspector.second(), inspector.bisection(),
+                                inspector.engine(), inspector.session());
         panel.resize(400, 500);
         panel.show();
         inspector.loader().open(QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"));

@@ -1,0 +1,370 @@
+// Bisection, precision and ONNX Runtime in the real window, by keys and clicks, on networks whose numbers are worked
+// out by hand. A library that stands for ONNX Runtime negates the model's input whatever it is asked for.
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "core/document/document.h"
+#include "core/io/npz/npz.h"
+#include "core/session/session.h"
+#include "tests/support/onnx_file.h"
+#include "tests/support/window_fixture.h"
+#include "ui/context/bisection.h"
+#include "ui/context/engine.h"
+#include "ui/context/precision.h"
+#include "ui/dialogs/bisect_dialog.h"
+#include "ui/dialogs/engine_dialog.h"
+#include "ui/dialogs/precision_dialog.h"
+#include "ui/models/node_columns.h"
+#include "ui/panels/bisection/bisection_panel.h"
+#include "ui/panels/precision/precision_panel.h"
+#include "ui/panels/tensor_viewer/paired_value.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/widgets/banner.h"
+
+namespace tst_bisection_panel {
+
+using namespace sonde;
+using models::BisectionTableModel;
+using models::PrecisionTableModel;
+namespace onnx = test::onnxfile;
+
+namespace {
+
+const QString kFakeEngine = QStringLiteral(SONDE_BINARY_DIR "/../tests/plugins/fake_ort.so");
+
+}  // namespace
+
+class TestBisectionPanel : public test::WindowFixture {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase();
+    void init() {
+        QSettings().clear();
+        openWindow({1400, 900});
+    }
+    void cleanup() { closeWindow(); }
+
+    void nothingTakesNoRoom();
+    void anotherModelIsBisected();
+    void thePieceIsSaved();
+    void bothValuesAreShown();
+    void modelsThatAgreeSaySo();
+    void whatCannotBeOpenedSaysSo();
+    void aLowerPrecisionIsListed();
+    void errorsColourTheCanvas();
+    void onlySelectedOperationsAreRounded();
+    void aQuantisedModelMustFit();
+    void anEngineNeedsConsent();
+    void anEngineIsAReference();
+    void aCrashIsAMessage();
+
+  private:
+    QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
+    void openNetwork(const char* name) {
+        open(path(name));
+        context().inputs().setSpec(QStringLiteral("x"), {path("x.npz") + QStringLiteral("#in.x"), {}});
+        settle();
+    }
+    graph::NodeId named(const char* name) { return context().model().graph().findNode(name); }
+    canvas::ItemFlags flagsOf(const char* name) {
+        const auto item = canvas()->view().scene()->itemOf(context().model().graph().node(named(name)).producer);
+        return item ? canvas()->marks().of(item) : 0;
+    }
+    template <typename P>
+    P* panel(const char* id) {
+        return static_cast<P*>(m_window->docks().panel(QLatin1String(id)));
+    }
+    panels::BisectionPanel* bisected() { return panel<panels::BisectionPanel>("bisection"); }
+    panels::PrecisionPanel* precise() { return panel<panels::PrecisionPanel>("precision"); }
+    template <typename Dialog>
+    Dialog* dialog(const char* action) {
+        activate();
+        canvas()->setFocus();
+        QTest::keySequence(canvas(), m_window->actions().action(QLatin1String(action))->shortcut());
+        QCoreApplication::processEvents();
+        return m_window->template findChild<Dialog*>();
+    }
+    static void pressButton(QWidget* in, const char* name) {
+        QTest::mouseClick(in->findChild<QAbstractButton*>(QLatin1String(name)), Qt::LeftButton);
+    }
+    static QString cell(QTableView* view, int row, int column) {
+        return view->model()->index(row, column).data().toString();
+    }
+    /// By the dialog, as a user does.
+    void bisectWith(const QString& file) {
+        auto* const asked = dialog<dialogs::BisectDialog>("run.bisect");
+        QVERIFY(asked && asked->isVisible());
+        QTest::keyClicks(asked->findChild<QLineEdit*>(QStringLiteral("bisectPath")), file);
+        pressButton(asked, "startBisect");
+        settle();
+    }
+    void measure(const char* type) {
+        auto* const asked = dialog<dialogs::PrecisionDialog>("run.precision");
+        QVERIFY(asked && asked->isVisible());
+        asked->findChild<QComboBox*>(QStringLiteral("precisionType"))->setCurrentText(QLatin1String(type));
+        pressButton(asked, "startPrecision");
+        settle();
+    }
+
+    QTemporaryDir m_folder;
+};
+
+/// h = −x, y = LeakyRelu(h) with 0.75, z = −y; in other.onnx with 1; product.onnx is p = 3 x, s = p + p.
+void TestBisectionPanel::initTestCase() {
+    prepare();
+    qputenv("SONDE_ORT_HELPER", SONDE_BINARY_DIR "/sonde-ort");
+    for (const auto& [name, alpha] : {std::pair{"model.onnx", 0.75F}, {"other.onnx", 1.0F}}) {
+        onnx::Graph graph;
+        graph.inputs = {onnx::valueInfo("x", 1, {2})};
+        graph.outputs = {onnx::valueInfo("z", 1, {2})};
+        graph.nodes = {{"Neg", {"x"}, {"h"}, "negate"},
+                       {"LeakyRelu", {"h"}, {"y"}, "relu", "", {onnx::floatAttribute("alpha", alpha)}},
+                       {"Neg", {"y"}, {"z"}, "again"}};
+        QVERIFY(onnx::write(path(name), onnx::model(graph, {}, {onnx::opset("", 17)})));
+    }
+    onnx::Graph graph;
+    const float three = 3;
+    graph.inputs = {onnx::valueInfo("x", 1, {2})};
+    graph.outputs = {onnx::valueInfo("s", 1, {2})};
+    graph.initializers = {onnx::rawTensor("w", 1, {1}, {reinterpret_cast<const char*>(&three), sizeof three})};
+    graph.nodes = {{"Mul", {"x", "w"}, {"p"}}, {"Add", {"p", "p"}, {"s"}}};
+    QVERIFY(onnx::write(path("product.onnx"), onnx::model(graph, {}, {onnx::opset("", 17)})));
+    graph.nodes = {{"Neg", {"x"}, {"y"}, "negate"}, {"Neg", {"y"}, {"s"}, "again"}};
+    QVERIFY(onnx::write(path("twice.onnx"), onnx::model(graph, {}, {onnx::opset("", 17)})));
+    const std::vector<io::NamedTensor> given{{"in.x", tensor::Tensor::of<float>({2}, {1, -2})}};
+    QVERIFY(io::writeNpz(path("x.npz").toStdString(), given));
+}
+
+void TestBisectionPanel::nothingTakesNoRoom() {
+    openNetwork("model.onnx");
+    QVERIFY(!bisected()->hasContent() && !precise()->hasContent());
+    QVERIFY(bisected()->visibleRegion().isEmpty() && precise()->visibleRegion().isEmpty());
+}
+
+/// Of h = (−1, 2) the models make (−0.75, 2) and (−1, 2).
+void TestBisectionPanel::anotherModelIsBisected() {
+    openNetwork("model.onnx");
+    bisectWith(path("other.onnx"));
+    QVERIFY(!m_window->findChild<dialogs::BisectDialog*>() ||
+            !m_window->findChild<dialogs::BisectDialog*>()->isVisible());
+    QVERIFY(bisected()->hasContent());
+    QTRY_VERIFY(!bisected()->visibleRegion().isEmpty());
+    QCOMPARE(bisected()->finding(),
+             QStringLiteral("y differs from other.onnx: same inputs, other output: 1 operation"));
+    const QString steps = bisected()->steps();
+    QVERIFY2(steps.contains(QStringLiteral("At [0] the value is -0.75, in the other one -1")), qPrintable(steps));
+    QVERIFY2(steps.contains(QStringLiteral("1. by itself: 2 of 3 values differ, first y")), qPrintable(steps));
+    QVERIFY2(steps.contains(QStringLiteral("2. each operation on equal inputs: 1 of 3 values differs, first y")),
+             qPrintable(steps));
+    QCOMPARE(cell(bisected()->view(), 0, BisectionTableModel::Node), QStringLiteral("h"));
+    QCOMPARE(cell(bisected()->view(), 0, BisectionTableModel::Role), QStringLiteral("given"));
+    QCOMPARE(cell(bisected()->view(), 1, BisectionTableModel::Node), QStringLiteral("y"));
+    QCOMPARE(cell(bisected()->view(), 1, BisectionTableModel::Role), QStringLiteral("differs"));
+    QVERIFY(flagsOf("y") & canvas::kBisected);
+    QVERIFY(!(flagsOf("h") & canvas::kBisected) && !(flagsOf("z") & canvas::kBisected));
+    QTableView* const view = bisected()->view();
+    click(view->viewport(), view->visualRect(view->model()->index(1, 0)).center());
+    QCOMPARE(context().navigation().selection().node, named("y"));
+    context().navigation().clearSelection();
+    pressButton(bisected(), "selectPart");
+    settle();
+    QCOMPARE(context().navigation().selectedNodes(), std::vector<graph::NodeId>{named("y")});
+    context().bisection().clear();
+    settle();
+    QVERIFY(!bisected()->hasContent());
+    QVERIFY(!(flagsOf("y") & canvas::kBisected));
+}
+
+void TestBisectionPanel::thePieceIsSaved() {
+    openNetwork("model.onnx");
+    bisectWith(path("other.onnx"));
+    QSignalSpy saved(&context().bisection(), &context::Bisection::saved);
+    context().bisection().savePiece(path("piece.onnx"));
+    QTRY_COMPARE(saved.count(), 1);
+    session::Session alone;
+    QVERIFY(alone.open(path("piece.onnx").toStdString()));
+    const auto checked = alone.check(path("piece.npz").toStdString());
+    QVERIFY(checked && checked->cases.size() == 1 && checked->cases.front().ok());
+    QSignalSpy failed(&context().bisection(), &context::Bisection::failed);
+    context().bisection().savePiece(QStringLiteral("/nowhere/piece.onnx"));
+    QTRY_COMPARE(failed.count(), 1);
+    settle();
+}
+
+void TestBisectionPanel::bothValuesAreShown() {
+    openNetwork("model.onnx");
+    bisectWith(path("other.onnx"));
+    pressButton(bisected(), "bothValues");
+    settle();
+    auto* const viewer = panel<panels::TensorViewerPanel>("tensor_viewer");
+    QTRY_VERIFY(!viewer->visibleRegion().isEmpty());
+    QCOMPARE(viewer->node(), named("y"));
+    QTRY_VERIFY(viewer->paired()->value());
+    QCOMPARE(viewer->paired()->value()->tensor().toDouble(0), -1.0);
+    const tensor::Value* const own = context().runs().value(named("y"));
+    QVERIFY(own);
+    QCOMPARE(own->tensor().toDouble(0), -0.75);
+}
+
+void TestBisectionPanel::modelsThatAgreeSaySo() {
+    openNetwork("model.onnx");
+    bisectWith(path("model.onnx"));
+    QCOMPARE(bisected()->finding(), QStringLiteral("model.onnx: the outputs agree"));
+    QVERIFY(!bisected()->findChild<QPushButton*>(QStringLiteral("savePiece"))->isVisible());
+}
+
+void TestBisectionPanel::whatCannotBeOpenedSaysSo() {
+    openNetwork("model.onnx");
+    bisectWith(path("nothing.onnx"));
+    QVERIFY(bisected()->hasContent());
+    QVERIFY(context().bisection().error());
+    bool isTold = false;
+    for (const QLabel* label : bisected()->findChildren<QLabel*>())
+        isTold = isTold || label->text().contains(QStringLiteral("nothing.onnx"));
+    QVERIFY(isTold);
+}
+
+/// int8: of x = (127, 0.4) the multiples of 1 are (127, 0). p is (381, 0), not (381, 1.2); s is (762, 0), not
+/// (762, 2.4).
+void TestBisectionPanel::aLowerPrecisionIsListed() {
+    openNetwork("product.onnx");
+    const std::vector<io::NamedTensor> given{{"in.x", tensor::Tensor::of<float>({2}, {127, 0.4F})}};
+    QVERIFY(io::writeNpz(path("large.npz").toStdString(), given));
+    context().inputs().setSpec(QStringLiteral("x"), {path("large.npz") + QStringLiteral("#in.x"), {}});
+    settle();
+    measure("int8");
+    QTRY_VERIFY(!precise()->visibleRegion().isEmpty());
+    QVERIFY2(precise()->summary().startsWith(QStringLiteral("int8 at 2 operations: the error begins at p")),
+             qPrintable(precise()->summary()));
+    QTableView* const view = precise()->view();
+    QCOMPARE(view->model()->rowCount(), 2);
+    QCOMPARE(cell(view, 0, PrecisionTableModel::Node), QStringLiteral("p"));
+    QCOMPARE(cell(view, 0, PrecisionTableModel::MaxAbsolute), QStringLiteral("1.2"));
+    QCOMPARE(cell(view, 0, PrecisionTableModel::Before), QStringLiteral("equal"));
+    QCOMPARE(cell(view, 1, PrecisionTableModel::Node), QStringLiteral("s"));
+    QCOMPARE(cell(view, 1, PrecisionTableModel::MaxAbsolute), QStringLiteral("2.4"));
+    // 10 log10((381² + 1.2²) / 1.2²)
+    QCOMPARE(cell(view, 0, PrecisionTableModel::Sqnr), QStringLiteral("50.0 dB"));
+    click(view->viewport(), view->visualRect(view->model()->index(1, 1)).center());
+    QCOMPARE(context().navigation().selection().node, named("s"));
+}
+
+void TestBisectionPanel::errorsColourTheCanvas() {
+    openNetwork("product.onnx");
+    const QString before = context().settings().colorBy();
+    measure("bfloat16");
+    QCOMPARE(context().settings().colorBy(), QStringLiteral("precision"));
+    // 3 · 1 and 3 · −2 are numbers of bfloat16: nothing is lost.
+    const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                        context().comparison(), &context().precision());
+    QCOMPARE(measures.number(models::PrecisionColumn, named("p")), std::optional(0.0));
+    pressButton(precise(), "precisionClose");
+    settle();
+    QCOMPARE(context().settings().colorBy(), before);
+    QVERIFY(!precise()->hasContent());
+}
+
+void TestBisectionPanel::onlySelectedOperationsAreRounded() {
+    openNetwork("product.onnx");
+    context().navigation().navigateTo(named("s"));
+    settle();
+    measure("float16");
+    QCOMPARE(context().precision().report()->chosen, std::size_t{1});
+    QCOMPARE(cell(precise()->view(), 0, PrecisionTableModel::Rounded), QString());
+    QCOMPARE(cell(precise()->view(), 1, PrecisionTableModel::Rounded), QStringLiteral("rounded"));
+}
+
+void TestBisectionPanel::aQuantisedModelMustFit() {
+    openNetwork("product.onnx");
+    auto* const asked = dialog<dialogs::PrecisionDialog>("run.precision");
+    QVERIFY(asked);
+    asked->findChild<QRadioButton*>(QStringLiteral("precisionQuantised"))->click();
+    QVERIFY(!asked->findChild<QPushButton*>(QStringLiteral("startPrecision"))->isEnabled());
+    QTest::keyClicks(asked->findChild<QLineEdit*>(QStringLiteral("precisionPath")), path("nothing.onnx"));
+    pressButton(asked, "startPrecision");
+    settle();
+    QVERIFY(context().precision().error());
+    QVERIFY(precise()->hasContent());
+}
+
+void TestBisectionPanel::anEngineNeedsConsent() {
+    qputenv("XDG_CONFIG_HOME", m_folder.path().toUtf8());
+    openNetwork("twice.onnx");
+    auto* const asked = dialog<dialogs::EngineDialog>("compare.engine");
+    QVERIFY(asked && asked->isVisible());
+    auto* const library = asked->findChild<QLineEdit*>(QStringLiteral("engineLibrary"));
+    auto* const consent = asked->findChild<QCheckBox*>(QStringLiteral("engineConsent"));
+    auto* const start = asked->findChild<QPushButton*>(QStringLiteral("startEngine"));
+    QVERIFY(!start->isEnabled());
+    library->setText(path("nothing.so"));
+    QTRY_VERIFY(asked->findChild<QLabel*>(QStringLiteral("engineNote"))->text().contains(QStringLiteral("nothing.so")));
+    QVERIFY(!start->isEnabled());
+    library->setText(kFakeEngine);
+    QTRY_VERIFY(consent->isVisible());
+    QVERIFY(!start->isEnabled());
+    consent->click();
+    QVERIFY(start->isEnabled());
+    start->click();
+    settle();
+    QTRY_VERIFY(context().comparison().isKnown());
+    QCOMPARE(context().comparison().title(), QStringLiteral("onnxruntime-1.4.9.npz"));
+    // Agreed to: not asked again.
+    auto* const again = dialog<dialogs::EngineDialog>("compare.engine");
+    QTRY_VERIFY(again->findChild<QPushButton*>(QStringLiteral("startEngine"))->isEnabled());
+    QVERIFY(!again->findChild<QCheckBox*>(QStringLiteral("engineConsent"))->isVisible());
+    again->reject();
+}
+
+/// y = −x agrees; s = x is −x there.
+void TestBisectionPanel::anEngineIsAReference() {
+    openNetwork("twice.onnx");
+    context().engine().compare(kFakeEngine, true);
+    settle();
+    QVERIFY(context().comparison().isKnown() && !context().comparison().isStale());
+    QCOMPARE(context().comparison().diverging(), std::vector<graph::NodeId>{named("s")});
+    QVERIFY(context().comparison().of(named("y")) && context().comparison().of(named("y"))->ok);
+    const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                        context().comparison(), nullptr, &context().engine());
+    QVERIFY(measures.number(models::EngineTimeColumn, named("y")).value_or(0) > 0);
+    auto* const viewer = panel<panels::TensorViewerPanel>("tensor_viewer");
+    context().navigation().navigateTo(named("s"));
+    settle();
+    QVERIFY(viewer->showBeside(QStringLiteral("reference")));
+    QTRY_VERIFY(viewer->paired()->value());
+    QCOMPARE(viewer->paired()->value()->tensor().toDouble(0), -1.0);
+    context().comparison().clear();
+    settle();
+    QVERIFY(context().engine().file().isEmpty());
+}
+
+void TestBisectionPanel::aCrashIsAMessage() {
+    openNetwork("twice.onnx");
+    qputenv("SONDE_FAKE_ORT", "crash");
+    context().engine().compare(kFakeEngine, true);
+    settle();
+    QVERIFY(!context().comparison().isKnown());
+    QTRY_VERIFY(m_window->banner()->isVisible());
+    QVERIFY2(m_window->banner()->text().contains(QStringLiteral("ONNX Runtime")),
+             qPrintable(m_window->banner()->text()));
+    context().bisection().start({context::Bisection::Wanted::Kind::Engine, kFakeEngine, {}, {}, true});
+    settle();
+    qunsetenv("SONDE_FAKE_ORT");
+    QVERIFY(context().bisection().error());
+}
+
+QTEST_MAIN(TestBisectionPanel)
+
+}  // namespace tst_bisection_panel
+
+#include "tst_bisection_panel.moc"

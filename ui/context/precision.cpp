@@ -1,0 +1,156 @@
+#include "ui/context/precision.h"
+
+#include <cmath>
+#include <utility>
+
+#include "core/document/without_writes.h"
+#include "core/exec/flatten.h"
+#include "core/session/diff/quantised_model.h"
+#include "core/session/session.h"
+#include "ui/context/background.h"
+#include "ui/context/open_model.h"
+
+namespace sonde::context {
+
+namespace precision = session::precision;
+using graph::NodeId;
+
+namespace {
+
+struct Measured {
+    precision::Report report;
+    std::shared_ptr<const document::Document> document;
+};
+
+base::Result<Measured> measure(const std::shared_ptr<const document::Document>& document,
+                               const Precision::Wanted& wanted, const precision::Request& request,
+                               const base::WorkContext& work) {
+    // What an operation reads must not be what another one wrote to meanwhile.
+    SONDE_ASSIGN(const auto plain, document::withoutWrites(document, work));
+    if (wanted.type.isEmpty()) {
+        SONDE_ASSIGN(const auto opened, document::open(wanted.quantised.toStdString(), {}, work));
+        SONDE_ASSIGN(const auto quantised, document::withoutWrites(opened, work));
+        SONDE_ASSIGN(auto report, session::measureQuantised(*plain, *quantised, request, work));
+        return Measured{std::move(report), plain};
+    }
+    precision::SimulationOptions options;
+    SONDE_ASSIGN(options.type, precision::numberType(wanted.type.toStdString()));
+    options.perChannel = wanted.perChannel;
+    for (const QString& query : wanted.queries) options.queries.push_back(query.toStdString());
+    SONDE_ASSIGN(auto report, precision::measure(*plain, options, request, work));
+    return Measured{std::move(report), plain};
+}
+
+}  // namespace
+
+QString decibelText(double decibels) {
+    if (std::isnan(decibels)) return QObject::tr("not finite");
+    return std::isinf(decibels) ? QObject::tr("equal") : QObject::tr("%1 dB").arg(decibels, 0, 'f', 1);
+}
+
+Precision::Precision(session::Session& session, OpenModel& model) : m_session(session), m_model(model) {
+    connect(&model, &OpenModel::documentLeft, this, &Precision::clear);
+    connect(&m_job, &Job::progressed, this, [this](const base::Progress& progress) {
+        m_progress = progress;
+        Q_EMIT progressed(progress);
+    });
+}
+
+Precision::~Precision() = default;
+
+void Precision::start(const Wanted& wanted) {
+    if (!m_session.document()) return;
+    m_job.abandon();
+    freeLater(std::exchange(m_report, {}));
+    m_rowOf.clear();
+    m_error.reset();
+    m_progress = {};
+    m_title = wanted.type.isEmpty() ? wanted.quantised.section(u'/', -1) : wanted.type;
+    m_detail = wanted.perChannel ? tr(", a scale for each channel") : QString();
+    if (!m_session.inputs().areAllGiven()) {
+        m_error =
+            base::usageError("the inputs are not given yet", {}, "Give values for all inputs in the panel Inputs");
+    } else {
+        precision::Request request;
+        request.inputs = m_session.inputs().values();
+        request.seed = m_session.runs().settings().seed;
+        request.threads = m_session.runs().settings().threads;
+        request.limits = m_session.debugger().limits();
+        m_job.start([document = m_session.document(), wanted,
+                     request](const base::WorkContext& work) { return measure(document, wanted, request, work); },
+                    [this](base::Result<Measured> measured) {
+                        if (measured) take(std::move(measured->report), *measured->document);
+                        else m_error = std::move(measured).error();
+                        Q_EMIT changed();
+                    });
+    }
+    Q_EMIT started();
+    Q_EMIT changed();
+}
+
+/// Nodes become those of the open model: a pass may have made others.
+void Precision::take(Report report, const document::Document& measured) {
+    const graph::InternalGraph& graph = m_model.graph();
+    if (measured.graph.get() != m_session.document()->graph.get()) {
+        const auto here = [&](NodeId node) {
+            return node.valid() ? graph.findNode(measured.graph->node(node).name) : NodeId();
+        };
+        std::vector<std::size_t> moved(report.nodes.size(), report.nodes.size());
+        std::vector<NodeError> kept;
+        for (std::size_t i = 0; i < report.nodes.size(); ++i) {
+            report.nodes[i].node = here(report.nodes[i].node);
+            if (!report.nodes[i].node.valid()) continue;
+            moved[i] = kept.size();
+            kept.push_back(std::move(report.nodes[i]));
+        }
+        for (auto* list : {&report.worst, &report.growing}) {
+            for (std::size_t& row : *list) row = moved[row];
+            std::erase(*list, moved.size());
+        }
+        report.begins = here(report.begins);
+        report.nodes = std::move(kept);
+    }
+    m_rowOf.assign(graph.nodeCount(), 0);
+    for (std::size_t i = 0; i < report.nodes.size(); ++i) m_rowOf[report.nodes[i].node.index()] = i + 1;
+    m_report = std::make_shared<const Report>(std::move(report));
+}
+
+const Precision::NodeError* Precision::of(NodeId node) const {
+    if (!m_report || !node.valid() || node.index() >= m_rowOf.size() || m_rowOf[node.index()] == 0) return nullptr;
+    return &m_report->nodes[m_rowOf[node.index()] - 1];
+}
+
+std::optional<double> Precision::relativeError(NodeId node) const {
+    const NodeError* const error = of(node);
+    if (!error || !error->note.empty()) return std::nullopt;
+    if (std::isnan(error->error.sqnr)) return INFINITY;
+    return std::isinf(error->error.sqnr) ? 0.0 : std::pow(10.0, -error->error.sqnr / 20);
+}
+
+QStringList Precision::summary() const {
+    if (!m_report || !m_model.isOpen()) return {};
+    const graph::InternalGraph& graph = m_model.graph();
+    const auto name = [&](NodeId node) { return QString::fromStdString(graph.node(node).name); };
+    QString what = m_title;
+    if (m_report->chosen > 0)
+        what += m_report->chosen == 1 ? tr(" at 1 operation") : tr(" at %1 operations").arg(m_report->chosen);
+    what += m_detail;
+    if (!m_report->begins.valid()) return {tr("%1: all values are equal").arg(what)};
+    QStringList lines{tr("%1: the error begins at %2").arg(what, name(m_report->begins))};
+    const std::vector<NodeId> sources = exec::valueSources(graph);
+    for (const document::NamedNode& output : m_session.document()->outputs)
+        if (const NodeError* const error = of(sources[output.node.index()]); error && error->note.empty())
+            lines << tr("output %1: %2").arg(QString::fromStdString(output.name), decibelText(error->error.sqnr));
+    return lines;
+}
+
+void Precision::clear() {
+    const bool had = hasAny();
+    m_job.abandon();
+    freeLater(std::exchange(m_report, {}));
+    m_rowOf.clear();
+    m_error.reset();
+    if (had) Q_EMIT changed();
+}
+
+}  // namespace sonde::context
