@@ -134,7 +134,7 @@ PanelInfo precisionPanel() {
                    QObject::tr("Precision"),
                    QStringLiteral("precision"),
                    PanelArea::Bottom,
-                   QStringLiteral("Ctrl+Shift+4"),
+                   QStringLiteral("Alt+Q"),
                    [](InspectorContext& context) -> Panel* {
                        return new PrecisionPanel(context.model(), context.navigation(), context.precision());
                    }};
