@@ -266,7 +266,7 @@ Result<Tensor> readRecording(const DataFile& file, const InputInfo& input, const
 DataFileKind recordingKind() {
     DataFileKind kind;
     kind.name = "recording";
-    kind.formats = "WAV, FLAC, AIFF, Ogg; speech.wav#16000,START,COUNT resamples and takes a part";
+    kind.formats = "WAV, FLAC, AIFF, Ogg";
     kind.suffixes = {".wav", ".flac", ".aiff", ".aif", ".ogg", ".oga"};
     kind.takesPart = true;
     kind.isBegunBy = isRecording;
