@@ -241,6 +241,8 @@ void TestWeightsPanel::followsTheSelection() {
 /// Nobody has opened the panel: to colour by weights is to ask for them.
 void TestWeightsPanel::colourReadsThem() {
     openWindow();
+    open(QStringLiteral("zoo:param_linear"));
+    m_window->docks().close(QStringLiteral("weights"));  // which a window before has left open
     open(QStringLiteral("zoo:resnet18_slim"));
     QVERIFY(!context::weightsOf(context()).report());
     key(Qt::Key_F8, Qt::AltModifier | Qt::ShiftModifier);
