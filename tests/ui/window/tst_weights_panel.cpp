@@ -1,5 +1,6 @@
 // The panel Weights: opened, sorted, filtered and followed by keys and clicks in the real window.
 
+#include <QDockWidget>
 #include <QHeaderView>
 #include <QMenu>
 #include <QTableView>
@@ -242,7 +243,8 @@ void TestWeightsPanel::followsTheSelection() {
 void TestWeightsPanel::colourReadsThem() {
     openWindow();
     open(QStringLiteral("zoo:param_linear"));
-    m_window->docks().close(QStringLiteral("weights"));  // which a window before has left open
+    for (QWidget* each = panel(); each; each = each->parentWidget())  // which a window before has left open
+        if (auto* const dock = qobject_cast<QDockWidget*>(each)) dock->close();
     open(QStringLiteral("zoo:resnet18_slim"));
     QVERIFY(!context::weightsOf(context()).report());
     key(Qt::Key_F8, Qt::AltModifier | Qt::ShiftModifier);
