@@ -62,8 +62,7 @@ void Bisection::start(const Wanted& wanted) {
     m_progress = {};
     using Found = base::Result<std::shared_ptr<const Outcome>>;
     if (needsInputs && !m_session.inputs().areAllGiven()) {
-        m_error =
-            base::usageError("the inputs are not given yet", {}, "Give values for all inputs in the panel Inputs");
+        m_error = base::usageError("the inputs are not given yet", {}, "Give values for all inputs");
         Q_EMIT started();
         Q_EMIT changed();
         return;

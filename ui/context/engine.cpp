@@ -23,8 +23,7 @@ void Engine::compare(const QString& library, bool allowNative) {
     if (!m_session.document()) return;
     m_error.reset();
     if (!m_session.inputs().areAllGiven()) {
-        m_error =
-            base::usageError("the inputs are not given yet", {}, "Give values for all inputs in the panel Inputs");
+        m_error = base::usageError("the inputs are not given yet", {}, "Give values for all inputs");
         m_messages.report(*m_error);
         return Q_EMIT changed();
     }

@@ -68,8 +68,7 @@ void Precision::start(const Wanted& wanted) {
     m_title = wanted.type.isEmpty() ? wanted.quantised.section(u'/', -1) : wanted.type;
     m_detail = wanted.perChannel ? tr(", a scale for each channel") : QString();
     if (!m_session.inputs().areAllGiven()) {
-        m_error =
-            base::usageError("the inputs are not given yet", {}, "Give values for all inputs in the panel Inputs");
+        m_error = base::usageError("the inputs are not given yet", {}, "Give values for all inputs");
     } else {
         precision::Request request;
         request.inputs = m_session.inputs().values();

@@ -5,6 +5,7 @@
 #include "core/session/session.h"
 #include "ui/context/background.h"
 #include "ui/context/open_model.h"
+#include "ui/context/window_hint.h"
 
 namespace sonde::context {
 
@@ -56,7 +57,7 @@ void Summary::take(base::Result<Found> found, bool withHashes) {
     m_isHashing = false;
     if (!m_model.isOpen()) return;
     if (!found) {
-        m_failure = QString::fromStdString(found.error().text());
+        m_failure = windowText(found.error());
         Q_EMIT changed();
         return;
     }

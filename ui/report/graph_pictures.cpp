@@ -80,8 +80,8 @@ base::Result<std::string> GraphPictures::svg(const std::string& qualname, const 
         isFound = true;
     }
     if (!isFound)
-        return base::usageError("no module '" + qualname + "' was called in this model", "--module",
-                                "sonde trace MODEL lists the modules of all nodes");
+        return base::usageError("no module '" + qualname + "' was called in this model", "report",
+                                "give a module that is called when the model runs");
     // At depth 0 modules alone are left where depth 1 would be too much.
     if (qualname.empty() && boxCount(outline, view) > kMaxBoxes) layout::openToDepth(outline, view, 0);
     if (const std::size_t boxes = boxCount(outline, view); boxes > kMaxBoxes)

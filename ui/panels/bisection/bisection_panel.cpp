@@ -236,6 +236,8 @@ void BisectionPanel::join(const PanelHost& host) { connect(&m_bisection, &Bisect
 
 namespace {
 
+constexpr QStringView kSelectWord = u"select";  // of scripts
+
 base::Result<void> useBisection(QWidget& panel, const PanelHost&, const QString& words) {
     auto& bisection = static_cast<BisectionPanel&>(panel);
     if (words == u"cancel") {
@@ -249,7 +251,7 @@ base::Result<void> useBisection(QWidget& panel, const PanelHost&, const QString&
     const auto* const outcome = bisection.bisection().outcome();
     if (!outcome) return base::usageError("nothing was found", {}, "bisect FILE|TYPE|ort=LIBRARY comes first");
     if (!outcome->found.differs) return base::usageError("the outputs agree: there is no part that differs");
-    if (words == u"select") bisection.selectPart();
+    if (words == kSelectWord) bisection.selectPart();
     else if (words == u"values") bisection.bisection().showValues();
     else return base::usageError("no such word", words.toStdString(), "select, values, cancel or close");
     return {};
