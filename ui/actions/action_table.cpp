@@ -441,7 +441,7 @@ std::vector<ActionInfo> runActions() {
         {"run.sweep", "Sweep o&ver Inputs…", "Run-",
          "Run the model on a folder of images or arrays, or on the cases of an .npz: statistics, conditions, accuracy",
          "list", "Ctrl+Alt+Shift+I", Scope::Window, Need::Model},
-        {"run.save_sweep", "Save Sweep as CSV &File…", "Run", "Save the table of the last sweep", "save",
+        {"run.save_sweep", "Save Sweep to Dis&k…", "Run", "Save the table of the last sweep", "save",
          "Ctrl+Alt+Shift+9", Scope::Window, Need::Model},
         {"run.clear_watches", "Clear Watc&h Points", "Run", "Clear every watch point", "watch-off", "Ctrl+Shift+F9",
          Scope::Window, Need::Model | Need::Watches},

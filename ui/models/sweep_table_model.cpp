@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/context/window_hint.h"
 #include "ui/models/short_text.h"
 
 namespace sonde::models {
@@ -79,7 +80,7 @@ QString SweepTableModel::text(const SweepRow& row, int column) const {
         return row.condition ? (*row.condition ? QStringLiteral("true") : QStringLiteral("false")) : QString();
     if (column == m_label) return shown(row.label);
     if (column == m_predicted) return row.predicted ? QString::number(*row.predicted) : QString();
-    if (row.error) return shown(row.error->what + (row.error->where.empty() ? "" : " (" + row.error->where + ")"));
+    if (row.error) return context::windowText(*row.error);
     return shown(row.labelError);
 }
 

@@ -182,9 +182,9 @@ void BlocksPainter::finding(const session::ReportFinding& finding) {
                          pageInk(ColorRole::Text)});
     if (finding.each.size() > kMaxEach)
         parts.push_back(
-            {brokenLines(QStringLiteral("– and %1 more, which the HTML report and `sonde findings --json` list")
-                             .arg(finding.each.size() - kMaxEach),
-                         pageFont(PageFont::Small), width),
+            {brokenLines(
+                 QStringLiteral("– and %1 more, which the HTML report lists").arg(finding.each.size() - kMaxEach),
+                 pageFont(PageFont::Small), width),
              pageInk(ColorRole::MutedText)});
     parts.push_back({brokenLines(pageText("What to do: " + finding.advice), pageFont(PageFont::Body), width),
                      pageInk(ColorRole::Text)});
