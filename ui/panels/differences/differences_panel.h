@@ -22,7 +22,7 @@ class SearchField;
 
 namespace sonde::panels {
 
-/// How the model beside the window's own differs from it. A row leads to its nodes on both canvases. Comes with the
+/// How the second model differs from the first. A row selects its nodes on both canvases. Shown together with the
 /// other model.
 class DifferencesPanel : public Panel {
     Q_OBJECT
