@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes starting corpora for the fuzz targets of the fixtures: make_corpus.py MODELS OUT (tests/data/models, a new folder).
 
-OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec, OUT/data_files, OUT/session_file. Names are hashes of the
+OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec, OUT/data_files, OUT/session_file, OUT/name_lines. Names are hashes of the
 content. Big weights are cut: what the readers decide on lies in the first bytes.
 """
 import hashlib
@@ -15,6 +15,8 @@ import zipfile
 SPECS = ["a.npy", "photo.png", "x:a.npy;mask:#rand(0,1)", "#rand(0,255,1,3,224,224)", "#rand(0,1,...)", "#rand(-1.5,1e3,2,...)",
          "#zeros", "file.npz", "file.npz#case1", "@list.txt", "x:#zeros;mask:#zeros", "x:#rand(0,1,1,3,4,4);mask:#rand(0,9,2)", ""]
 TABLES = [b"1,2,3\n-4.5e1,0,6\n", b"a;b\r\n1;2\r\n", b"\xef\xbb\xbf\"a, \"\"b\"\"\",c\n\"1\",nan\n", b"1\t2\n3\tinf", b"1,2,"]
+NAMES = [b"[PAD]\n[UNK]\nthe\n##ing\n", b"<s>\n\xe2\x96\x81the\nt\n</s>", b"\xc4\xa0the\n\xc3\x83\n\xc2\xa9\n<|endoftext|>", b" \na\nb\r\n\n",
+         b"\xef\xbb\xbftench, Tinca tinca\ncaf\xc3\xa9\n", b"{0: 'tench',\n 1: 'goldfish'}", b"\xff\xfea\0", b"caf\xe9\n"]
 NODE = {"name": "fc", "qualname": "fc", "identity": "fc\tfc"}
 SESSION = {
     "format": "sonde-session", "version": 1,
@@ -99,6 +101,8 @@ def main(models, out):
         recording(channels, width, out)
     for text in TABLES:
         put(out / "data_files", text)
+    for text in NAMES:
+        put(out / "name_lines", text)
     put(out / "session_file", json.dumps(SESSION).encode())
     for key in SESSION:
         put(out / "session_file", json.dumps({k: SESSION[k] for k in ("format", "version", "model", key)}).encode())
