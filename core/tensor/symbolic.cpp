@@ -53,7 +53,14 @@ Symbolic Symbolic::atom(std::string text) {
     return make({{{std::move(text)}, 1}});
 }
 
-Symbolic Symbolic::of(std::int64_t value) { return make({{{}, value}}); }
+/// Nearly all numbers of a graph are constants: they do without what `make` looks for.
+Symbolic Symbolic::of(std::int64_t value) {
+    Symbolic result;
+    if (value == INT64_MIN) return result;
+    result.m_terms.emplace();
+    if (value != 0) result.m_terms->emplace(Monomial(), value);
+    return result;
+}
 
 Symbolic Symbolic::of(double value) {
     if (!std::isfinite(value) || std::abs(value) > 1e15) return {};
@@ -125,6 +132,12 @@ bool Symbolic::operator==(const Symbolic& other) const {
 
 Symbolic Symbolic::operator+(const Symbolic& other) const {
     if (!m_terms || !other.m_terms) return {};
+    if (const auto a = constant(), b = other.constant(); a && b) {
+        std::int64_t result = 0;
+        return __builtin_add_overflow(*a, *b, &result) ? Symbolic() : of(result);
+    }
+    if (m_terms->empty()) return other;
+    if (other.m_terms->empty()) return *this;
     Terms sum;
     std::int64_t denominator = 0;
     if (__builtin_mul_overflow(m_denominator, other.m_denominator, &denominator)) return {};
@@ -145,6 +158,14 @@ Symbolic Symbolic::operator-(const Symbolic& other) const { return *this + other
 
 Symbolic Symbolic::operator*(const Symbolic& other) const {
     if (!m_terms || !other.m_terms) return {};
+    if (const auto a = constant(), b = other.constant(); a && b) {
+        std::int64_t result = 0;
+        return __builtin_mul_overflow(*a, *b, &result) ? Symbolic() : of(result);
+    } else if (a == 1) {
+        return other;
+    } else if (b == 1) {
+        return *this;
+    }
     if (m_terms->size() * other.m_terms->size() > 4 * kMaxTerms) return {};
     std::int64_t denominator = 0;
     if (__builtin_mul_overflow(m_denominator, other.m_denominator, &denominator)) return {};
@@ -333,8 +354,16 @@ Symbolic smaller(const Symbolic& a, const Symbolic& b) { return a.pick(b, "min")
 Symbolic larger(const Symbolic& a, const Symbolic& b) { return a.pick(b, "max"); }
 
 Symbolic product(const std::vector<Dim>& dims) {
-    Symbolic result = Symbolic::of(std::int64_t{1});
-    for (const Dim& dim : dims) result = result * Symbolic::of(dim);
+    // The numbers first, without a Symbolic for each.
+    std::int64_t numbers = 1;
+    bool hasOthers = false;
+    for (const Dim& dim : dims) {
+        if (!dim.known()) hasOthers = true;
+        else if (__builtin_mul_overflow(numbers, dim.value, &numbers)) return {};
+    }
+    Symbolic result = Symbolic::of(numbers);
+    for (const Dim& dim : dims)
+        if (hasOthers && !dim.known()) result = result * Symbolic::of(dim);
     return result;
 }
 

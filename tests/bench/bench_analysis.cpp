@@ -1,6 +1,5 @@
 // Time of the questions that the window asks a large graph: bench_analysis. One line each: nodes, and median and best
-// in milliseconds of processor time. `bench_analysis MODEL…` also measures the whole summary of these models, without
-// hashes.
+// in milliseconds of processor time. The whole summary of models: bench_summary.
 
 #include <algorithm>
 #include <cstdio>
@@ -16,8 +15,6 @@
 #include "core/analysis/query/query.h"
 #include "core/analysis/reach.h"
 #include "core/analysis/receptive_field.h"
-#include "core/document/document.h"
-#include "core/session/model_info.h"
 #include "tests/bench/layout_graphs.h"
 
 using namespace sonde;
@@ -53,7 +50,7 @@ std::shared_ptr<const graph::InternalGraph> diamonds(std::size_t count) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main() {
     const auto deep = transformer(3400);
     const auto ways = diamonds(33000);
     const auto producer = [](const graph::InternalGraph& graph, const char* name) {
@@ -79,17 +76,4 @@ int main(int argc, char** argv) {
                analysis::receptiveFields(*deep).axes().size();
     });
     measure("types for given inputs", deep->nodeCount(), [&] { return analysis::typedFor(*deep, {}).nodeCount(); });
-    for (int i = 1; i < argc; ++i) {
-        const auto document = document::open(argv[i], {});
-        if (!document) {
-            std::fprintf(stderr, "%s\n", document.error().text().c_str());
-            return 1;
-        }
-        session::ModelInfoRequest request;
-        request.hashes = false;
-        measure(argv[i], (*document)->graph->nodeCount(), [&] {
-            const auto info = session::modelInfo(**document, request);
-            return info ? session::modelInfoLines(**document, *info).size() : 0;
-        });
-    }
 }

@@ -10,8 +10,7 @@
 #include "core/document/document.h"
 #include "core/session/read_inputs.h"
 #include "core/session/report/audit_report.h"
-#include "tests/support/finding_networks.h"
-#include "tests/support/reference_sets.h"
+#include "tests/bench/audit_models.h"
 #include "ui/report/graph_pictures.h"
 #include "ui/report/report_pdf.h"
 
@@ -22,32 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double secondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-/// A chain of layers with an operation beside each that nothing reads.
-std::string generated(int count) {
-    std::vector<test::onnxfile::Node> nodes;
-    std::string last = "x";
-    for (int i = 0; i < count / 2; ++i) {
-        const std::string next = 2 * i + 2 >= count ? "y" : "r" + std::to_string(i);
-        nodes.push_back({"Relu", {last}, {next}});
-        nodes.push_back({"Exp", {last}, {"e" + std::to_string(i)}});
-        last = next;
-    }
-    return test::findingnetworks::chain(nodes, {1, 4}, {1, 4});
-}
-
-std::string largest() {
-    namespace fs = std::filesystem;
-    fs::path found;
-    std::uintmax_t bytes = 0;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(test::referenceModels().toStdString(), ignored)) {
-        const fs::path ending = entry.path().extension();
-        if ((ending == ".onnx" || ending == ".pt") && entry.file_size() > bytes)
-            found = entry.path(), bytes = entry.file_size();
-    }
-    return found.string();
-}
 
 void measure(const std::string& model) {
     const auto begin = Clock::now();
@@ -79,10 +52,10 @@ void measure(const std::string& model) {
 int main(int argc, char** argv) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
     const QGuiApplication application(argc, argv);
-    const std::string model = argc > 1 ? argv[1] : largest();
+    const std::string model = argc > 1 ? argv[1] : audit_models::largest();
     if (!model.empty()) measure(model);
     const std::string path = (std::filesystem::temp_directory_path() / "bench_ui_report.onnx").string();
-    if (test::onnxfile::write(QString::fromStdString(path), generated(100'000))) measure(path);
+    if (test::onnxfile::write(QString::fromStdString(path), audit_models::generated(100'000))) measure(path);
     std::filesystem::remove(path);
     return 0;
 }
