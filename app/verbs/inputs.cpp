@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/interrupt.h"
+#include "core/base/one_line.h"
 #include "core/base/visible_text.h"
 #include "core/session/session_state.h"
 
@@ -28,7 +29,8 @@ void printWarning(const std::string& what, const std::string& where) {
 }
 
 void printNotes(const std::vector<std::string>& notes) {
-    for (const std::string& note : notes) fmt::print(stderr, "sonde: note: {}\n", base::visibleText(note));
+    for (const std::string& note : notes)
+        fmt::print(stderr, "sonde: note: {}\n", base::visibleText(base::oneLine(note)));
 }
 
 std::uint64_t seedOf(const document::Document& document, const InputChoice& choice) {

@@ -80,7 +80,8 @@ class CostCounter {
                 ++m_cost.notCounted[operatorTitle(expr)];
                 m_cost.notCountedExprs.push_back(id);
             }
-            if (cost.part != CostPart::Counted) continue;
+            // What is not counted is in the sums as a count of its own.
+            if (cost.part != CostPart::Counted && cost.part != CostPart::NotCounted) continue;
             m_cost.total.add(cost.sum);
             m_cost.ofModule[m_modules.find(expr.qualname.value_or("")).value_or(0)].add(cost.sum);
         }
@@ -97,7 +98,7 @@ class CostCounter {
         for (const ExprId id : body.order) {
             ExprCost& cost = m_cost.ofExpr[id.index()];
             cost = costOfExpr(m_graph.expr(id), times);
-            if (cost.part == CostPart::Counted || cost.part == CostPart::Owner) sum.add(cost.sum);
+            if (cost.part != CostPart::None) sum.add(cost.sum);
         }
         return sum;
     }
@@ -110,23 +111,32 @@ class CostCounter {
         if (!expr.op.name.empty() && isPlain(m_graph, expr)) return {CostPart::Counted, {}};
         const operators::Cost once = costOf(m_graph, expr, m_registry);
         if (expr.op.name.empty() || !once.flops.known() || !once.multiplyAdds.known())
-            return {CostPart::NotCounted, {}};
+            return notCounted(once.multiplyAdds.known());
         ExprCost cost{CostPart::Counted, {}};
         cost.sum.flops.add(once.flops * times);
         cost.sum.multiplyAdds.add(once.multiplyAdds * times);
-        if (!cost.sum.flops.known() || !cost.sum.multiplyAdds.known()) return {CostPart::NotCounted, {}};
+        if (!cost.sum.flops.known() || !cost.sum.multiplyAdds.known()) return notCounted(false);
         const Symbolic written = once.bytesWritten * times, read = (once.bytes - once.bytesWritten) * times;
         if (written.known() && read.known()) {
             cost.sum.bytesWritten.add(written);
             cost.sum.bytesRead.add(read);
         } else {
             ++m_cost.bytesUnknown;
+            cost.sum.unknownBytes = 1;
         }
         if (sharesMemory(expr, once)) return cost;
         m_isOwn[expr.id.index()] = true;
         for (const NodeId node : expr.outputs)
             if (const Symbolic bytes = bytesOfType(m_graph.node(node).type); bytes.known())
                 cost.sum.activationBytes.add(bytes);
+        return cost;
+    }
+
+    /// Products are the multiply-adds: an operation of another kind has none, whatever its sizes are.
+    static ExprCost notCounted(bool hasNoProducts) {
+        ExprCost cost{CostPart::NotCounted, {}};
+        cost.sum.unknownFlops = cost.sum.unknownBytes = 1;
+        cost.sum.unknownMultiplyAdds = hasNoProducts ? 0 : 1;
         return cost;
     }
 
@@ -141,8 +151,9 @@ class CostCounter {
             else if (!expr.op.name.empty()) inside = times * iterations(expr);
             // A called module or function is no body of its own to the engine: it ran as often as what it is in.
             if (m_runs && expr.op.name.empty()) inside = times;
-            cost.sum.add(sumOf(m_graph.body(id), inside));
+            const CostSum sum = sumOf(m_graph.body(id), inside);
             if (m_runs && inside.constant() == 0) leaveOut(m_graph.body(id));
+            else cost.sum.add(sum);
         }
         return cost;
     }
@@ -312,6 +323,9 @@ void CostSum::add(const CostSum& other) {
     bytesRead.add(other.bytesRead);
     bytesWritten.add(other.bytesWritten);
     activationBytes.add(other.activationBytes);
+    unknownFlops += other.unknownFlops;
+    unknownMultiplyAdds += other.unknownMultiplyAdds;
+    unknownBytes += other.unknownBytes;
 }
 
 std::optional<double> CostSum::intensity() const {

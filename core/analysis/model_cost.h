@@ -20,6 +20,13 @@ struct CostSum {
     tensor::SymbolicSum bytesRead, bytesWritten;  ///< see operators::Cost
     /// Bytes of the results, each once however often it is computed; views, and what is written in place, have none.
     tensor::SymbolicSum activationBytes;
+    /// Operations whose FLOPs, multiply-adds or bytes are not in the sums: there is no rule, or a size is not known.
+    std::size_t unknownFlops = 0, unknownMultiplyAdds = 0, unknownBytes = 0;
+
+    /// Whether the sums say something. If not, all that they would be of is not known: they are no zeros.
+    bool hasFlops() const { return unknownFlops == 0 || flops.constant() != 0; }
+    bool hasMultiplyAdds() const { return unknownMultiplyAdds == 0 || multiplyAdds.constant() != 0; }
+    bool hasBytes() const { return unknownBytes == 0 || bytesRead.constant() != 0 || bytesWritten.constant() != 0; }
 
     void add(const CostSum& other);
     /// FLOPs by byte read or written; empty unless both are numbers, and without any bytes.

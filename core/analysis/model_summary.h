@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -24,8 +25,12 @@ struct ModelSummary {
 };
 ModelSummary summaryOf(const graph::InternalGraph& graph);
 
-/// How many weights are made of constants by operators before them (ConstantOfShape, random numbers), so that nothing
-/// of them is in the file. Of the main body.
-std::size_t countComputedWeights(const graph::InternalGraph& graph);
+/// Weights that operators make of constants (ConstantOfShape, random numbers), so that they are not in the file: they
+/// have more elements than the stored tensors that they are made of. Of the main body.
+struct ComputedWeights {
+    std::size_t count = 0;
+    std::int64_t elements = 0;  ///< of those whose shape is known
+};
+ComputedWeights computedWeights(const graph::InternalGraph& graph);
 
 }  // namespace sonde::analysis

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <map>
 
 #include "core/analysis/infer.h"
 #include "core/analysis/seen_types.h"
 #include "core/base/mapped_file.h"
+#include "core/base/one_line.h"
 #include "core/document/format_onnx.h"
 #include "core/document/format_plugin.h"
 #include "core/document/output_check.h"
@@ -136,6 +138,16 @@ bool isSettled(const analysis::ModelCost& cost) {
            cost.notCounted.empty() && cost.bytesUnknown == 0;
 }
 
+/// Tensors of which not even the rank is known.
+std::vector<std::string> inputsWithoutSizes(const document::Document& document, const graph::InternalGraph& graph) {
+    std::vector<std::string> names;
+    for (const document::NamedNode& input : document.inputs) {
+        const tensor::TypeInfo& type = graph.node(input.node).type;
+        if ((type.isTensor() || !type.kind) && !type.shape) names.push_back(input.name);
+    }
+    return names;
+}
+
 base::Result<void> addCost(ModelInfo& info, const document::Document& document, const ModelInfoRequest& request,
                            const base::WorkContext& work) {
     info.graph = request.typed ? request.typed : document.graph;
@@ -146,7 +158,7 @@ base::Result<void> addCost(ModelInfo& info, const document::Document& document, 
             return std::make_shared<const graph::InternalGraph>(analysis::typedFor(*document.graph, inputs, seen));
         };
         info.graph = typed({});
-        info.costBasis = "the given input";
+        info.costBasis = request.inputsAre;
         info.cost = analysis::costOfModel(*info.graph, *document.modules);
         if (isSettled(info.cost)) return {};
         // Shapes and counts that depend on the data.
@@ -161,18 +173,21 @@ base::Result<void> addCost(ModelInfo& info, const document::Document& document, 
         const exec::Recording recording = runner.run(*plan, inputs, work, options);
         if (work.cancelled()) return base::cancelled("running the model for its cost");
         if (recording.error) {
-            info.notes.push_back("the run on the given input failed, so that the cost is what shapes tell: " +
-                                 recording.error->text());
+            info.notes.push_back("the run on " + request.inputsAre + " failed, so that the cost is what shapes tell: " +
+                                 base::oneLine(recording.error->text()));
             return {};
         }
         info.graph = typed(observer.types());
-        info.costBasis = "a run on the given input";
+        info.costBasis = "a run on " + request.inputsAre;
         info.cost = analysis::costOfModel(*info.graph, *document.modules, &observer.runs());
         return {};
     }
     info.cost = analysis::costOfModel(*info.graph, *document.modules);
     const bool isNumber = info.cost.total.flops.constant() && info.cost.total.multiplyAdds.constant();
-    if (isNumber) info.costBasis = request.typed ? "the sizes of the last run" : "the model's own input sizes";
+    const std::vector<std::string> open = inputsWithoutSizes(document, *info.graph);
+    if (isNumber && !info.cost.notCounted.empty() && !open.empty())
+        info.costBasis = fmt::format("what can be told without the sizes of {}", fmt::join(open, ", "));
+    else if (isNumber) info.costBasis = request.typed ? "the sizes of the last run" : "the model's own input sizes";
     return {};
 }
 

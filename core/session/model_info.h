@@ -53,7 +53,8 @@ struct ModelInfo {
     std::vector<analysis::DynamicDimension> dimensions;  ///< of the graph that the cost is of
     analysis::ModelCost cost;
     analysis::ReceptiveFields fields;  ///< of the same graph
-    /// What the cost is for: "symbolic", "the given input", "a run on the given input".
+    /// What the cost is for: "symbolic", "the given input", "a run on the given input", "what can be told without the
+    /// sizes of x".
     std::string costBasis;
     std::vector<std::string> notes;  ///< why less is known than there could be: a run that failed
     /// The graph whose types the cost is of: the document's, or one with the types of the input.
@@ -69,6 +70,7 @@ struct ModelInfoRequest {
     /// Values in the order of Document::inputs that the cost is for; empty: it is symbolic in what the file leaves
     /// open. Where shapes do not tell the cost (NonZero, branches, loops), the model runs once.
     std::vector<tensor::Value> inputs;
+    std::string inputsAre = "the given input";  ///< what these are, for ModelInfo::costBasis
     std::uint64_t seed = 0;
     std::size_t threads = 0;
     /// The document's graph with the types that a run gave: the cost is for these. Nothing runs.

@@ -9,8 +9,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using tensor::SymbolicSum;
 
-/// A number, or an expression in the open dimensions.
-Json sumJson(const SymbolicSum& sum) {
+/// A number, or an expression in the open dimensions; null if it is not known.
+Json sumJson(const SymbolicSum& sum, bool isKnown = true) {
+    if (!isKnown) return {};
     if (const auto number = sum.constant()) return *number;
     return sum.known() ? Json(sum.text()) : Json();
 }
@@ -60,11 +61,11 @@ Json fileJson(const FileFacts& facts) {
 }
 
 void addCost(Json& json, const analysis::CostSum& sum) {
-    json["macs"] = sumJson(sum.multiplyAdds);
-    json["flops"] = sumJson(sum.flops);
-    json["bytes_read"] = sumJson(sum.bytesRead);
-    json["bytes_written"] = sumJson(sum.bytesWritten);
-    json["activation_bytes"] = sumJson(sum.activationBytes);
+    json["macs"] = sumJson(sum.multiplyAdds, sum.hasMultiplyAdds());
+    json["flops"] = sumJson(sum.flops, sum.hasFlops());
+    json["bytes_read"] = sumJson(sum.bytesRead, sum.hasBytes());
+    json["bytes_written"] = sumJson(sum.bytesWritten, sum.hasBytes());
+    json["activation_bytes"] = sumJson(sum.activationBytes, sum.hasBytes());
     const auto intensity = sum.intensity();
     json["intensity"] = intensity ? Json(*intensity) : Json();
 }
@@ -196,7 +197,7 @@ std::string modelInfoJson(const document::Document& document, const ModelInfo& i
               {"parameters", info.counts.parameters.elements},
               {"buffers", info.counts.buffers.elements},
               {"parameter_bytes", info.counts.parameters.bytes},
-              {"macs", sumJson(info.cost.total.multiplyAdds)},
+              {"macs", sumJson(info.cost.total.multiplyAdds, info.cost.total.hasMultiplyAdds())},
               {"operators", info.summary.operators},
               {"unsupported", info.summary.unsupported},
               {"modules", document.modules->modules().size()},
@@ -205,6 +206,8 @@ std::string modelInfoJson(const document::Document& document, const ModelInfo& i
     for (const auto& [domain, version] : info.file.opsets) root["opset_imports"][domain] = version;
     root["metadata"] = pairsJson(info.file.metadata);
     root["functions"] = info.file.functions;
+    const analysis::ComputedWeights computed = analysis::computedWeights(*info.graph);
+    root["computed_weights"] = {{"count", computed.count}, {"elements", computed.elements}};
     root["buffer_bytes"] = info.counts.buffers.bytes;
     root["constants"] = info.counts.constants.elements;
     root["constant_bytes"] = info.counts.constants.bytes;

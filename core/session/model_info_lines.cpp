@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "core/base/count_text.h"
+#include "core/base/counted_text.h"
 #include "core/session/info_formulas.h"
 #include "core/session/model_info.h"
 
@@ -11,6 +11,7 @@ namespace {
 
 using analysis::CostPart;
 using analysis::CostSum;
+using base::countedText;
 using graph::Expr;
 using graph::ExprId;
 using graph::NodeId;
@@ -94,10 +95,17 @@ std::string sumBytesText(const SymbolicSum& sum) {
     return number ? analysis::bytesText(*number) : sum.text() + " bytes";
 }
 
+/// What a figure leaves out is said with it: a sum of nothing is no zero.
+std::string knownText(bool isKnown, std::size_t leftOut, const std::string& text) {
+    if (!isKnown) return "not known";
+    return leftOut == 0 ? text
+                        : text + ", " + countedText(static_cast<std::int64_t>(leftOut), "operation") + " not counted";
+}
+
 std::string storedText(const analysis::StoredSum& sum) {
     std::string text = std::to_string(sum.elements);
     if (sum.tensors > 0)
-        text += fmt::format(" in {} tensors, {} of {}", sum.tensors, analysis::bytesText(sum.bytes),
+        text += fmt::format(" in {}, {} of {}", countedText(sum.tensors, "tensor"), analysis::bytesText(sum.bytes),
                             analysis::dtypesText(sum));
     return text;
 }
@@ -142,28 +150,29 @@ void addValues(InfoLines& lines, const document::Document& document, const Model
         std::string text = fmt::format("{}: {}", dimension.name, fmt::join(dimension.inputs, ", "));
         if (dimension.inputs.empty()) text = dimension.name + ": known after a run only";
         if (!dimension.outputs.empty()) text += fmt::format(" -> {}", fmt::join(dimension.outputs, ", "));
-        return text + fmt::format(" ({} values depend on it)", dimension.nodes);
+        return text + fmt::format(" ({} {} on it)", countedText(static_cast<std::int64_t>(dimension.nodes), "value"),
+                                  dimension.nodes == 1 ? "depends" : "depend");
     });
 }
 
-void addStored(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
+void addStored(InfoLines& lines, const ModelInfo& info) {
     const analysis::ModelCounts& counts = info.counts;
     using analysis::StoredKind;
     lines.add("parameters", storedText(counts.parameters), readersOf(info, StoredKind::Parameter));
     if (counts.unread.elements > 0)
         lines.add("parameters", fmt::format("{} of them are not used by any operation", counts.unread.elements));
-    if (counts.parameters.elements == 0) {
-        if (const std::size_t computed = analysis::countComputedWeights(*document.graph))
-            lines.add("parameters", fmt::format("{} weights are computed in the graph and not stored", computed));
-    }
+    if (const analysis::ComputedWeights computed = analysis::computedWeights(*info.graph); computed.count > 0)
+        lines.add("parameters", fmt::format("computed in the graph and not stored: {} of {}",
+                                            countedText(static_cast<std::int64_t>(computed.count), "weight"),
+                                            countedText(computed.elements, "element")));
     lines.add("buffers", storedText(counts.buffers), readersOf(info, StoredKind::Buffer));
     lines.add("constants", storedText(counts.constants), readersOf(info, StoredKind::Constant));
     const auto all = counts.parameters.elements + counts.buffers.elements + counts.constants.elements;
     if (all != counts.parameters.elements) lines.add("stored", fmt::format("{} elements in all of these", all));
     if (info.byDType.size() > 1)
         for (const DTypeBytes& each : info.byDType)
-            lines.add("bytes",
-                      fmt::format("{} of {} in {} tensors", each.bytes, tensor::name(each.dtype), each.tensors));
+            lines.add("bytes", fmt::format("{} of {} in {}", each.bytes, tensor::name(each.dtype),
+                                           countedText(each.tensors, "tensor")));
     std::vector<const analysis::StoredTensor*> tied, unused;
     for (const analysis::StoredTensor& tensor : counts.tensors) {
         if (isTiedParameter(tensor)) tied.push_back(&tensor);
@@ -212,13 +221,18 @@ void addFields(InfoLines& lines, const document::Document& document, const Model
 void addCost(InfoLines& lines, const ModelInfo& info) {
     const analysis::CostSum& total = info.cost.total;
     lines.add("cost", "for " + (info.costBasis == "symbolic" ? "any input size" : info.costBasis));
-    lines.add("multiply-adds", sumText(total.multiplyAdds), nodesWith(info, &CostSum::multiplyAdds));
-    lines.add("FLOPs", sumText(total.flops) + ", a multiply-add is 2", nodesWith(info, &CostSum::flops));
-    lines.add("bytes read", sumBytesText(total.bytesRead) + ", written " + sumBytesText(total.bytesWritten),
+    lines.add("multiply-adds",
+              knownText(total.hasMultiplyAdds(), total.unknownMultiplyAdds, sumText(total.multiplyAdds)),
+              nodesWith(info, &CostSum::multiplyAdds));
+    lines.add("FLOPs", knownText(total.hasFlops(), total.unknownFlops, sumText(total.flops) + ", a multiply-add is 2"),
+              nodesWith(info, &CostSum::flops));
+    lines.add("bytes read",
+              knownText(total.hasBytes(), total.unknownBytes,
+                        sumBytesText(total.bytesRead) + ", written " + sumBytesText(total.bytesWritten)),
               nodesWith(info, &CostSum::bytesRead));
     if (const auto intensity = total.intensity())
         lines.add("intensity", fmt::format("{:.4g} FLOPs by byte", *intensity));
-    std::string activations = sumBytesText(total.activationBytes);
+    std::string activations = knownText(total.hasBytes(), 0, sumBytesText(total.activationBytes));
     if (info.cost.peakActivationBytes)
         activations += ", at most " + analysis::bytesText(*info.cost.peakActivationBytes) + " at once";
     lines.add("activations", activations, nodesWith(info, &CostSum::activationBytes));
@@ -231,7 +245,8 @@ void addCost(InfoLines& lines, const ModelInfo& info) {
         lines.add("not counted", fmt::format("{}", fmt::join(ops, ", ")), std::move(nodes));
     }
     if (info.cost.bytesUnknown > 0)
-        lines.add("not counted", fmt::format("bytes of {} operations", info.cost.bytesUnknown));
+        lines.add("not counted",
+                  "bytes of " + countedText(static_cast<std::int64_t>(info.cost.bytesUnknown), "operation"));
     lines.addAll("assumed", info.cost.assumptions, [](const std::string& text) { return text; });
     lines.addAll("note", info.notes, [](const std::string& text) { return text; });
 }
@@ -241,7 +256,10 @@ void addStructure(InfoLines& lines, const document::Document& document, const Mo
     lines.add("modules", std::to_string(document.modules->modules().size()));
     lines.add("nodes", std::to_string(info.summary.nodes));
     const std::vector<NodeId>& path = info.structure.path;
-    lines.add("depth", fmt::format("{} operations on the longest path", info.structure.depth), path);
+    std::string depth =
+        countedText(static_cast<std::int64_t>(info.structure.depth), "operation") + " on the longest path";
+    if (!info.structure.control.empty()) depth += "; a branch or a loop is one, whatever is in it";
+    lines.add("depth", depth, path);
     if (!path.empty())
         lines.add("depth", "from " + info.graph->node(path.front()).name + " to " + info.graph->node(path.back()).name,
                   path);
@@ -276,7 +294,7 @@ std::vector<InfoLine> modelInfoLines(const document::Document& document, const M
     InfoLines lines;
     addFile(lines, document, info.file);
     addValues(lines, document, info);
-    addStored(lines, document, info);
+    addStored(lines, info);
     addStructure(lines, document, info);
     addCost(lines, info);
     addOperators(lines, info);

@@ -25,10 +25,12 @@ void addModules(std::string& text, const document::Document& document, const Mod
         const analysis::CostSum& cost = info.cost.ofModule[i];
         SymbolicSum bytes = cost.bytesRead;
         bytes.add(cost.bytesWritten);
+        const auto told = [](bool isKnown, const SymbolicSum& sum) { return isKnown ? sum.text() : std::string("?"); };
         text += fmt::format("{:{}}  {:>12}  {:>14}  {:>14}  {:>12}  {:>12}\n",
                             i == 0 ? "(all)" : base::visibleText(modules[i].qualname), width,
-                            info.counts.ofModule[i].parameters.elements, cost.multiplyAdds.text(), cost.flops.text(),
-                            bytes.text(), cost.activationBytes.text());
+                            info.counts.ofModule[i].parameters.elements,
+                            told(cost.hasMultiplyAdds(), cost.multiplyAdds), told(cost.hasFlops(), cost.flops),
+                            told(cost.hasBytes(), bytes), told(cost.hasBytes(), cost.activationBytes));
     }
 }
 

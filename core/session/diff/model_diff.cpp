@@ -9,6 +9,7 @@
 
 namespace sonde::session {
 
+using analysis::CostSum;
 using graph::InternalGraph;
 using graph::NodeId;
 
@@ -65,12 +66,16 @@ void addFacts(ModelDiff& diff, const document::Document& first, const document::
     cost.add("parameters", number(a.counts.parameters.elements), number(b.counts.parameters.elements));
     cost.add("buffers", number(a.counts.buffers.elements), number(b.counts.buffers.elements));
     cost.add("parameter_bytes", number(a.counts.parameters.bytes), number(b.counts.parameters.bytes));
-    const analysis::CostSum &ours = a.cost.total, &theirs = b.cost.total;
-    cost.add("macs", ours.multiplyAdds.text(), theirs.multiplyAdds.text());
-    cost.add("flops", ours.flops.text(), theirs.flops.text());
-    cost.add("bytes_read", ours.bytesRead.text(), theirs.bytesRead.text());
-    cost.add("bytes_written", ours.bytesWritten.text(), theirs.bytesWritten.text());
-    cost.add("activation_bytes", ours.activationBytes.text(), theirs.activationBytes.text());
+    const CostSum &ours = a.cost.total, &theirs = b.cost.total;
+    const auto add = [&](const char* name, tensor::SymbolicSum CostSum::*figure, bool (CostSum::*isKnown)() const) {
+        const auto text = [&](const CostSum& sum) { return (sum.*isKnown)() ? (sum.*figure).text() : "not known"; };
+        cost.add(name, text(ours), text(theirs));
+    };
+    add("macs", &CostSum::multiplyAdds, &CostSum::hasMultiplyAdds);
+    add("flops", &CostSum::flops, &CostSum::hasFlops);
+    add("bytes_read", &CostSum::bytesRead, &CostSum::hasBytes);
+    add("bytes_written", &CostSum::bytesWritten, &CostSum::hasBytes);
+    add("activation_bytes", &CostSum::activationBytes, &CostSum::hasBytes);
     diff.cost = cost.take();
 }
 

@@ -5,6 +5,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -54,6 +55,8 @@ class TestModelInfo : public QObject {
     void pathsGoThroughCalls();
     void dataDecidesWhatOnlyARunTells();
     void runsDecideBranches();
+    void computedWeightsAreTold();
+    void whatIsNotKnownIsNoZero();
     void failedRunsLeaveWhatShapesTell();
     void hashesAreThoseOfOthers();
     void hashingStops();
@@ -167,7 +170,7 @@ void TestModelInfo::textSaysTheSame() {
          {"layers.onnx (ONNX)\n", "producer     tests 4.2\n", "opset        ai.onnx 16\n             com.example 3\n",
           "metadata     author = A. Uthor\n             producer = not this\n", "function     custom::Swish\n",
           "input        x: float32[N,4]\n", "parameters   20 in 2 tensors", "unused       unused\n",
-          "multiply-adds 32*N\n", "not counted  1 com.example::Strange\n",
+          "multiply-adds 32*N, 1 operation not counted\n", "not counted  1 com.example::Strange\n",
           "com.example::Strange  (opset 3)  (cannot be run: y)\n", "layers.data, 16 bytes, "})
         QVERIFY2(text.contains(QLatin1String(line)), qPrintable(QLatin1String(line) + QStringLiteral("\n") + text));
 }
@@ -232,6 +235,49 @@ void TestModelInfo::runsDecideBranches() {
              2 * (16 * 192 * 64 + 3 * (17 * 4 * 64 * 64 + 2 * 17 * 17 * 64 + 2 * 17 * 64 * 128) + 64 * 10));
 }
 
+/// `made` is not in the file; `turned` is, in another layout.
+void TestModelInfo::computedWeightsAreTold() {
+    const Graph graph{
+        .nodes = {{"ConstantOfShape", {"shape"}, {"made"}},
+                  {"Transpose", {"w"}, {"turned"}},
+                  {"MatMul", {"x", "made"}, {"h"}},
+                  {"MatMul", {"h", "turned"}, {"y"}}},
+        .inputs = {valueInfo("x", kFloat, {1, 6})},
+        .outputs = {valueInfo("y", kFloat, {1, 2})},
+        .initializers = {floats("w", {2, 5}, 1),
+                         rawTensor("shape", kInt64, {2}, std::string("\6\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0", 16))}};
+    QVERIFY(write(path("made.onnx"), model(graph)));
+    const auto document = open("made.onnx");
+    QCOMPARE(jsonOf(*document)["computed_weights"].toObject(), (QJsonObject{{"count", 1}, {"elements", 30}}));
+    const auto info = session::modelInfo(*document);
+    QVERIFY(info);
+    const QString text = QString::fromStdString(session::modelInfoText(*document, *info));
+    QVERIFY2(text.contains(QStringLiteral("computed in the graph and not stored: 1 weight of 30 elements\n")),
+             qPrintable(text));
+}
+
+/// The archive does not say the rank of x: five products of which nothing can be said, until x is given.
+void TestModelInfo::whatIsNotKnownIsNoZero() {
+    const auto document = document::open(SONDE_TEST_DATA "/models/shared_twice.trace.pt", {});
+    QVERIFY(document);
+    const QJsonObject json = jsonOf(**document), cost = json["cost"].toObject();
+    QVERIFY(json["macs"].isNull());
+    for (const char* key : {"macs", "flops", "bytes_read", "bytes_written", "activation_bytes", "intensity"}) {
+        QVERIFY2(cost[QLatin1String(key)].isNull(), key);
+        QVERIFY2(json["by_module"][0].toObject()[QLatin1String(key)].isNull(), key);
+    }
+    QCOMPARE(cost["for"].toString(), QStringLiteral("what can be told without the sizes of x"));
+    const auto info = session::modelInfo(**document);
+    QVERIFY(info);
+    const QString text = QString::fromStdString(session::modelInfoText(**document, *info, 1));
+    for (const char* line : {"multiply-adds not known\n", "FLOPs        not known\n", "bytes read   not known\n"})
+        QVERIFY2(text.contains(QLatin1String(line)), qPrintable(text));
+    QVERIFY2(QRegularExpression("\\(all\\) +336 +\\? +\\? +\\? +\\?\n").match(text).hasMatch(), qPrintable(text));
+    session::ModelInfoRequest request;
+    request.inputs = {tensor::Value(*tensor::Tensor::zeros(tensor::DType::Float32, {4, 12}))};
+    QCOMPARE(jsonOf(**document, request)["macs"].toInt(), 4 * 5 * 12 * 12);
+}
+
 void TestModelInfo::failedRunsLeaveWhatShapesTell() {
     writeLayers();
     const auto document = open("layers.onnx");
@@ -239,7 +285,8 @@ void TestModelInfo::failedRunsLeaveWhatShapesTell() {
     request.inputs = {tensor::Value(tensor::Tensor::of<float>({2, 4}, std::vector<float>(8)))};
     const QJsonObject json = jsonOf(*document, request);
     QCOMPARE(json["macs"].toInt(), 64);
-    QVERIFY(json["notes"][0].toString().contains(QLatin1String("Strange")));
+    const QString note = json["notes"][0].toString();
+    QVERIFY2(note.contains(QLatin1String("Strange")) && !note.contains(u'\n'), qPrintable(note));
 }
 
 void TestModelInfo::hashesAreThoseOfOthers() {

@@ -315,6 +315,12 @@ void TestModelDiff::factsAreListed() {
     QCOMPARE(json["nodes"]["added"].toArray().size(), 5);
     QCOMPARE(json["parameters"]["added"].toArray(), (QJsonArray{"w6", "b6"}));
     QCOMPARE(json["nodes"]["removed"].toArray().size(), 0);
+    // The archive does not say the rank of its input.
+    const auto archive = document::open(SONDE_TEST_DATA "/models/shared_twice.trace.pt", {}),
+               exported = document::open(SONDE_TEST_DATA "/models/shared_twice.onnx", {});
+    QVERIFY(archive && exported);
+    const QJsonObject unknown = jsonOf(**archive, **exported);
+    QCOMPARE(unknown["cost"]["macs"].toObject(), (QJsonObject{{"a", "not known"}, {"b", "2880"}}));
 }
 
 void TestModelDiff::sequences() {
