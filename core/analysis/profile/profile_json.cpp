@@ -58,7 +58,7 @@ Json nodeJson(const RunProfile& profile, const ProfiledExpr& entry) {
               {"scratch_bytes", entry.memory.scratchBytes},
               {"weight_bytes", entry.memory.weightBytes}};
     if (!expr.name.empty()) json["file_name"] = expr.name;
-    addCost(json, entry.cost, entry.selfNs);
+    addCost(json, entry.cost, entry.costNs());
     if (entry.doneWith.valid()) json["done_with"] = profile.nameOf(entry.doneWith);
     return json;
 }

@@ -28,7 +28,10 @@ MeasuredCost measured(const ExprCost& cost) {
         const auto constant = sum.constant();
         return constant ? std::optional(static_cast<double>(*constant)) : std::nullopt;
     };
-    return {number(cost.sum.flops), sum(number(cost.sum.bytesRead), number(cost.sum.bytesWritten))};
+    MeasuredCost measured;
+    if (cost.sum.hasFlops()) measured.flops = number(cost.sum.flops);
+    if (cost.sum.hasBytes()) measured.bytes = sum(number(cost.sum.bytesRead), number(cost.sum.bytesWritten));
+    return measured;
 }
 
 class ProfileMaker {
@@ -82,6 +85,7 @@ class ProfileMaker {
         entry.endNs = sums.count > 0 ? sinceStart(sums.lastNs) : entry.startNs;
         entry.memory = m_profile.memory.ofExpr[id.index()];
         entry.cost = measured(cost.ofExpr[id.index()]);
+        entry.isOwner = cost.ofExpr[id.index()].part == CostPart::Owner;
         entry.doneWith = sums.count == 0 ? doneWith : ExprId();
         const double threadNs = static_cast<double>(m_profile.threads) * static_cast<double>(entry.selfNs);
         if (threadNs > 0) {

@@ -37,8 +37,12 @@ struct ProfiledExpr {
     /// selfNs). The thread that runs the model counts as working.
     double threadUse = 0;
     ExprMemory memory;
-    MeasuredCost cost;       ///< of itself, and of those that its kernel did too
+    MeasuredCost cost;       ///< of itself, of all inside of it, and of those that its kernel did too
+    bool isOwner = false;    ///< a call, a branch or a loop: what it takes is that of the operations inside
     graph::ExprId doneWith;  ///< the operation whose kernel did this one's work; its time is in that one's
+
+    /// The time that `cost` took.
+    std::int64_t costNs() const { return isOwner ? totalNs : selfNs; }
 };
 
 /// A module with everything below it; self: its own operations only.

@@ -34,8 +34,8 @@ std::string nodeTable(const RunProfile& profile, std::size_t lines) {
         const std::string name = base::visibleText(profile.nameOf(entry.expr));
         text += fmt::format("{:10.3f} {:6.1f} {:10.3f} {:>13} {:>11} {:7.0f}% {:>10}  {} ({})\n",
                             millisecondsOf(entry.selfNs), percentOf(entry.selfNs, profile.totalNs),
-                            millisecondsOf(entry.totalNs), rateText(entry.cost.flopRate(entry.selfNs), "GFLOP/s"),
-                            rateText(entry.cost.byteRate(entry.selfNs), "GB/s"), 100 * entry.threadUse,
+                            millisecondsOf(entry.totalNs), rateText(entry.cost.flopRate(entry.costNs()), "GFLOP/s"),
+                            rateText(entry.cost.byteRate(entry.costNs()), "GB/s"), 100 * entry.threadUse,
                             bytesText(entry.memory.valueBytes), name,
                             base::visibleText(analysis::operatorTitle(profile.graph->expr(entry.expr))));
     }

@@ -31,9 +31,11 @@ constexpr std::array<ColumnText, ProfileTableModel::ColumnCount> kColumns{{
     {QT_TRANSLATE_NOOP("ProfileTableModel", "Runs"),
      QT_TRANSLATE_NOOP("ProfileTableModel", "How often it ran; of a module its operations")},
     {QT_TRANSLATE_NOOP("ProfileTableModel", "FLOP/s"),
-     QT_TRANSLATE_NOOP("ProfileTableModel", "FLOPs / time; a multiply-add counts as 2")},
+     QT_TRANSLATE_NOOP("ProfileTableModel",
+                       "FLOPs / self time, of calls, branches and loops / total time; a multiply-add counts as 2")},
     {QT_TRANSLATE_NOOP("ProfileTableModel", "Bytes/s"),
-     QT_TRANSLATE_NOOP("ProfileTableModel", "(bytes read + bytes written) / time")},
+     QT_TRANSLATE_NOOP("ProfileTableModel",
+                       "(bytes read + bytes written) / self time, of calls, branches and loops / total time")},
     {QT_TRANSLATE_NOOP("ProfileTableModel", "Intensity"),
      QT_TRANSLATE_NOOP("ProfileTableModel", "FLOPs / (bytes read + bytes written)")},
     {QT_TRANSLATE_NOOP("ProfileTableModel", "Threads"),
@@ -109,7 +111,7 @@ std::optional<double> ProfileTableModel::number(const Row& row, int column) cons
     const ProfiledModule& module = m_profile->modules[row.module];
     const std::int64_t self = isNode ? node->selfNs : module.selfNs, total = isNode ? node->totalNs : module.totalNs;
     const analysis::MeasuredCost& cost = isNode ? node->cost : module.cost;
-    const std::int64_t costNs = isNode ? node->selfNs : module.totalNs;
+    const std::int64_t costNs = isNode ? node->costNs() : module.totalNs;
     switch (column) {
         case Self: return static_cast<double>(self);
         case Share:
@@ -149,10 +151,10 @@ QString ProfileTableModel::toolTip(const Row& row, int column) const {
     if (column == Flops && node.cost.flops)
         text += QStringLiteral("\n%1 FLOPs / %2")
                     .arg(*node.cost.flops, 0, 'g', 6)
-                    .arg(profileTimeText(double(node.selfNs)));
+                    .arg(profileTimeText(double(node.costNs())));
     if (column == Bytes && node.cost.bytes)
         text +=
-            QStringLiteral("\n%1 / %2").arg(profileBytesText(*node.cost.bytes), profileTimeText(double(node.selfNs)));
+            QStringLiteral("\n%1 / %2").arg(profileBytesText(*node.cost.bytes), profileTimeText(double(node.costNs())));
     if (column == Intensity && node.cost.flops && node.cost.bytes)
         text += QStringLiteral("\n%1 / %2").arg(*node.cost.flops, 0, 'g', 6).arg(*node.cost.bytes, 0, 'g', 6);
     return text;

@@ -182,6 +182,7 @@ void TestRunProfile::bodiesAreInsideOfTheirOwner() {
         const graph::Expr& expr = profile->graph->expr(entry.expr);
         if (expr.bodies.empty()) {
             QCOMPARE(entry.selfNs, entry.totalNs);
+            QCOMPARE(entry.costNs(), entry.selfNs);
             continue;
         }
         std::int64_t inside = 0;
@@ -189,6 +190,7 @@ void TestRunProfile::bodiesAreInsideOfTheirOwner() {
             for (const graph::ExprId id : profile->graph->body(body).order)
                 if (const auto* const inner = profile->of(id)) inside += inner->totalNs;
         if (inside == 0) continue;                        // a loop without iterations
+        QCOMPARE(entry.costNs(), entry.totalNs);          // its FLOPs are those of what is inside
         QVERIFY(entry.totalNs - entry.selfNs >= inside);  // results of bodies are collected inside too
         ++owners;
     }
