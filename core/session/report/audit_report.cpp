@@ -74,12 +74,25 @@ base::Result<void> addProfile(ReportContent& content, const document::Document& 
     return {};
 }
 
+/// What the sizes of the cost are: of values that somebody gave, or of numbers that nobody did.
+std::string inputsText(const document::Document& document, const AuditRequest& request) {
+    if (!request.inputData.empty()) return "the given input";
+    std::string text;
+    const std::vector<tensor::Value>& values = request.findings.cases.front();
+    for (std::size_t i = 0; i < document.inputs.size() && i < values.size(); ++i)
+        text += (i > 0 ? ", " : "") + document.inputs[i].name + " " + tensor::TypeInfo::of(values[i]).text();
+    return text.empty() ? "no input" : "random numbers, " + text;
+}
+
 }  // namespace
 
 base::Result<Report> auditReport(const document::Document& document, const AuditRequest& request,
                                  const base::WorkContext& work) {
     ModelInfoRequest about;
-    if (!request.findings.cases.empty()) about.inputs = request.findings.cases.front();
+    if (!request.findings.cases.empty()) {
+        about.inputs = request.findings.cases.front();
+        about.inputsAre = inputsText(document, request);
+    }
     about.seed = request.findings.seed;
     about.threads = request.findings.threads;
     SONDE_ASSIGN(const ModelInfo info, modelInfo(document, about, work));

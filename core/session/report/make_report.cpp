@@ -9,6 +9,7 @@
 #include "core/analysis/problem.h"
 #include "core/base/count_text.h"
 #include "core/base/number_text.h"
+#include "core/base/one_line.h"
 #include "core/base/version.h"
 #include "core/session/findings/finding_groups.h"
 #include "core/session/report/report_blocks.h"
@@ -34,32 +35,33 @@ std::string reportSum(const SymbolicSum& sum) {
     return base::countText(*number);
 }
 
+/// A sum of nothing is no zero: what is not known is told as such.
+std::string reportSum(const SymbolicSum& sum, bool isKnown) { return isKnown ? reportSum(sum) : "not known"; }
+
 std::string reportBytes(const SymbolicSum& sum) {
     const auto number = sum.constant();
     return number ? analysis::bytesText(*number) : sum.text();
 }
+std::string reportBytes(const SymbolicSum& sum, bool isKnown) { return isKnown ? reportBytes(sum) : "not known"; }
 
+/// Where a file is on somebody's machine is no fact about the model.
+std::string fileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+bool isInTables(const std::string& title) {
+    return title == "input" || title == "output" || title == "dimension" || title == "data file";
+}
+
+/// The lines that the command and the panel show, so that one figure is one text everywhere.
 ReportSection summarySection(const document::Document& document, const ReportContent& content) {
     const ModelInfo& info = content.info;
-    const FileFacts& file = info.file;
-    std::vector<std::vector<std::string>> rows{
-        {"model", document.title},
-        {"format", document.format},
-        {"producer", file.producer},
-        {"bytes", file.file ? base::countText(static_cast<std::int64_t>(file.file->bytes)) : std::string()},
-        {"SHA-256", file.file ? file.file->sha256 : std::string()}};
-    for (const auto& [domain, version] : file.opsets) rows.push_back({"opset", fmt::format("{} {}", domain, version)});
-    const analysis::ModelCounts& counts = info.counts;
-    rows.push_back(
-        {"parameters", fmt::format("{} in {} tensors, {}", base::countText(counts.parameters.elements),
-                                   counts.parameters.tensors, analysis::bytesText(counts.parameters.bytes))});
-    rows.push_back({"buffers", counts.buffers.elements > 0 ? base::countText(counts.buffers.elements) : std::string()});
-    rows.push_back({"multiply-adds", reportSum(info.cost.total.multiplyAdds)});
-    rows.push_back({"FLOPs", reportSum(info.cost.total.flops)});
-    rows.push_back({"cost is of", info.costBasis});
-    rows.push_back({"operations", base::countText(static_cast<std::int64_t>(info.summary.nodes))});
-    rows.push_back({"modules", base::countText(static_cast<std::int64_t>(document.modules->modules().size()) - 1)});
-    rows.push_back({"longest path", fmt::format("{} operations", info.structure.depth)});
+    std::vector<std::vector<std::string>> rows;
+    for (InfoLine& line : modelInfoLines(document, info)) {
+        // Operators, inputs and outputs are in tables, and where data files are is no fact about the model.
+        if (line.isCount || isInTables(line.title)) continue;
+        rows.push_back({line.title.empty() ? "model" : std::move(line.title), std::move(line.text)});
+    }
+    for (const ModelFile& each : info.file.external)
+        rows.push_back({"data file", fmt::format("{}, {} bytes", fileName(each.path), each.bytes)});
     std::vector<std::string> unsupported(info.summary.unsupported.begin(), info.summary.unsupported.end());
     rows.push_back({"cannot be run", joinedText(unsupported, 10)});
     rows.push_back({"findings", fmt::format("{} errors, {} warnings, {} accepted, {} in all",
@@ -86,7 +88,7 @@ ReportSection summarySection(const document::Document& document, const ReportCon
 
 /// Errors have lines, and begin in lower case.
 std::string sentence(std::string text) {
-    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, ", ");
+    text = base::oneLine(std::move(text));
     if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     return text;
 }
@@ -144,14 +146,14 @@ ReportSection costSection(const document::Document& document, const ModelInfo& i
         info.costBasis + "."});
     const analysis::CostSum& total = info.cost.total;
     const auto peak = info.cost.peakActivationBytes;
-    section.blocks.emplace_back(
-        factTable({{"multiply-adds", reportSum(total.multiplyAdds)},
-                   {"FLOPs", reportSum(total.flops)},
-                   {"bytes read", reportBytes(total.bytesRead)},
-                   {"bytes written", reportBytes(total.bytesWritten)},
-                   {"FLOPs by byte", total.intensity() ? fmt::format("{:.3g}", *total.intensity()) : std::string()},
-                   {"activations", reportBytes(total.activationBytes)},
-                   {"activations at once", peak ? analysis::bytesText(*peak) : std::string()}}));
+    section.blocks.emplace_back(factTable(
+        {{"multiply-adds", reportSum(total.multiplyAdds, total.hasMultiplyAdds())},
+         {"FLOPs", reportSum(total.flops, total.hasFlops())},
+         {"bytes read", reportBytes(total.bytesRead, total.hasBytes())},
+         {"bytes written", reportBytes(total.bytesWritten, total.hasBytes())},
+         {"intensity", total.intensity() ? fmt::format("{:.4g} FLOPs by byte", *total.intensity()) : std::string()},
+         {"activations", reportBytes(total.activationBytes, total.hasBytes())},
+         {"activations at once", peak ? analysis::bytesText(*peak) : std::string()}}));
     ReportTable modules{"By module",
                         {{"module"},
                          {"class"},
@@ -170,8 +172,10 @@ ReportSection costSection(const document::Document& document, const ModelInfo& i
         if (depthOf(module.qualname) > kMaxReportDepth) continue;
         modules.rows.push_back({module.qualname.empty() ? "(model)" : module.qualname, module.moduleClass,
                                 base::countText(info.counts.ofModule[i].parameters.elements),
-                                reportSum(cost.multiplyAdds), reportSum(cost.flops), reportBytes(cost.bytesRead),
-                                reportBytes(cost.bytesWritten), reportBytes(cost.activationBytes)});
+                                reportSum(cost.multiplyAdds, cost.hasMultiplyAdds()),
+                                reportSum(cost.flops, cost.hasFlops()), reportBytes(cost.bytesRead, cost.hasBytes()),
+                                reportBytes(cost.bytesWritten, cost.hasBytes()),
+                                reportBytes(cost.activationBytes, cost.hasBytes())});
         if (depthOf(module.qualname) != 1) continue;
         bars.push_back(
             {module.qualname, static_cast<double>(cost.flops.constant().value_or(0)), reportSum(cost.flops)});
@@ -272,9 +276,6 @@ ReportSection valuesSection(const ReportContent& content) {
     section.blocks.emplace_back(std::move(hashes));
     return section;
 }
-
-/// Where a file is on somebody's machine is no fact about the model.
-std::string fileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 ReportSection versionsSection(const ReportContent& content) {
     const FileFacts& file = content.info.file;

@@ -44,6 +44,7 @@ svg.chart { display: block; max-width: 100%; height: auto; } .chart text { font:
   tr, .finding, figure { break-inside: avoid; } .finding:has(li) { break-inside: auto; } .wide { overflow: visible; }
   td.number, th.number { white-space: normal; } .graph { overflow: visible; max-height: none; border: none; }
   .graph svg { max-height: 230mm; } nav a { text-decoration: none; }
+  details::details-content { content-visibility: visible; block-size: auto; } summary { display: none; }
 }
 )";
 

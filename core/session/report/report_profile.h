@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <memory>
 #include <vector>
 
+#include "core/analysis/profile/run_profile.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/document/document_types.h"
@@ -11,17 +12,10 @@
 
 namespace sonde::session {
 
-/// Measured times of runs on this machine.
+/// What a run on this machine took: the profile that `sonde profile` prints and the panel shows.
 struct ReportedProfile {
-    struct Time {
-        std::string name;              ///< an operator, a module, or a node
-        std::string where, operation;  ///< of a node: its module and operator
-        std::int64_t ns = 0;
-        std::size_t count = 0;  ///< operations
-    };
-    std::size_t runs = 0, threads = 0;
-    std::int64_t totalNs = 0;                       ///< of the fastest run, which all is of
-    std::vector<Time> byOperator, byModule, nodes;  ///< longest first
+    std::size_t runs = 0;  ///< the last one is told
+    std::shared_ptr<const analysis::RunProfile> profile;
 };
 
 /// Runs the document several times on `inputs` (in the order of Document::inputs). Blocks. Errors: the run's.

@@ -55,6 +55,7 @@ class TestReport : public QObject {
     void itIsStrictHtml();
     void aModelHasAllSections();
     void anotherModelIsCompared();
+    void factsAreThoseOfTheSummary();
     void timesAreMeasuredOnlyIfAsked();
 
   private:
@@ -133,6 +134,9 @@ void TestReport::equalFindingsAreListed() {
     QVERIFY(read.texts.contains(QStringLiteral("relu_7: is dead")));
     QCOMPARE(read.names.count(QStringLiteral("details")), 1);
     QVERIFY(read.texts.contains(QStringLiteral("3 more")));
+    // On paper nobody can open them.
+    const QString print = QString::fromStdString(reportHtml(report)).section(QStringLiteral("@media print"), 1);
+    QVERIFY(print.contains(QStringLiteral("details::details-content { content-visibility: visible;")));
     finding.each.resize(5);
     report.sections.front().blocks = {ReportFindings{{finding}, {}}};
     QVERIFY(!ReadHtml(reportHtml(report)).names.contains(QStringLiteral("details")));
@@ -194,6 +198,36 @@ void TestReport::anotherModelIsCompared() {
     QCOMPARE(reportHtml(*auditReport(*document, request)), html);
 }
 
+/// Every line that the panel and the command show, with the same text; and what the cost is of.
+void TestReport::factsAreThoseOfTheSummary() {
+    const auto document = open("zero-filter");
+    AuditRequest request;
+    request.findings.cases = {readCases(*document, {})->front().values};
+    const auto report = auditReport(*document, request);
+    QVERIFY(report);
+    const auto& rows = std::get<ReportTable>(report->sections.front().blocks.front()).rows;
+    const auto info = modelInfo(*document, {.inputs = request.findings.cases.front()});
+    QVERIFY(info);
+    std::size_t found = 0;
+    for (const InfoLine& line : modelInfoLines(*document, *info)) {
+        const bool isElsewhere =
+            line.isCount || line.title == "input" || line.title == "output" || line.title == "cost";
+        if (isElsewhere || line.title.empty()) continue;
+        const std::vector<std::string> row{line.title, line.text};
+        QVERIFY2(std::ranges::count(rows, row) == 1, (line.title + ": " + line.text).c_str());
+        ++found;
+    }
+    QVERIFY(found > 10);
+    const auto basis = std::ranges::find(rows, "cost", [](const auto& row) { return row.front(); });
+    QVERIFY(basis != rows.end());
+    QVERIFY2(basis->back().starts_with("for random numbers, "), basis->back().c_str());
+    request.inputData = "x.npy";
+    const auto given = auditReport(*document, request);
+    QVERIFY(given);
+    const auto& givenRows = std::get<ReportTable>(given->sections.front().blocks.front()).rows;
+    QCOMPARE(std::ranges::count(givenRows, std::vector<std::string>{"cost", "for the given input"}), 1);
+}
+
 void TestReport::timesAreMeasuredOnlyIfAsked() {
     const auto document = open("zero-filter");
     AuditRequest request;
@@ -205,6 +239,11 @@ void TestReport::timesAreMeasuredOnlyIfAsked() {
     QVERIFY(read.texts.contains(QStringLiteral("Time by operator")));
     QVERIFY(read.texts.contains(QStringLiteral("Conv")));
     QVERIFY(read.texts.filter(QRegularExpression("^\\d+\\.\\d{3} ms$")).size() >= 3);
+    // As the verb and the panel measure: by itself, also what a plain run fuses; with what holds memory at the peak.
+    for (const graph::ExprId id : document->graph->main().order)
+        if (const graph::Expr& expr = document->graph->expr(id); !expr.op.name.empty())
+            QVERIFY2(read.texts.contains(QString::fromStdString(expr.op.name)), expr.op.name.c_str());
+    QVERIFY(read.texts.contains(QStringLiteral("Memory at the peak")));
 }
 
 void TestReport::aModelHasAllSections() {
