@@ -70,6 +70,12 @@ class PairMaker {
         if (!m_isOneVocabulary) {
             inModules(m_a, m_b, result.isInPairedModule[0]);
             inModules(m_b, m_a, result.isInPairedModule[1]);
+            // What a person took apart is no part of a module that is the same for the rest.
+            for (const Hash key : m_apart) {
+                const auto a = static_cast<std::size_t>(key >> 32), b = static_cast<std::size_t>(key & 0xffffffff);
+                if (a < result.isInPairedModule[0].size()) result.isInPairedModule[0][a] = false;
+                if (b < result.isInPairedModule[1].size()) result.isInPairedModule[1][b] = false;
+            }
         }
         return result;
     }

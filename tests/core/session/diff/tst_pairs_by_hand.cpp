@@ -36,6 +36,7 @@ class TestPairsByHand : public QObject {
   private slots:
     void pairsCount();
     void whatIsApartStaysApart();
+    void whatIsApartIsListedBetweenFormats();
     void pairsAreStored();
     void rowsHoldAll();
 
@@ -95,6 +96,21 @@ void TestPairsByHand::whatIsApartStaysApart() {
     QCOMPARE(diff->structure.removed, std::vector{q});
     QCOMPARE(diff->structure.added, std::vector{q2});
     QVERIFY(diff->structure.changed.empty());
+}
+
+/// Also where the rest of their module has counterparts.
+void TestPairsByHand::whatIsApartIsListedBetweenFormats() {
+    const auto a = document::open(SONDE_TEST_DATA "/models/vit_small.onnx", {}),
+               b = document::open(SONDE_TEST_DATA "/models/vit_small.trace.pt", {});
+    QVERIFY(a && b);
+    const NodeId ours = node(**a, "/encoder/Add_output_0"), theirs = node(**b, "add");
+    QCOMPARE(paired(**a, **b, {}).ofFirst[ours.index()], theirs);
+    session::ModelDiffRequest request;
+    request.byHand.apart = {{ours, theirs}};
+    const auto diff = session::modelDiff(**a, **b, request);
+    QVERIFY(diff);
+    QCOMPARE(diff->structure.removed, std::vector{ours});
+    QVERIFY(std::ranges::count(diff->structure.added, theirs) == 1);
 }
 
 void TestPairsByHand::pairsAreStored() {
