@@ -50,6 +50,7 @@ class TestAuditVerbs : public QObject {
     void sweepGoesOnAfterABadFile();
     void conditionsAreCheckedFirst();
     void labelsGiveAnAccuracy();
+    void namesOfClassesAreNoLabels();
     void missingLabelsAreTold();
     void pairsByHandCount();
     void picturesBecomeInputs();
@@ -208,6 +209,29 @@ void TestAuditVerbs::labelsGiveAnAccuracy() {
     QCOMPARE(json["accuracy"].toDouble(), 1.0);
     QVERIFY(write(path("labels.txt"), "1\n0\n0\n1\n"));
     QCOMPARE(runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.txt")}).status, 2);
+}
+
+/// A prediction is an index: a name would count as a mistake. A first line with a name is a heading.
+void TestAuditVerbs::namesOfClassesAreNoLabels() {
+    array("in/a.npy", {1, 3});
+    array("in/b.npy", {-4, 3});
+    const auto sweep = [this](const char* labels) {
+        if (!write(path("labels.csv"), labels)) qFatal("no file");
+        return runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.csv")});
+    };
+    for (const char* labels : {"a.npy,1\nb.npy,cat\n", "1\ncat\n", "b.npy,cat\n", "cat\n"}) {
+        const Outcome outcome = sweep(labels);
+        QVERIFY2(outcome.status == 2, labels);
+        QVERIFY2(outcome.err.contains(QLatin1String("label 'cat' is not the index of a class (")),
+                 qPrintable(outcome.err));
+    }
+    QVERIFY(sweep("1\ncat\n").err.contains(QLatin1String("line 2)")));
+    for (const char* labels : {"file,class\na.npy,1\nb.npy,0\n", "class\n1\n0\n"}) {
+        const Outcome outcome = sweep(labels);
+        QVERIFY2(outcome.err.contains(QLatin1String("accuracy 100 % (2 of 2)")) ||
+                     outcome.out.contains(QLatin1String("accuracy 100 % (2 of 2)")),
+                 qPrintable(outcome.err + outcome.out));
+    }
 }
 
 /// b has a line without label, c none at all; in order the second line is empty, or the last one is missing.

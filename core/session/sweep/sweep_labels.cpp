@@ -19,6 +19,15 @@ std::string_view trimmedCell(std::string_view text) {
     return text;
 }
 
+/// Predictions are indices: a name would count as a mistake of the model.
+bool isIndex(const std::string& label) { return base::parseNumber<std::int64_t>(label).has_value(); }
+
+base::Error noIndex(const std::string& label, const std::filesystem::path& path, std::size_t line) {
+    return base::usageError("label '" + label + "' is not the index of a class",
+                            path.string() + ", line " + std::to_string(line),
+                            "labels are integers: the index of the class in the first output, from 0");
+}
+
 }  // namespace
 
 base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
@@ -34,7 +43,7 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
     }
     std::ifstream file(path, std::ios::binary);
     if (!file) return base::usageError("the labels cannot be read", path.string());
-    std::string text;
+    std::string text, heading;
     std::size_t blank = 0;  // lines, which count only if another one follows
     for (std::size_t line = 1; std::getline(file, text); ++line) {
         if (trimmedCell(text).empty()) {
@@ -43,8 +52,14 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
         }
         const std::size_t separator = text.find_last_of(text.find('\t') != std::string::npos ? '\t' : ',');
         if (separator == std::string::npos) {
+            std::string label(trimmedCell(text));
+            if (!isIndex(label)) {
+                if (line > 1) return noIndex(label, path, line);
+                heading = std::move(label);
+                continue;
+            }
             labels.m_inOrder.resize(labels.m_inOrder.size() + std::exchange(blank, 0));
-            labels.m_inOrder.emplace_back(trimmedCell(text));
+            labels.m_inOrder.push_back(std::move(label));
             continue;
         }
         const std::string name(trimmedCell(std::string_view(text).substr(0, separator))),
@@ -52,13 +67,18 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
         if (name.empty())
             return base::usageError("the name of an input is missing",
                                     path.string() + ", line " + std::to_string(line));
-        if (line == 1 && label == "label") continue;
+        if (!label.empty() && !isIndex(label)) {
+            if (line > 1) return noIndex(label, path, line);
+            heading = label;
+            continue;
+        }
         if (label.empty()) labels.m_unlabelled[name] = line;
         else labels.m_byName[name] = label;
     }
     if (file.bad()) return base::usageError("the labels cannot be read", path.string());
     if ((!labels.m_byName.empty() || !labels.m_unlabelled.empty()) && !labels.m_inOrder.empty())
         return base::usageError("some lines name an input and some do not", path.string());
+    if (labels.empty() && !heading.empty()) return noIndex(heading, path, 1);
     if (labels.empty()) return base::usageError("the file has no labels", path.string());
     return labels;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 
@@ -25,6 +26,8 @@ std::string cell(const std::string& text) {
     }
     return quoted + '"';
 }
+
+std::string inputsText(std::size_t count) { return base::countedText(static_cast<std::int64_t>(count), "input"); }
 
 std::string numberCell(double number) { return base::shortestText(number); }
 
@@ -122,9 +125,9 @@ std::string sweepClassText(const SweepClass& one) {
 
 std::string sweepText(const Sweep& sweep, const SweepSummary& summary, const std::vector<std::string>& broken,
                       const SweepClasses& classes) {
-    std::string text = fmt::format("{} inputs, {} failed\n", summary.done, summary.failed);
+    std::string text = fmt::format("{}, {} failed\n", inputsText(summary.done), summary.failed);
     if (sweep.hasCondition()) {
-        text += fmt::format("condition is false for {} inputs ({})\n", summary.broken,
+        text += fmt::format("condition is false for {} ({})\n", inputsText(summary.broken),
                             base::visibleText(fmt::format("{}", fmt::join(sweep.conditionNodes(), ", "))));
         for (std::size_t i = 0; i < broken.size() && i < kMaxBroken; ++i)
             text += "  " + base::visibleText(broken[i]) + "\n";
@@ -137,7 +140,8 @@ std::string sweepText(const Sweep& sweep, const SweepSummary& summary, const std
     std::size_t told = 0;
     for (const SweepClass& one : classes.worst())
         if (!one.mistakes.empty() && told++ < kMaxClasses) text += "  " + sweepClassText(one) + "\n";
-    if (summary.unlabelled > 0) text += fmt::format("{} inputs have no label\n", summary.unlabelled);
+    if (summary.unlabelled > 0)
+        text += inputsText(summary.unlabelled) + (summary.unlabelled == 1 ? " has" : " have") + " no label\n";
     return text;
 }
 
