@@ -84,9 +84,15 @@ int main(int argc, char** argv) {
         commands.push_back(command);
     }
 
-    if (argc > 1 && isMeantAsVerb(argv[1])) return report(unknownVerb(argv[1]));
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (!words.empty() && words.front() == "help" && isMeantAsVerb(words.front())) {
+        words.erase(words.begin());  // "help VERB"
+        words.emplace_back("--help");
+    }
+    if (!words.empty() && isMeantAsVerb(words.front())) return report(unknownVerb(words.front()));
     try {
-        app.parse(argc, argv);
+        std::ranges::reverse(words);  // as the parser takes them
+        app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         return parseError(app, error);
     } catch (const std::exception& exception) {

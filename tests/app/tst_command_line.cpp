@@ -67,6 +67,7 @@ class TestCommandLine : public QObject {
     void wrongFilesAreRefusedByEveryVerb();
     void wordsThatAreNoVerbAreTold_data();
     void wordsThatAreNoVerbAreTold();
+    void helpIsAVerbToo();
     void unknownOperatorsAreNamedAndRunToTheirDoor();
     void interruptionIsStatus5();
     void aWindowWithoutADisplayIsRefused();
@@ -539,6 +540,15 @@ void TestCommandLine::wordsThatAreNoVerbAreTold() {
     QCOMPARE(outcome.status, 2);
     const QString told = "sonde: error: '" + arguments.front() + "' is neither a verb nor a file\nhint: ";
     QVERIFY2(outcome.err.startsWith(told + hint), qPrintable(outcome.err));
+}
+
+void TestCommandLine::helpIsAVerbToo() {
+    const Outcome all = runSonde({"help"}), one = runSonde({"help", "info"});
+    QCOMPARE(all.status, 0);
+    QCOMPARE(all.out, runSonde({"--help"}).out);
+    QCOMPARE(one.status, 0);
+    QCOMPARE(one.out, runSonde({"info", "--help"}).out);
+    QCOMPARE(runSonde({"help", "frobnicate"}).status, 2);
 }
 
 void TestCommandLine::unknownOperatorsAreNamedAndRunToTheirDoor() {
