@@ -114,7 +114,8 @@ QVariant SweepTableModel::headerData(int section, Qt::Orientation orientation, i
     if (role == Qt::ToolTipRole) {
         if (section == m_condition) return shown(m_sweeps.choice().condition.toStdString());
         if (section == m_predicted) return tr("Index of the largest element of the first output");
-        return {};
+        // All of what a narrow column cuts.
+        return statistic.node >= 0 ? headerData(section, orientation, Qt::DisplayRole) : QVariant();
     }
     if (role != Qt::DisplayRole) return {};
     if (statistic.node >= 0)

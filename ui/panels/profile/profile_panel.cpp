@@ -31,7 +31,7 @@ const QString kRun = QStringLiteral("run.profile");
 const QString kSave = QStringLiteral("profile.save");
 const QString kCompare = QStringLiteral("profile.compare");
 
-constexpr int kWidths[] = {190, 110, 84, 64, 84, 56, 104, 96, 76, 70, 88, 96};
+constexpr int kWidths[] = {300, 110, 84, 64, 84, 56, 104, 96, 76, 70, 88, 96};
 /// In the order of the tabs: how scripts call them.
 const char* const kTabs[] = {"nodes", "modules", "timeline", "memory", "roofline", "other"};
 

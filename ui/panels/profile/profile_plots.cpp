@@ -6,6 +6,7 @@
 #include <QToolTip>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ui/models/short_text.h"
@@ -47,7 +48,9 @@ void ProfilePlot::paintTick(QPainter& painter, QPointF at, const QString& text, 
     const double width = metrics.horizontalAdvance(text);
     painter.setPen(theme::color(ColorRole::PlotLabel));
     if (isBelow) {
-        const double x = std::clamp(at.x() - width / 2, 0.0, std::max(0.0, this->width() - width));
+        // Not below the texts at the left, where the axes meet.
+        const double from = plotRect().left();
+        const double x = std::clamp(at.x() - width / 2, from, std::max(from, this->width() - width));
         painter.drawText(QPointF(x, at.y() + metrics.ascent() + 3), text);
     } else {
         painter.drawText(QPointF(at.x() - width - double(theme::kTight), at.y() + metrics.ascent() / 2 - 1), text);
@@ -239,6 +242,15 @@ QString RooflinePlot::factsAt(QPointF pixel) const {
     return text;
 }
 
+/// A power of ten of FLOPs by second: "100 MFLOP/s".
+static QString powerRateText(int power) {
+    constexpr std::array kUnits{"", "k", "M", "G", "T"};
+    const int unit = std::clamp(power / 3, 0, static_cast<int>(kUnits.size()) - 1);
+    return QStringLiteral("%1 %2FLOP/s")
+        .arg(QString::number(std::pow(10, power - 3 * unit), 'g', 6),
+             QLatin1String(kUnits[static_cast<std::size_t>(unit)]));
+}
+
 void RooflinePlot::paint(QPainter& painter) {
     const QRectF plot = plotRect();
     painter.setRenderHint(QPainter::Antialiasing, true);
@@ -255,8 +267,7 @@ void RooflinePlot::paint(QPainter& painter) {
         const double y = pixelOf(std::pow(10, m_fromX), std::pow(10, power)).y();
         painter.setPen(theme::color(ColorRole::PlotGrid));
         painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
-        paintTick(painter, QPointF(plot.left(), y),
-                  tr("%1 GFLOP/s").arg(QString::number(std::pow(10, power - 9), 'g', 6)), false);
+        paintTick(painter, QPointF(plot.left(), y), powerRateText(static_cast<int>(power)), false);
     }
     painter.setClipRect(plot.adjusted(-6, -6, 6, 6));
     if (m_profile->limits && m_profile->limits->bytesPerSecond > 0) {

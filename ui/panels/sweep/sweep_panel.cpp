@@ -11,6 +11,8 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include <algorithm>
+
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 #include "ui/panels/sweep/sweep_plot.h"
@@ -44,6 +46,8 @@ SweepPanel::SweepPanel(InspectorContext& context, QWidget* parent)
     m_view->setObjectName(QStringLiteral("sweepTable"));
     m_view->sortByColumn(models::SweepTableModel::kInput, Qt::AscendingOrder);
     m_view->setToolTip(tr("Click an input to run the model on it"));
+    // The end of a heading says which statistic it is.
+    m_view->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
     m_broken->setObjectName(QStringLiteral("breaksCondition"));
     m_broken->setToolTip(tr("List only inputs for which the condition is false"));
     m_progress->setObjectName(QStringLiteral("sweepProgress"));
@@ -86,8 +90,12 @@ SweepPanel::SweepPanel(InspectorContext& context, QWidget* parent)
     connect(m_cancel, &QToolButton::clicked, &m_sweeps, &context::Sweeps::cancel);
     connect(m_save, &QToolButton::clicked, this, &SweepPanel::save);
     connect(&m_sweeps, &context::Sweeps::changed, this, &SweepPanel::refresh);
-    connect(&m_model, &QAbstractItemModel::modelReset, this,
-            [this] { m_view->setColumnWidth(models::SweepTableModel::kInput, theme::kLarge * 10); });
+    connect(&m_model, &QAbstractItemModel::modelReset, this, [this] {
+        m_view->setColumnWidth(models::SweepTableModel::kInput, theme::kLarge * 10);
+        for (int i = models::SweepTableModel::kInput + 1; i < m_model.columnCount(); ++i)
+            m_view->setColumnWidth(
+                i, std::clamp(m_view->horizontalHeader()->sectionSizeHint(i), theme::kLarge * 5, theme::kLarge * 9));
+    });
     const auto choose = [this](const QModelIndex& row) {
         const int index = m_proxy.mapToSource(row).row();
         if (index >= 0) m_sweeps.use(static_cast<std::size_t>(index));
