@@ -65,9 +65,6 @@ class TestCommandLine : public QObject {
     void errorsHaveTheirFormAndStatus();
     void wrongFilesAreRefusedByEveryVerb_data();
     void wrongFilesAreRefusedByEveryVerb();
-    void wordsThatAreNoVerbAreTold_data();
-    void wordsThatAreNoVerbAreTold();
-    void helpIsAVerbToo();
     void unknownOperatorsAreNamedAndRunToTheirDoor();
     void interruptionIsStatus5();
     void aWindowWithoutADisplayIsRefused();
@@ -523,32 +520,6 @@ void TestCommandLine::errorsHaveTheirFormAndStatus() {
     QVERIFY2(lines[0].startsWith("sonde: error: "), qPrintable(lines[0]));
     if (lines.size() == 2) QVERIFY2(lines[1].startsWith("hint: "), qPrintable(lines[1]));
     QVERIFY2(lines.join(u'\n').contains(says), qPrintable(outcome.err));
-}
-
-void TestCommandLine::wordsThatAreNoVerbAreTold_data() {
-    QTest::addColumn<QStringList>("arguments");
-    QTest::addColumn<QString>("hint");
-    QTest::newRow("alone") << QStringList{"chek"} << "did you mean check? sonde --help lists the verbs";
-    QTest::newRow("with a model") << QStringList{"frobnicate", "zoo:seed"} << "sonde --help lists the verbs";
-    QTest::newRow("with options") << QStringList{"traces", "zoo:seed", "--json"} << "did you mean trace";
-}
-
-void TestCommandLine::wordsThatAreNoVerbAreTold() {
-    QFETCH(QStringList, arguments);
-    QFETCH(QString, hint);
-    const Outcome outcome = runSonde(arguments);
-    QCOMPARE(outcome.status, 2);
-    const QString told = "sonde: error: '" + arguments.front() + "' is neither a verb nor a file\nhint: ";
-    QVERIFY2(outcome.err.startsWith(told + hint), qPrintable(outcome.err));
-}
-
-void TestCommandLine::helpIsAVerbToo() {
-    const Outcome all = runSonde({"help"}), one = runSonde({"help", "info"});
-    QCOMPARE(all.status, 0);
-    QCOMPARE(all.out, runSonde({"--help"}).out);
-    QCOMPARE(one.status, 0);
-    QCOMPARE(one.out, runSonde({"info", "--help"}).out);
-    QCOMPARE(runSonde({"help", "frobnicate"}).status, 2);
 }
 
 void TestCommandLine::unknownOperatorsAreNamedAndRunToTheirDoor() {
