@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/io/image/image.h"
+#include "core/session/outputs/choice.h"
 
 namespace sonde::session {
 
@@ -256,6 +257,7 @@ SessionFile sessionFileOf(const Session& session, const fs::path& folder) {
     for (SessionFile::Input& input : file.inputs) input.source = moved(input.source);
     if (std::string& other = file.compared.model; !other.empty() && !isBuiltIn(other))
         other = document::storedPath((before.value_or(fs::path()) / other).lexically_normal().string(), folder);
+    outputs::moveChoices(file, before, folder);
     if (!file.inputData.empty()) file.inputData = changedItems(*session.document(), file.inputData, moved);
     storeInputs(session, folder, file);
     storePoints(session, graph, file);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes starting corpora for the fuzz targets of the fixtures: make_corpus.py MODELS OUT (tests/data/models, a new folder).
 
-OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec, OUT/data_files, OUT/session_file, OUT/name_lines. Names are hashes of the
+OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec, OUT/data_files, OUT/session_file, OUT/name_lines,
+OUT/output_choices. Names are hashes of the
 content. Big weights are cut: what the readers decide on lies in the first bytes.
 """
 import hashlib
@@ -17,6 +18,9 @@ SPECS = ["a.npy", "photo.png", "x:a.npy;mask:#rand(0,1)", "#rand(0,255,1,3,224,2
 TABLES = [b"1,2,3\n-4.5e1,0,6\n", b"a;b\r\n1;2\r\n", b"\xef\xbb\xbf\"a, \"\"b\"\"\",c\n\"1\",nan\n", b"1\t2\n3\tinf", b"1,2,"]
 NAMES = [b"[PAD]\n[UNK]\nthe\n##ing\n", b"<s>\n\xe2\x96\x81the\nt\n</s>", b"\xc4\xa0the\n\xc3\x83\n\xc2\xa9\n<|endoftext|>", b" \na\nb\r\n\n",
          b"\xef\xbb\xbftench, Tinca tinca\ncaf\xc3\xa9\n", b"{0: 'tench',\n 1: 'goldfish'}", b"\xff\xfea\0", b"caf\xe9\n"]
+CHOICES = [b'[{"name": "y", "form": "classes", "labels": "l.txt", "options": "top=3,sample=1"}]', b"a=boxes:xyxy,normalised,score=4,class=5+",
+           b'[{"name": "d", "form": "boxes", "vocabulary": "v.txt", "options": "cxcywh,pixels,transposed,first=1,score=s,class=none,threshold=0.25"}]',
+           b"auto:rows,yxyx", b"cat\ndog\n"]
 NODE = {"name": "fc", "qualname": "fc", "identity": "fc\tfc"}
 SESSION = {
     "format": "sonde-session", "version": 1,
@@ -103,6 +107,8 @@ def main(models, out):
         put(out / "data_files", text)
     for text in NAMES:
         put(out / "name_lines", text)
+    for text in CHOICES:
+        put(out / "output_choices", text)
     put(out / "session_file", json.dumps(SESSION).encode())
     for key in SESSION:
         put(out / "session_file", json.dumps({k: SESSION[k] for k in ("format", "version", "model", key)}).encode())

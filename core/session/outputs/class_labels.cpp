@@ -1,0 +1,45 @@
+#include "core/session/outputs/class_labels.h"
+
+#include "core/document/session_model.h"
+#include "core/io/inputs/name_lines.h"
+
+namespace sonde::session::outputs {
+
+namespace {
+
+constexpr std::string_view kWhat = "labels file";
+
+base::Result<std::vector<std::string>> trimmedLabels(std::vector<std::string> lines, const std::string& where) {
+    for (std::string& line : lines) {
+        const std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
+        line = first == std::string::npos ? std::string() : line.substr(first, last - first + 1);
+    }
+    while (!lines.empty() && lines.back().empty()) lines.pop_back();
+    if (lines.empty()) return base::unreadable("the labels file has no name", where);
+    return lines;
+}
+
+}  // namespace
+
+base::Result<std::vector<std::string>> parseLabels(std::string_view text, const std::string& where) {
+    SONDE_ASSIGN(auto lines, io::NameLines::parse(text, kWhat, where));
+    return trimmedLabels(std::move(lines), where);
+}
+
+base::Result<std::vector<std::string>> readLabels(const std::filesystem::path& path) {
+    SONDE_ASSIGN(auto lines, io::NameLines::read(path, kWhat));
+    return trimmedLabels(std::move(lines), path.string());
+}
+
+std::optional<std::filesystem::path> labelsBeside(const document::Document& document) {
+    std::error_code ignored;
+    std::filesystem::path path(document.location);
+    if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+    path.replace_extension(".labels.txt");
+    if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+    const auto& opened = document.session;
+    if (opened && !opened->allowsOutside && !document::isInFolder(path, opened->folder)) return std::nullopt;
+    return path;
+}
+
+}  // namespace sonde::session::outputs
