@@ -1,6 +1,7 @@
 #include "core/layout/first_view.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -23,6 +24,22 @@ constexpr std::size_t kMaxLevels = 16;
 /// About the area that an item takes in a picture of boxes, edges and the room between them, in scene units. Only for
 /// where the search begins.
 constexpr double kAreaOfItem = 25'000;
+
+/// A first picture is drawn in columns if these are so much larger than it is, and not much too small to be read.
+constexpr double kMuchLarger = 1.5;
+constexpr double kAlmostLegible = 0.5;
+/// A picture that is fitted is drawn in columns if it becomes so much larger.
+constexpr double kLarger = 1.15;
+/// More items are not legible in columns either, and each try would take long.
+constexpr std::size_t kMaxWrapped = 4000;
+/// Width by height of a picture in columns for paper or a page of a report.
+constexpr double kPageRatio = 1.4;
+/// Of the length of columns, to find those that fill the room.
+constexpr int kTries = 3;
+constexpr double kMinColumn = 200;
+/// Further tries around the best one, for pictures with no more items than this.
+constexpr double kTuning[] = {0.65, 0.8, 1.25, 1.6};
+constexpr std::size_t kMaxTuned = 600;
 
 /// What a group shows.
 struct Visible {
@@ -51,9 +68,67 @@ void addVisible(const Outline& outline, const ViewState& view, GroupId id, std::
     }
 }
 
+/// At which all of a picture is in the room.
+double fitScale(const SceneLayout& scene, const Legibility& legibility) {
+    return std::min(legibility.room.width / std::max(scene.bounds.width, 1.0),
+                    legibility.room.height / std::max(scene.bounds.height, 1.0));
+}
+
 bool fits(const SceneLayout& scene, const Legibility& legibility) {
-    return scene.bounds.width * legibility.minScale <= legibility.room.width &&
-           scene.bounds.height * legibility.minScale <= legibility.room.height;
+    return fitScale(scene, legibility) >= legibility.minScale;
+}
+
+/// What takes part in composing a picture.
+struct Composing {
+    const Outline& outline;
+    const SceneOptions& options;
+    LayoutWorkers& workers;
+    LayoutCache& cache;
+    const base::WorkContext& work;
+    base::Result<std::shared_ptr<const SceneLayout>> operator()(const ViewState& view) const {
+        return composeScene(outline, view, options, workers, cache, work);
+    }
+};
+
+/// `plain` in columns such that the picture has the shape of the room; `plain` itself if none makes it larger.
+base::Result<FirstView> inColumns(const FirstView& plain, const Legibility& legibility, const Composing& compose) {
+    FirstView best = plain;
+    if (plain.scene->items.size() > kMaxWrapped || legibility.room.width <= 0 || legibility.room.height <= 0)
+        return best;
+    const bool across = plain.view.direction == Direction::LeftRight;
+    const auto shape = [across](Size size) { return across ? size.width / size.height : size.height / size.width; };
+    const Size size{std::max(plain.scene->bounds.width, 1.0), std::max(plain.scene->bounds.height, 1.0)};
+    const double room = shape(legibility.room);
+    ViewState view = plain.view;
+    double excess = 1;  // of the length
+    const auto tryHeight = [&](double height) -> base::Result<void> {
+        view.columnHeight = std::max(kMinColumn, std::round(height));
+        SONDE_ASSIGN(auto scene, compose(view));
+        excess = shape(scene->bounds.size()) / room;
+        if (fitScale(*scene, legibility) > fitScale(*best.scene, legibility)) best = {view, std::move(scene)};
+        return {};
+    };
+    double height = std::sqrt(size.width * size.height * room);
+    for (int i = 0; i < kTries; ++i) {
+        SONDE_TRY(tryHeight(height));
+        if (!std::isfinite(excess) || std::abs(std::log(excess)) < 0.1) break;
+        height = view.columnHeight / std::sqrt(excess);
+    }
+    // Boxes fill columns in steps: a little more or less may leave much less room empty.
+    const double found = best.view.columnHeight > 0 ? best.view.columnHeight : height;
+    if (plain.scene->items.size() > kMaxTuned) return best;
+    for (const double factor : kTuning) SONDE_TRY(tryHeight(found * factor));
+    return best;
+}
+
+/// A first picture that cannot be read whole, in columns if that is much better.
+base::Result<FirstView> firstInColumns(FirstView plain, const Legibility& legibility, const Composing& compose) {
+    if (plain.view.wrapping != Wrapping::Automatic || fits(*plain.scene, legibility)) return plain;
+    SONDE_ASSIGN(FirstView wrapped, inColumns(plain, legibility, compose));
+    const double scale = fitScale(*wrapped.scene, legibility);
+    const bool isBetter =
+        scale >= kAlmostLegible * legibility.minScale && scale >= kMuchLarger * fitScale(*plain.scene, legibility);
+    return isBetter ? std::move(wrapped) : std::move(plain);
 }
 
 /// A picture that may be the first, and the views that give it: opening modules that nobody sees changes nothing.
@@ -88,19 +163,21 @@ std::vector<Level> levelsOf(const Outline& outline, const ViewState& view) {
 base::Result<FirstView> composeFirstView(const Outline& outline, const ViewState& view, const Legibility& legibility,
                                          const SceneOptions& options, LayoutWorkers& workers, LayoutCache& cache,
                                          const base::WorkContext& work) {
+    SceneOptions quiet = options;  // no part of a picture that may not be taken is shown
+    quiet.onPartial = {};
+    const Composing composing{outline, quiet, workers, cache, work};
     const Outline::Group& root = outline.group(outline.root());
     if (root.exprs - root.constants <= kSmallGraph) {
         FirstView whole{view, {}};
         openToDepth(outline, whole.view, greatestDepth(outline));
         SONDE_ASSIGN(whole.scene, composeScene(outline, whole.view, options, workers, cache, work));
-        return whole;
+        return firstInColumns(std::move(whole), legibility, composing);
     }
     std::vector<Level> levels = levelsOf(outline, view);
-    SceneOptions quiet = options;  // no part of a picture that may not be taken is shown
-    if (levels.size() > 1) quiet.onPartial = {};
+    const SceneOptions& told = levels.size() == 1 ? options : quiet;
     const auto compose = [&](std::size_t level) -> base::Result<void> {
         if (levels[level].scene) return {};
-        SONDE_ASSIGN(levels[level].scene, composeScene(outline, levels[level].deepest, quiet, workers, cache, work));
+        SONDE_ASSIGN(levels[level].scene, composeScene(outline, levels[level].deepest, told, workers, cache, work));
         return {};
     };
 
@@ -119,12 +196,45 @@ base::Result<FirstView> composeFirstView(const Outline& outline, const ViewState
             continue;
         }
         if (now.seen.items <= kFewItems && next.seen.items <= kMaxScrolled)
-            return FirstView{next.shallowest, next.scene};
+            return firstInColumns({next.shallowest, next.scene}, legibility, composing);
         break;
     }
     Level& found = levels[best];
     const bool isLegible = fits(*found.scene, legibility);
-    return FirstView{std::move(isLegible ? found.deepest : found.shallowest), std::move(found.scene)};
+    return firstInColumns({std::move(isLegible ? found.deepest : found.shallowest), std::move(found.scene)}, legibility,
+                          composing);
+}
+
+base::Result<FirstView> composeFitted(const Outline& outline, const ViewState& view, const Legibility& legibility,
+                                      const SceneOptions& options, LayoutWorkers& workers, LayoutCache& cache,
+                                      const base::WorkContext& work) {
+    FirstView plain{view, {}};
+    if (view.wrapping == Wrapping::Automatic) plain.view.columnHeight = 0;
+    SONDE_ASSIGN(plain.scene, composeScene(outline, plain.view, options, workers, cache, work));
+    if (view.wrapping != Wrapping::Automatic || fits(*plain.scene, legibility)) return plain;
+    SceneOptions quiet = options;
+    quiet.onPartial = {};
+    SONDE_ASSIGN(FirstView wrapped, inColumns(plain, legibility, {outline, quiet, workers, cache, work}));
+    const bool isBetter = fitScale(*wrapped.scene, legibility) >= kLarger * fitScale(*plain.scene, legibility);
+    return isBetter ? std::move(wrapped) : std::move(plain);
+}
+
+base::Result<FirstView> composePicture(const Outline& outline, const ViewState& view, const SceneOptions& options,
+                                       LayoutWorkers& workers, LayoutCache& cache, const base::WorkContext& work) {
+    // Of no size at which anything can be read: only its shape counts.
+    const Legibility page{{kPageRatio, 1}, 1};
+    FirstView plain{view, {}};
+    SONDE_ASSIGN(plain.scene, composeScene(outline, view, options, workers, cache, work));
+    const Size size = plain.scene->bounds.size();
+    const bool isLong = std::max(size.width, size.height) > kMaxRatio * std::min(size.width, size.height);
+    if (view.wrapping == Wrapping::Off || view.columnHeight > 0) return plain;
+    if (view.wrapping == Wrapping::Automatic && !isLong) return plain;
+    return inColumns(plain, page, {outline, options, workers, cache, work});
+}
+
+double columnHeightFor(const ViewState& view, const Legibility& legibility) {
+    const double room = view.direction == Direction::LeftRight ? legibility.room.width : legibility.room.height;
+    return std::max(kMinColumn, std::round(room / legibility.minScale));
 }
 
 }  // namespace sonde::layout

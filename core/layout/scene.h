@@ -94,11 +94,23 @@ struct SceneStroke {
     std::vector<std::uint32_t> edges;  ///< indices in SceneLayout::edges
 };
 
+/// Where a line of a flow in columns leaves one column and goes on in another. The names of what it leads to and of
+/// where it comes from may stand at these places, on its path.
+struct SceneJump {
+    Point leaves;  ///< lines of one value that share their lane have the same
+    Point arrives;
+    ItemId from;  ///< what is in the columns: an open box, where its inside is one of many
+    ItemId to;
+    std::vector<NodeId> values;
+    std::vector<std::uint32_t> edges;  ///< indices in SceneLayout::edges
+};
+
 struct SceneLayout {
     std::vector<SceneItem> items;  ///< parents before children, stubs last
     std::vector<SceneEdge> edges;
     std::vector<SceneStroke> strokes;
-    std::vector<ItemId> top;  ///< items without a parent
+    std::vector<SceneJump> jumps;  ///< of ViewState::columnHeight
+    std::vector<ItemId> top;       ///< items without a parent
     Rect bounds;
     Direction direction = Direction::TopDown;
     std::uint32_t hiddenExprs = 0;      ///< inside closed boxes

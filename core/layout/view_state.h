@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -9,6 +10,13 @@
 #include "core/layout/outline.h"
 
 namespace sonde::layout {
+
+/// Who decides whether a long flow is drawn in columns.
+enum class Wrapping : std::uint8_t {
+    Automatic,  ///< in columns where the whole could not be read otherwise
+    On,
+    Off,
+};
 
 /// What of a graph is to be seen, and how. A value: cheap to copy and compare.
 struct ViewState {
@@ -34,6 +42,11 @@ struct ViewState {
 
     /// By ExprId: operations that are not drawn (but counted), because the user hid or isolated something. May be null.
     std::shared_ptr<const std::vector<bool>> filtered;
+
+    /// The inside of a box, or of the whole, that is longer than this along the flow is drawn in columns of about this
+    /// length, rows if LeftRight (wrapped()); 0: never.
+    double columnHeight = 0;
+    Wrapping wrapping = Wrapping::Off;  ///< for those who choose columnHeight
 
     double nodeSep = 24;  ///< least distance of items side by side
     double rankSep = 40;  ///< least distance of items after one another

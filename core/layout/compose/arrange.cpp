@@ -7,7 +7,7 @@
 #include <thread>
 #include <unordered_set>
 
-#include "core/layout/compose/layout_draft.h"
+#include "core/layout/compose/level_layout.h"
 #include "core/layout/compose/time_budget.h"
 #include "core/layout/engine/layered.h"
 
@@ -28,13 +28,6 @@ constexpr double kPassing = 3;  ///< weight of lines past other operations; of t
 double even(double side) { return 2 * std::ceil(std::clamp(std::isfinite(side) ? side : 0.0, 0.0, 1e9) / 2 - 1e-9); }
 
 double side(double value) { return std::clamp(std::isfinite(value) ? value : 0.0, 0.0, kMaxSide); }
-
-/// The picture of one level and how it is in its box.
-struct LevelLayout {
-    std::shared_ptr<const BoxLayout> layout;
-    Point origin;  ///< of the layout within the box
-    Size size;     ///< of the box
-};
 
 class Arranger {
   public:
@@ -98,7 +91,7 @@ class Arranger {
             return (across() ? graph.boxes[box].height : graph.boxes[box].width) / 2;
         };
         for (const BoxEdge& edge : graph.edges) {
-            if (!edge.toPort || edge.to >= level.members.size() || graph.boxes[edge.to].loosePorts) continue;
+            if (!edge.toPort || edge.to >= level.members.size() || isClosed(level, edge.to)) continue;
             const double left = *edge.toPort - kPortStep;
             const auto [found, isNew] = next.try_emplace(edge.to, left);
             if (!isNew) found->second = std::min(found->second, left);
@@ -113,6 +106,14 @@ class Arranger {
             edge.toPort = std::max(place, std::min(0.0, kPortStep / 2 - half(edge.to)));
             place -= kPortStep;
         }
+    }
+
+    bool isClosed(std::uint32_t item) const { return m_draft.levelOf[item] == kNone; }
+    bool isClosed(const Level& level, std::uint32_t box) const {
+        return box < level.members.size() && isClosed(level.members[box]);
+    }
+    bool isWrapped(std::uint32_t item, const std::vector<LevelLayout>& insides) const {
+        return !isClosed(item) && insides[m_draft.levelOf[item]].wrapped;
     }
 
     /// Ports of a closed item: evenly about its middle.
@@ -146,7 +147,8 @@ class Arranger {
         graph.rankSep = std::clamp(m_draft.view->rankSep, 1.0, 1000.0);
         for (const std::uint32_t item : level.members) {
             const Size size = sizeOf(item, insides);
-            graph.boxes.push_back({size.width, size.height, Pin::Free, m_draft.levelOf[item] == kNone});
+            // Flow enters columns on the left and leaves them on the right, but their boxes are to be in line.
+            graph.boxes.push_back({size.width, size.height, Pin::Free, isClosed(item) || isWrapped(item, insides)});
         }
         graph.boxes.insert(graph.boxes.end(), level.portsIn.size(), {0, 0, Pin::First});
         graph.boxes.insert(graph.boxes.end(), level.portsOut.size(), {0, 0, Pin::Last});
@@ -156,8 +158,8 @@ class Arranger {
             if (edge.from < flows.size() && !flows[edge.from]) box.weight = 1;
             if (edge.fromPort.valid()) box.fromPort = portOf(level.members[edge.from], edge.fromPort, true, insides);
             if (edge.toPort.valid()) box.toPort = portOf(level.members[edge.to], edge.toPort, false, insides);
-            if (graph.boxes[box.from].loosePorts) box.fromPort = placeOf(graph.boxes[box.from], edge.fromPlace);
-            if (graph.boxes[box.to].loosePorts) box.toPort = placeOf(graph.boxes[box.to], edge.toPlace);
+            if (isClosed(level, box.from)) box.fromPort = placeOf(graph.boxes[box.from], edge.fromPlace);
+            if (isClosed(level, box.to)) box.toPort = placeOf(graph.boxes[box.to], edge.toPlace);
             graph.edges.push_back(box);
         }
         giveOwnPorts(level, graph);
@@ -208,7 +210,8 @@ class Arranger {
         shareOut(missing, m_draft.levels[batch.front()].depth == 0);
         SONDE_TRY(compute(missing, insides));
         for (const Job& job : jobs) {
-            for (const std::uint32_t level : job.levels) insides[level] = placed(level, job.layout);
+            const auto wrapped = wrappedOrNull(*m_draft.view, job.graph, *job.layout);
+            for (const std::uint32_t level : job.levels) insides[level] = placed(level, job.layout, wrapped);
         }
         return {};
     }
@@ -284,7 +287,8 @@ class Arranger {
                     if (!quick) return;
                     layout = std::make_shared<const BoxLayout>(std::move(quick).value());
                 }
-                insides[i] = placed(i, std::move(layout));
+                const auto wrapped = wrappedOrNull(*m_draft.view, graph, *layout);
+                insides[i] = placed(i, std::move(layout), wrapped);
             }
         }
         if (!m_work.cancelled()) m_options.onPartial(composed(insides));
@@ -300,9 +304,11 @@ class Arranger {
     }
 
     /// Puts a level's picture into its box: below the title, with room around, but up to the border where ports are.
-    LevelLayout placed(std::uint32_t levelIndex, std::shared_ptr<const BoxLayout> layout) const {
+    LevelLayout placed(std::uint32_t levelIndex, std::shared_ptr<const BoxLayout> layout,
+                       std::shared_ptr<const WrappedLayout> wrapped) const {
         const Level& level = m_draft.levels[levelIndex];
-        LevelLayout inside{std::move(layout), {}, {}};
+        if (wrapped) layout = std::shared_ptr<const BoxLayout>(wrapped, &wrapped->layout);
+        LevelLayout inside{std::move(layout), std::move(wrapped), {}, {}};
         const Size size = inside.layout->size;
         if (level.container == kNone) {
             inside.size = size;
@@ -316,8 +322,9 @@ class Arranger {
         inside.size.width = even(std::max(size.width + left + right, title.width));
         inside.origin.x = left + (inside.size.width - left - right - size.width) / 2;
         inside.origin.y = title.height + top;
-        // Lines that come in may bend beside the title already.
-        if (!across() && !level.portsIn.empty())
+        // Lines that come in may bend beside the title already, but lanes between columns may not be there.
+        if (inside.wrapped) inside.origin.y += padding / 2;
+        else if (!across() && !level.portsIn.empty())
             inside.origin.y -= std::min(title.height, kUnderTitle * std::clamp(m_draft.view->rankSep, 1.0, 1000.0));
         inside.size.height = even(inside.origin.y + size.height + bottom);
         return inside;
@@ -341,6 +348,8 @@ class Arranger {
         for (std::uint32_t i = 0; i < m_draft.levels.size(); ++i) placeMembers(*scene, i, insides, origins);
         const auto firstStroke = addStrokes(*scene, insides, origins);
         for (const Line& line : m_draft.lines) addEdge(*scene, line, firstStroke);
+        for (std::uint32_t i = 0; i < m_draft.levels.size(); ++i)
+            addJumps(*scene, m_draft.levels[i], insides[i], origins[i], firstStroke[i]);
         for (std::uint32_t i = 0; i < m_draft.items.size(); ++i) {
             if (!scene->items[i].parent.valid()) scene->top.push_back(ItemId(i));
         }
@@ -370,10 +379,16 @@ class Arranger {
             const Point center = scene.items[item].rect.center();
             return across() ? center.x : center.y;
         };
-        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return along(a) < along(b); });
+        auto column = [&](std::uint32_t item) {
+            return inside.wrapped ? inside.wrapped->column[m_draft.slot[item]] : 0;
+        };
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+            return std::pair(column(a), along(a)) < std::pair(column(b), along(b));
+        });
         std::uint32_t rank = 0;
         for (std::size_t k = 0; k < order.size(); ++k) {
-            if (k > 0 && along(order[k]) - along(order[k - 1]) > 2) ++rank;
+            if (k > 0 && (column(order[k]) != column(order[k - 1]) || along(order[k]) - along(order[k - 1]) > 2))
+                ++rank;
             scene.items[order[k]].rank = rank;
         }
     }
