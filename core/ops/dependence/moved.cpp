@@ -152,7 +152,9 @@ base::Result<Dependence> gathered(const ElementCall& call) {
     if (row < 0 || row >= table.dim(axis)) return opError("the index is out of range");
     const std::int64_t element = elementAt(index, table.shape());
     Dependence dependence = sourceElement(call, kLeft, 0, element, table.toDouble(element));
-    dependence.numbers.emplace_back("index", Value::ofInt(row));
+    // It takes no part in the value, but tells which one it is.
+    addElement(dependence, dependence.part("index"), call, at, position);
+    dependence.terms.back().weight = 0;
     return dependence;
 }
 

@@ -114,6 +114,22 @@ base::Result<Dependence> running(const ElementCall& call) {
     return dependence;
 }
 
+namespace {
+
+/// Elements of a softmax count by their part of the sum: what a mask takes out has none.
+void weighExponentials(Dependence& dependence, std::uint32_t row) {
+    double most = -HUGE_VAL, sum = 0;
+    for (const DependenceTerm& term : dependence.terms)
+        if (term.part == row) most = std::max(most, term.value);
+    for (const DependenceTerm& term : dependence.terms)
+        if (term.part == row) sum += std::exp(term.value - most);
+    if (!std::isfinite(most) || !std::isfinite(sum)) return;
+    for (DependenceTerm& term : dependence.terms)
+        if (term.part == row) term.weight = std::exp(term.value - most) / sum;
+}
+
+}  // namespace
+
 base::Result<Dependence> ofLine(const ElementCall& call) {
     const Tensor& x = call.context.in(kOperand);
     // Before opset 13 the line was all dimensions from the axis on.
@@ -132,6 +148,7 @@ base::Result<Dependence> ofLine(const ElementCall& call) {
         for (std::size_t d = axis; d < (isFlattened ? x.rank() : axis + 1); ++d) region.widen(d, x.shape());
     }
     SONDE_TRY(addRegion(dependence, row, call, kOperand, region));
+    if (call.text.find("exp(row - max(row))") != std::string_view::npos) weighExponentials(dependence, row);
     dependence.number("p", static_cast<double>(call.context.attributes().getInt("p", 2)));
     return dependence;
 }

@@ -32,6 +32,7 @@ Place firstBad(const Explanation& explanation, bool isNan) {
 std::string placeKey(const Place& place) {
     std::string key = std::to_string(place.node.value) + "/" + std::to_string(place.member.value_or(0));
     for (const std::int64_t i : place.index) key += "," + std::to_string(i);
+    if (place.before) key += "<" + std::to_string(*place.before);
     return key;
 }
 
@@ -50,7 +51,7 @@ Place nextInChain(const InternalGraph& graph, const Explanation& explanation, st
         if (bad.node.valid()) return bad;
         isOrigin = true;
         end = std::string(std::isnan(explanation.value) ? "NaN" : "infinity") +
-              " is made here: no term is NaN or infinite";
+              (explanation.isEdited ? " is set by an edit" : " is made here: no term is NaN or infinite");
         return {};
     }
     for (const Term& term : explanation.terms)
@@ -83,6 +84,10 @@ base::Result<Chain> chain(const InternalGraph& graph, const Place& place, Reader
             break;
         }
         at = nextInChain(graph, chain.hops.back(), chain.end, chain.isOrigin);
+        if (at.node.valid() || chain.isOrigin || chain.hops.back().restCount() == 0) continue;
+        // Weights may be larger than all that is computed, as the biases of a recurrent layer.
+        SONDE_ASSIGN(const Explanation full, explain(graph, chain.hops.back().place, reader, {ops::kMaxTerms}, work));
+        at = nextInChain(graph, full, chain.end, chain.isOrigin);
     }
     return chain;
 }

@@ -36,29 +36,35 @@ const Tensor* tensorIn(const Value& value, std::size_t member) {
 std::vector<bool> dependOnInputs(const InternalGraph& graph) {
     std::vector<bool> depends(graph.nodeCount(), false);
     const std::vector<NodeId> sources = exec::valueSources(graph);
-    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+    for (const ExprId id : resultOrder(graph)) {
         const Expr& expr = graph.expr(id);
-        const bool isIt = expr.kind == ExprKind::Input || std::ranges::any_of(expr.inputs, [&](NodeId input) {
-                              return depends[sources[input.index()].index()] || depends[input.index()];
+        const auto does = [&](NodeId node) { return depends[sources[node.index()].index()] || depends[node.index()]; };
+        const bool isIt = expr.kind == ExprKind::Input || std::ranges::any_of(expr.inputs, does) ||
+                          std::ranges::any_of(expr.bodies, [&](graph::BodyId body) {
+                              return std::ranges::any_of(graph.body(body).outputs, does);
                           });
         for (const NodeId output : expr.outputs) depends[output.index()] = isIt;
     }
     return depends;
 }
 
-/// How the terms share what their element has: in parts of 1, empty if nobody has any.
-std::vector<double> sharesOf(const std::vector<ops::DependenceTerm>& terms) {
+/// How the terms share what their element has: in parts of 1, empty if nobody has any. What infinite terms do not
+/// reach, as behind a softmax, is made of the finite ones, if there are any but 0.
+std::vector<double> sharesOf(const std::vector<ops::DependenceTerm>& terms, double value) {
     std::vector<double> parts;
     parts.reserve(terms.size());
     bool hasNan = false, hasInf = false;
     for (const ops::DependenceTerm& term : terms) {
         // Infinity times 0 is made of the infinity.
-        const double product = std::fabs(term.weight * term.value);
+        const double product = std::fabs(contributionOf(term));
         parts.push_back(product);
         hasNan = hasNan || std::isnan(product);
         hasInf = hasInf || std::isinf(product);
     }
-    if (hasNan)
+    const auto isPart = [](double part) { return std::isfinite(part) && part > 0; };
+    if (std::isfinite(value) && std::ranges::any_of(parts, isPart))
+        for (double& part : parts) part = std::isfinite(part) ? part : 0;
+    else if (hasNan)
         for (double& part : parts) part = std::isnan(part) ? 1 : 0;
     else if (hasInf)
         for (double& part : parts) part = std::isinf(part) ? 1 : 0;
@@ -88,7 +94,7 @@ class ShareWalk {
     }
 
     base::Result<Contributions> run() {
-        const std::vector<ExprId> order = m_graph.recursiveOrder(m_graph.mainId());
+        const std::vector<ExprId> order = resultOrder(m_graph);
         for (std::size_t i = order.size(); i-- > 0;) {
             if (m_work.cancelled()) return base::cancelled();
             const Expr& expr = m_graph.expr(order[i]);
@@ -97,7 +103,11 @@ class ShareWalk {
             // States of recurrent layers lead to other elements of the same outputs.
             while (const auto key = pendingOf(expr)) SONDE_TRY(goThrough(*key));
         }
-        for (auto& [key, pending] : m_pending) SONDE_TRY(keepInput(key, pending));
+        for (auto& [key, pending] : m_pending) {
+            if (std::ranges::find(m_graph.inputs(), key.first) != m_graph.inputs().end())
+                SONDE_TRY(keepInput(key, pending));
+            else m_result.unexplained += std::accumulate(pending.share.begin(), pending.share.end(), 0.0);
+        }
         std::ranges::stable_sort(m_result.inputs, std::ranges::greater(), &Share::sum);
         return std::move(m_result);
     }
@@ -205,13 +215,19 @@ class ShareWalk {
                 continue;
             }
             m_terms -= std::min(m_terms, dependence->terms.size() + 1);
-            handOn(operation, *dependence, share);
+            handOn(operation, *dependence, share, valueAt(question));
         }
         return {};
     }
 
-    void handOn(const Operation& operation, const ops::Dependence& dependence, double share) {
-        const std::vector<double> parts = sharesOf(dependence.terms);
+    static double valueAt(const ops::DependenceQuestion& question) {
+        const Tensor* tensor = tensorIn(question.outputs[question.output], question.member);
+        return tensor ? tensor->toDouble(question.element) : 0;
+    }
+
+    void handOn(const Operation& operation, const ops::Dependence& dependence, double share, double value) {
+        std::vector<double> parts = sharesOf(dependence.terms, value);
+        giveToChoice(operation, dependence, parts);
         if (parts.empty()) {
             // A constant has no terms at all.
             (dependence.terms.empty() ? m_result.constants : m_result.unexplained) += share;
@@ -233,9 +249,24 @@ class ShareWalk {
         }
     }
 
-    bool isActivation(const Operation& operation, std::uint32_t input) const {
+    /// What is looked up among weights, as in an embedding, is made of what chose it: terms of the weight 0.
+    void giveToChoice(const Operation& operation, const ops::Dependence& dependence, std::vector<double>& parts) const {
+        std::vector<std::size_t> choice;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const ops::DependenceTerm& term = dependence.terms[i];
+            const bool depends = term.isOutput || isActivation(operation, term.input, term.member) ||
+                                 isActivation(operation, term.weightInput);
+            if (depends && term.weight != 0) return;
+            if (depends && term.weight == 0) choice.push_back(i);
+        }
+        if (choice.empty()) return;
+        std::ranges::fill(parts, 0.0);
+        for (const std::size_t i : choice) parts[i] = 1.0 / static_cast<double>(choice.size());
+    }
+
+    bool isActivation(const Operation& operation, std::uint32_t input, std::uint32_t member = 0) const {
         if (input >= operation.arguments.size() || !operation.arguments[input]) return false;
-        const Place at = placeOf(*operation.arguments[input], 0);
+        const Place at = placeOf(*operation.arguments[input], member);
         return at.node.valid() && m_depends[m_sources[at.node.index()].index()];
     }
 
@@ -258,19 +289,25 @@ class ShareWalk {
         else add(operation.expr->outputs[term.input], term.member, term.element, tensor->shape(), share);
     }
 
-    /// Of a branch the same elements inside of it, of what has no name the whole is not explained.
+    /// Of a branch or loop the same elements inside of it, of a loop's first iteration those that it was given, of a
+    /// called module's list those of the member. Of anything else, as iterations before the last, the whole is not
+    /// explained.
     base::Result<void> throughBodies(const Key& key, const Expr& expr, const Pending& pending, double whole) {
-        NodeId inside;
-        if (!expr.bodies.empty() && !expr.op.name.empty()) {
+        Place same = memberPlace(m_graph, expr, key.second);
+        if (!same.node.valid()) same.member = key.second;
+        if (expr.kind == ExprKind::Input) {
+            const Place source = iterationSource(m_graph, key.first, m_reader);
+            if (!source.before) same.node = source.node;
+        } else if (!expr.bodies.empty() && !expr.op.name.empty()) {
             SONDE_ASSIGN(const Value value, m_reader.value(key.first));
-            inside = insideOf(m_graph, expr, value, m_reader);
+            same.node = insideOf(m_graph, expr, value, m_reader);
         }
-        if (!inside.valid() || inside == key.first) {
+        if (!same.node.valid() || same.node == key.first) {
             m_result.unexplained += whole;
             return {};
         }
         for (const auto& [element, share] : taken(pending, true))
-            add(inside, key.second, element, pending.shape, share);
+            add(same.node, same.member.value_or(0), element, pending.shape, share);
         return {};
     }
 

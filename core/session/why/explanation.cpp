@@ -96,19 +96,43 @@ std::vector<NodeId> distinct(const std::vector<NodeId>& nodes) {
 std::string noteFor(const InternalGraph& graph, const Expr& expr) {
     switch (expr.kind) {
         case ExprKind::Input:
-            return expr.body == graph.mainId() ? "an input of the model" : "an input of the loop's body";
+            return expr.body == graph.mainId()
+                       ? "an input of the model"
+                       : "given to the body of a loop; what the iteration before gave is not known";
         case ExprKind::Constant:
         case ExprKind::GetAttr: return expr.isParameter ? "a weight of the model" : "a constant";
         default: return "nothing is known of what '" + expr.target + "' computes";
     }
 }
 
-void keepSame(Explanation& explanation, NodeId node, std::optional<std::size_t> member) {
+/// The element is one of another value, which `from` names.
+void keepSame(Explanation& explanation, Place from) {
+    from.index = explanation.place.index;
     explanation.formula = "x";
     explanation.withNumbers = base::roundedText(explanation.value, 6);
     explanation.recombined = explanation.value;
-    explanation.terms.push_back({{node, member, explanation.place.index}, 1, explanation.value, "x"});
+    explanation.terms.push_back({std::move(from), 1, explanation.value, "x"});
     explanation.termCount = 1;
+}
+
+/// What has the value of a node that no operator computes: a call, a branch, a loop, an input of a body.
+Place sameElsewhere(const InternalGraph& graph, const Operation& operation, const Explanation& explanation,
+                    const Value& value, Reader& reader) {
+    const Expr& expr = *operation.expr;
+    const auto member = explanation.place.member;
+    if (Place inside = memberPlace(graph, expr, member); inside.node.valid()) {
+        if (const auto known = reader.value(inside.node); known && !known->isListLike()) inside.member.reset();
+        return inside;
+    }
+    if (expr.kind == ExprKind::Input && expr.body != graph.mainId()) {
+        Place source = iterationSource(graph, operation.source, reader);
+        source.member = member;
+        if (source.node.valid()) return source;
+    }
+    if (!expr.bodies.empty() && !expr.op.name.empty()) return {insideOf(graph, expr, value, reader), member, {}};
+    // The input of a called module: an input or weight outside of it.
+    if (operation.source != explanation.place.node && expr.op.name.empty()) return {operation.source, member, {}};
+    return {};
 }
 
 /// Where each term is, and the largest of them first.
@@ -136,7 +160,9 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto size = [&](std::size_t i) {
         const ops::DependenceTerm& term = dependence.terms[i];
-        const double product = std::fabs(term.weight * term.value);
+        const double product = std::fabs(contributionOf(term));
+        // What the infinity of a term does not reach, as behind a softmax, is made of the others.
+        if (std::isfinite(explanation.value) && !std::isfinite(product)) return std::pair(-1.0, std::fabs(term.weight));
         return std::pair(std::isnan(product) ? HUGE_VAL : product, std::fabs(term.weight));
     };
     const std::size_t shown = std::min(options.terms, order.size());
@@ -146,7 +172,7 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
     for (std::size_t k = 0; k < order.size(); ++k) {
         const ops::DependenceTerm& given = dependence.terms[order[k]];
         if (k >= shown) {
-            explanation.restSum += given.weight * given.value;
+            explanation.restSum += contributionOf(given);
             continue;
         }
         Term term;
@@ -205,6 +231,78 @@ Place placeOf(const Argument& argument, std::size_t member) {
     return {};
 }
 
+Place memberPlace(const InternalGraph& graph, const Expr& expr, std::optional<std::size_t> member) {
+    const bool isCall = expr.op.name.empty() && !expr.bodies.empty() && expr.kind != ExprKind::Output;
+    const Argument* result = nullptr;
+    if (expr.kind == ExprKind::Output && !expr.arguments.empty()) result = &expr.arguments.front();
+    else if (isCall && expr.outputs.size() == 1) result = &graph.body(expr.bodies.front()).result;
+    if (!member || !result || result->kind == Argument::Kind::Node) return {};
+    return placeOf(*result, *member);
+}
+
+namespace {
+
+bool isCount(const Value& value, std::int64_t count) {
+    const auto number = tensorAt(value, {});
+    return number && number->numel() == 1 && number->toDouble(0) == static_cast<double>(count);
+}
+
+}  // namespace
+
+Place iterationSource(const InternalGraph& graph, NodeId bodyInput, Reader& reader) {
+    const graph::Body& body = graph.body(graph.expr(graph.node(bodyInput).producer).body);
+    const auto found = std::ranges::find(body.inputs, bodyInput);
+    if (!body.owner.valid() || found == body.inputs.end()) return {};
+    const auto value = reader.value(bodyInput);
+    if (!value) return {};
+    const auto isIt = [&value](Reader& in, NodeId node) {
+        const auto known = node.valid() ? in.value(node) : base::Result<Value>(Value());
+        return node.valid() && known && tensor::identical(*known, *value);
+    };
+    // Inputs are the iteration, the condition and the states, outputs the condition and the states.
+    const auto position = static_cast<std::size_t>(found - body.inputs.begin());
+    const std::vector<std::int64_t> iterations = reader.iterationsOf(bodyInput);
+    const auto counter = reader.value(body.inputs.front());
+    if (position == 0 || iterations.empty() || !counter || !isCount(*counter, iterations.back())) return {};
+    if (const auto item = reader.iterationBefore(bodyInput)) {
+        const std::unique_ptr<Reader> earlier = reader.before(*item);
+        if (!earlier || position > body.outputs.size()) return {};
+        const NodeId given = body.outputs[position - 1];
+        return isIt(*earlier, given) ? Place{given, {}, {}, item} : Place{};
+    }
+    const Expr& loop = graph.expr(body.owner);
+    if (position >= loop.arguments.size()) return {};
+    const Place given = placeOf(loop.arguments[position], 0);
+    return isIt(reader, given.node) ? Place{given.node, {}, {}} : Place{};
+}
+
+std::vector<graph::ExprId> resultOrder(const InternalGraph& graph) {
+    std::vector<graph::ExprId> order;
+    struct At {
+        const graph::Body* body;
+        std::size_t next = 0;   ///< in its order
+        std::size_t inner = 0;  ///< of the bodies of the expression there
+    };
+    std::vector<At> stack{{&graph.body(graph.mainId())}};
+    while (!stack.empty()) {
+        At& at = stack.back();
+        if (at.next >= at.body->order.size()) {
+            stack.pop_back();
+            continue;
+        }
+        const graph::ExprId id = at.body->order[at.next];
+        const std::vector<graph::BodyId>& bodies = graph.expr(id).bodies;
+        if (at.inner < bodies.size()) {
+            stack.push_back({&graph.body(bodies[at.inner++])});
+            continue;
+        }
+        order.push_back(id);
+        ++at.next;
+        at.inner = 0;
+    }
+    return order;
+}
+
 base::Result<Operation> operationOf(const InternalGraph& graph, NodeId node, Reader& reader) {
     Operation operation;
     operation.source = exec::valueSources(graph)[node.index()];
@@ -246,8 +344,22 @@ base::Result<Operation> operationOf(const InternalGraph& graph, NodeId node, Rea
     return operation;
 }
 
-base::Result<Explanation> explain(const InternalGraph& graph, const Place& place, Reader& reader,
-                                  const Options& options, const base::WorkContext& work) {
+namespace {
+
+/// Whether two numbers are apart by more than rounding.
+bool isOther(double a, double b, const ops::Dependence& dependence) {
+    if (a == b || (std::isnan(a) && std::isnan(b))) return false;
+    if (!std::isfinite(a) || !std::isfinite(b)) return true;
+    double scale = std::max(std::fabs(a), std::fabs(b));
+    for (const ops::DependenceTerm& term : dependence.terms) {
+        const double size = std::fabs(contributionOf(term));
+        if (std::isfinite(size)) scale = std::max(scale, size);
+    }
+    return std::fabs(a - b) > 1e-4 * scale;
+}
+
+base::Result<Explanation> explainThere(const InternalGraph& graph, const Place& place, Reader& reader,
+                                       const Options& options, const base::WorkContext& work) {
     SONDE_ASSIGN(const Value value, reader.value(place.node));
     Explanation explanation;
     explanation.place = place;
@@ -259,19 +371,13 @@ base::Result<Explanation> explain(const InternalGraph& graph, const Place& place
     const Expr& expr = *operation.expr;
     explanation.operatorName = expr.op.name;
     explanation.inputs = distinct(expr.inputs);
-    if (operation.source != place.node && !operation.op && expr.op.name.empty()) {
-        // The input of a called module: an input or weight outside of it.
-        keepSame(explanation, operation.source, explanation.place.member);
-        return explanation;
-    }
-    if (!expr.bodies.empty() && !expr.op.name.empty()) {
-        if (const NodeId inside = insideOf(graph, expr, value, reader); inside.valid())
-            keepSame(explanation, inside, explanation.place.member);
-        else explanation.note = "which pass of '" + expr.op.name + "' gave the element is not known";
-        return explanation;
-    }
+    explanation.iteration = reader.iterationsOf(place.node);
     if (!operation.op) {
-        explanation.note = noteFor(graph, expr);
+        Place same = sameElsewhere(graph, operation, explanation, value, reader);
+        if (same.node.valid()) keepSame(explanation, std::move(same));
+        else if (!expr.bodies.empty() && !expr.op.name.empty())
+            explanation.note = "which pass of '" + expr.op.name + "' gave the element is not known";
+        else explanation.note = noteFor(graph, expr);
         return explanation;
     }
     base::ThreadPool pool(1);
@@ -293,6 +399,11 @@ base::Result<Explanation> explain(const InternalGraph& graph, const Place& place
     if (auto number = recombined(*dependence, work)) explanation.recombined = *number;
     else explanation.note = number.error().what;
     explanation.withNumbers = withNumbers(*dependence, work);
+    if (reader.isEdited(operation.source) && explanation.recombined &&
+        isOther(*explanation.recombined, explanation.value, *dependence)) {
+        explanation.isEdited = true;
+        explanation.note = "an edit changes the element: the formula gives what it was before";
+    }
     list(explanation, operation, std::move(*dependence), options, exec::valueSources(graph));
     for (Term& term : explanation.terms) {
         const auto isPlain = [&](const Place& at) {
@@ -301,6 +412,21 @@ base::Result<Explanation> explain(const InternalGraph& graph, const Place& place
         };
         if (term.place.node.valid() && isPlain(term.place)) term.place.member.reset();
         if (term.weightPlace && isPlain(*term.weightPlace)) term.weightPlace->member.reset();
+    }
+    return explanation;
+}
+
+}  // namespace
+
+base::Result<Explanation> explain(const InternalGraph& graph, const Place& place, Reader& reader,
+                                  const Options& options, const base::WorkContext& work) {
+    if (!place.before) return explainThere(graph, place, reader, options, work);
+    const std::unique_ptr<Reader> earlier = reader.before(*place.before);
+    if (!earlier) return base::usageError("the iteration is not kept");
+    SONDE_ASSIGN(Explanation explanation, explainThere(graph, place, *earlier, options, work));
+    for (Term& term : explanation.terms) {
+        if (!term.place.before) term.place.before = place.before;
+        if (term.weightPlace) term.weightPlace->before = place.before;
     }
     return explanation;
 }
@@ -316,7 +442,7 @@ base::Result<Tensor> Explanation::contributions(NodeId node, std::optional<std::
         }
         const ops::DependenceTerm& term = all->dependence.terms[i];
         if (term.element < 0 || term.element >= map.numel()) continue;
-        map.mutableData<float>()[term.element] += static_cast<float>(std::fabs(term.weight * term.value));
+        map.mutableData<float>()[term.element] += static_cast<float>(std::fabs(contributionOf(term)));
     }
     if (!map.defined()) return base::usageError("no term is an element of that node");
     return map;

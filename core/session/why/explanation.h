@@ -17,6 +17,9 @@ struct Place {
     graph::NodeId node;
     std::optional<std::size_t> member;  ///< of a value that is a list or tuple of tensors
     std::vector<std::int64_t> index;    ///< one for each dimension; negative ones count from the end
+    /// Of a value in a loop: as it was before this item of the run (debug::Trace), in an earlier iteration. Without it
+    /// the last one counts.
+    std::optional<std::uint32_t> before = std::nullopt;
 };
 
 /// Where the values of a run come from.
@@ -26,6 +29,15 @@ class Reader {
     virtual base::Result<tensor::Value> value(graph::NodeId node) = 0;
     /// What `input` was when `result` was computed.
     virtual base::Result<tensor::Value> valueFor(graph::NodeId input, graph::NodeId /*result*/) { return value(input); }
+
+    /// Whether an edit gives a node another value than its operation does. By source.
+    virtual bool isEdited(graph::NodeId /*node*/) { return false; }
+    /// The iterations of the loops around what computed a node, outermost first; empty if none is known.
+    virtual std::vector<std::int64_t> iterationsOf(graph::NodeId /*node*/) { return {}; }
+    /// Where the iteration began that an input of a loop's body is of, as Place::before; nothing in the first one.
+    virtual std::optional<std::uint32_t> iterationBefore(graph::NodeId /*bodyInput*/) { return std::nullopt; }
+    /// The same run as it was before an item; null if that is not kept.
+    virtual std::unique_ptr<Reader> before(std::uint32_t /*item*/) { return nullptr; }
 };
 
 /// One element that takes part, and where it is.
@@ -36,8 +48,13 @@ struct Term {
     std::string part;                                 ///< its name in the formula
     std::optional<Place> weightPlace = std::nullopt;  ///< where the weight is an element of a node itself
 
-    double contribution() const { return weight * value; }
+    double contribution() const { return weight == 0 && !weightPlace ? 0 : weight * value; }
 };
+
+/// weight * value; 0 where the weight is 0 by itself, however large the value is.
+inline double contributionOf(const ops::DependenceTerm& term) {
+    return term.weight == 0 && term.weightInput == ops::kNoOperand ? 0 : term.weight * term.value;
+}
 
 /// What an element is made of.
 struct Explanation {
@@ -53,7 +70,9 @@ struct Explanation {
     std::size_t termCount = 0;         ///< of all
     double restSum = 0;                ///< of weight * value of those beyond `terms`
     std::string note;
-    std::vector<graph::NodeId> inputs;  ///< of the operation, each once
+    std::vector<graph::NodeId> inputs;         ///< of the operation, each once
+    std::vector<std::int64_t> iteration = {};  ///< of the loops that the element is in, outermost first
+    bool isEdited = false;                     ///< an edit gave the element another value than the formula does
 
     std::size_t restCount() const { return termCount - terms.size(); }
     /// |weight * value| of all terms at their places in the value of a node (of a member of it), 0 elsewhere: float32
@@ -100,5 +119,13 @@ graph::NodeId insideOf(const graph::InternalGraph& graph, const graph::Expr& exp
                        Reader& reader);
 /// The node, and member of its value, that an argument's element comes from; without a valid node: a constant.
 Place placeOf(const graph::Argument& argument, std::size_t member);
+/// What a member of a value is that a called module gives as a list, or that the model does; an invalid node: it is not
+/// such a value.
+Place memberPlace(const graph::InternalGraph& graph, const graph::Expr& expr, std::optional<std::size_t> member);
+/// What has the value of an input of a loop's body: what the iteration before gave, or, in the first one, what the loop
+/// was given. An invalid node: neither is known.
+Place iterationSource(const graph::InternalGraph& graph, graph::NodeId bodyInput, Reader& reader);
+/// Expressions in the order in which their results are known: those in bodies before what has the bodies.
+std::vector<graph::ExprId> resultOrder(const graph::InternalGraph& graph);
 
 }  // namespace sonde::session::why

@@ -25,6 +25,7 @@ ordered_json nameOf(const Place& place, const graph::InternalGraph& graph) {
 void addExplanation(ordered_json& answer, const Explanation& explanation, const graph::InternalGraph& graph) {
     answer["value"] = finiteOrText(explanation.value);
     if (!explanation.operatorName.empty()) answer["operator"] = explanation.operatorName;
+    if (!explanation.iteration.empty()) answer["iteration"] = explanation.iteration;
     answer["terms"] = ordered_json::array();
     for (const Term& term : explanation.terms) {
         ordered_json json{{"node", nameOf(term.place, graph)},
@@ -90,6 +91,7 @@ void addChain(ordered_json& answer, const Chain& chain, const graph::InternalGra
                           {"operator", hop.operatorName},
                           {"value", finiteOrText(hop.value)}};
         if (hop.place.member) json["member"] = *hop.place.member;
+        if (!hop.iteration.empty()) json["iteration"] = hop.iteration;
         if (i < chain.references.size())
             json["reference"] = chain.references[i] ? finiteOrText(*chain.references[i]) : ordered_json();
         answer["chain"].push_back(std::move(json));

@@ -62,7 +62,7 @@ class FieldWalk {
 
     /// Values whose users have all been seen, the latest operation first.
     base::Result<ReceptiveField> run() {
-        const std::vector<graph::ExprId> order = m_graph.recursiveOrder(m_graph.mainId());
+        const std::vector<graph::ExprId> order = resultOrder(m_graph);
         for (std::size_t i = order.size(); i-- > 0;) {
             const graph::Expr& expr = m_graph.expr(order[i]);
             for (const NodeId output : expr.outputs) {
@@ -142,8 +142,7 @@ class FieldWalk {
     base::Result<void> goThrough(const Box& box) {
         SONDE_ASSIGN(const Operation operation, operationOf(m_graph, box.node, m_reader));
         if (!operation.op) {
-            throughBodies(*operation.expr);
-            return {};
+            return throughBodies(box, *operation.expr);
         }
         ops::RunEnvironment environment;
         environment.pool = &m_pool;
@@ -216,18 +215,31 @@ class FieldWalk {
         for (std::size_t m = 0; m < members; ++m) includeAll(node, m, shapeOf(*value, m));
     }
 
-    /// Control flow, and code of the model's own: all that it is given.
-    void throughBodies(const graph::Expr& expr) {
+    /// Of a called module's list what the member is. Of control flow, and code of the model's own, all that it is
+    /// given.
+    base::Result<void> throughBodies(const Box& given, const graph::Expr& expr) {
+        const Box box = given;
+        if (const Place inside = memberPlace(m_graph, expr, box.member); inside.node.valid()) {
+            includeBox(inside, box);
+            return {};
+        }
         if (expr.kind == graph::ExprKind::Input) {
             // The input of a body: what control flow is given.
             const graph::ExprId owner = m_graph.body(expr.body).owner;
             if (owner.valid() && expr.body != m_graph.mainId())
                 for (const NodeId input : m_graph.expr(owner).inputs) includeWhole(input);
-            return;
+            return {};
         }
         for (const NodeId input : expr.inputs) includeWhole(input);
         for (const graph::BodyId body : expr.bodies)
             for (const NodeId output : m_graph.body(body).outputs) includeWhole(output);
+        return {};
+    }
+    void includeBox(const Place& place, const Box& box) {
+        Index last = box.end;
+        for (std::int64_t& d : last) --d;
+        include(place.node, place.member.value_or(0), box.begin, box.shape, box.isExact);
+        include(place.node, place.member.value_or(0), last, box.shape, box.isExact);
     }
 
     const InternalGraph& m_graph;

@@ -197,6 +197,7 @@ class ReferenceChain {
         const Explanation& last = m_chain.hops.back();
         if (last.terms.empty())
             m_chain.end = (last.note.empty() ? "a constant of the operator" : last.note) + ", other than the reference";
+        else if (last.isEdited) m_chain.end = "an edit makes the difference";
         else m_chain.end = "the difference from the reference is made here: no term differs";
     }
 

@@ -26,6 +26,7 @@
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/number_text.h"
 #include "ui/widgets/progress_strip.h"
+#include "ui/widgets/tall_area.h"
 #include "ui/widgets/tool_button.h"
 
 namespace sonde::panels {
@@ -83,7 +84,7 @@ WhyPanel::WhyPanel(context::OpenModel& opened, context::Navigation& navigation, 
     buildTop();
     buildTable();
     m_stack->addWidget(m_empty);
-    m_stack->addWidget(m_page);
+    m_stack->addWidget(new widgets::TallArea(m_page, m_stack));
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);
@@ -309,7 +310,9 @@ void WhyPanel::refreshNote() {
             lines << (models::paragraph(found.note) +
                       (found.terms.empty() && !found.inputs.empty() ? tr(": its inputs are listed") : QString()))
                          .toHtmlEscaped();
-        if (found.recombined && found.termCount > 0) {
+        if (found.isEdited && found.recombined) {
+            lines << tr("Without the edit it is %1.").arg(numberHtml(*found.recombined));
+        } else if (found.recombined && found.termCount > 0) {
             // A value of few bits is rounded more than what it is made of.
             const QString dtype = models::dtypeText(m_opened.graph().node(found.place.node), nullptr);
             const double tolerance =
