@@ -5,10 +5,14 @@
 #include <map>
 #include <numeric>
 
+#include "core/exec/flatten.h"
+#include "core/expression/expression.h"
 #include "core/graph/replace_constant.h"
 #include "core/graph/source_files.h"
+#include "core/io/npz/npy.h"
 #include "core/ops/registry/registry.h"
 #include "core/session/edits/changed_elements.h"
+#include "core/session/edits/slice_steps.h"
 
 namespace sonde::session {
 
@@ -64,7 +68,8 @@ struct Written {
 /// Adds the operations of one edit behind a node.
 class EditWriter {
   public:
-    EditWriter(InternalGraph& graph, int opset) : m_graph(graph), m_opset(opset) {}
+    EditWriter(const document::Document& document, InternalGraph& graph)
+        : m_document(document), m_graph(graph), m_opset(opsetOf(graph)) {}
 
     /// The node that has the value after the edit. `x` is what has it before.
     base::Result<NodeId> add(const ReadyEdit& ready, NodeId x, const std::string& name) {
@@ -103,8 +108,10 @@ class EditWriter {
             return refused(ready, "its value depends on values of the run", "set numbers, or scale it");
         if (!m_type.isTensor() || m_type.dtype == DType::Undefined)
             return refused(ready, "the dtype of its value is not known");
-        SONDE_ASSIGN(const Shape shape, shapeFor(ready));
         if (edit.kind == Edit::Kind::Scale && edit.slice.empty()) return product(edit, x);
+        const std::optional<Shape> known = shapeFor(ready);
+        if (!known) return whileShapeIsOpen(ready, x);
+        const Shape& shape = *known;
         if (edit.kind == Edit::Kind::Swap) return swapped(ready, x, shape);
         SONDE_ASSIGN(const Written written, writtenBy(ready, shape));
         NodeId values;
@@ -117,24 +124,114 @@ class EditWriter {
         return apply("Where", {constant(written.mask, "mask"), values, x}, "");
     }
 
-    /// The shape for masks: dims that are not known are 1, where the edit is the same along them.
-    base::Result<Shape> shapeFor(const ReadyEdit& ready) const {
+    /// The shape for masks: dims that are not known are 1, where the edit is the same along them. Nothing if it is not.
+    std::optional<Shape> shapeFor(const ReadyEdit& ready) const {
         const Edit& edit = ready.edit();
         const bool needsAll = !edit.slice.empty() || edit.kind == Edit::Kind::Noise;
         const bool needsAxis = edit.kind == Edit::Kind::Swap || edit.kind == Edit::Kind::Remove;
-        const auto unknown = [&] {
-            return refused(ready, "the shape of the value, " + m_type.text() + ", is not fixed",
-                           "give the model inputs of fixed shape, or edit all of the value");
-        };
         Shape shape;
-        if (!m_type.shape) return needsAll || needsAxis ? base::Result<Shape>(unknown()) : shape;
+        if (!m_type.shape) return needsAll || needsAxis ? std::nullopt : std::optional(shape);
         const auto axis = needsAxis ? tensor::normalizedAxis(edit.axis, m_type.shape->size()) : std::nullopt;
         for (std::size_t i = 0; i < m_type.shape->size(); ++i) {
             const tensor::Dim& dim = (*m_type.shape)[i];
-            if (!dim.known() && (needsAll || axis == i)) return unknown();
+            if (!dim.known() && (needsAll || axis == i)) return std::nullopt;
             shape.push_back(dim.known() ? dim.value : 1);
         }
         return shape;
+    }
+
+    // ---- where the shape is known only in a run
+
+    base::Error openShape(const ReadyEdit& ready, const std::string& why, std::string hint = {}) const {
+        return refused(ready, "the shape of the value, " + m_type.text() + ", is not fixed" + why, std::move(hint));
+    }
+
+    /// Positions are chosen as the elements are, and written to one by one.
+    base::Result<NodeId> whileShapeIsOpen(const ReadyEdit& ready, NodeId x) {
+        const Edit& edit = ready.edit();
+        if (!m_type.shape) return openShape(ready, "", "edit all of the value");
+        const auto steps = stepsOf(edit.slice, m_type.shape->size());
+        if (!steps) return openShape(ready, ", and its slice has more than numbers and ranges");
+        if (edit.kind == Edit::Kind::Noise)
+            return openShape(ready, ", and each element has noise of its own", "load it from a file, or edit a weight");
+        if (edit.parts > 0)
+            return openShape(ready, ", and so its parts are not known", "count single elements of the axis");
+        const NodeId dims = apply("Shape", {x}, "dims");
+        const NodeId all = apply("Reshape", {range(apply("Size", {x}, "count")), dims}, "positions");
+        NodeId chosen = sliced(all, *steps);
+        const std::size_t rank = steps->rank();
+        const auto axis = tensor::normalizedAxis(edit.axis, rank);
+        const bool hasAxis = edit.kind == Edit::Kind::Swap || edit.kind == Edit::Kind::Remove;
+        if (hasAxis && !axis) return refused(ready, "there is no axis " + std::to_string(edit.axis));
+        const NodeId flat = apply("Reshape", {x, row({-1}, "row")}, "elements");
+        NodeId values;
+        if (edit.kind == Edit::Kind::Swap) {
+            const NodeId order = apply("ScatterElements",
+                                       {range(dimOf(chosen, *axis)), row(edit.indices, "both"),
+                                        row({edit.indices[1], edit.indices[0]}, "others")},
+                                       "order");
+            values = gathered(flat, gathered(chosen, order, static_cast<std::int64_t>(*axis), "moved"), 0, "from");
+        } else if (edit.kind == Edit::Kind::Scale) {
+            SONDE_ASSIGN(values, product(edit, gathered(flat, chosen, 0, "chosen")));
+        } else {
+            if (edit.kind == Edit::Kind::Remove)
+                chosen = gathered(chosen, row(edit.indices, "removed"), static_cast<std::int64_t>(*axis), "channels");
+            SONDE_ASSIGN(const Tensor written, overwritten(ready, rank));
+            values = apply("Expand", {constant(written, "values"), apply("Shape", {chosen}, "size")}, "written");
+        }
+        const NodeId changed = apply("ScatterElements",
+                                     {flat, apply("Reshape", {chosen, row({-1}, "line")}, "at"),
+                                      apply("Reshape", {values, row({-1}, "line")}, "now")},
+                                     "changed");
+        return apply("Reshape", {changed, dims}, "");
+    }
+
+    /// What is written, of the value's dtype and with no more than `rank` dimensions.
+    base::Result<Tensor> overwritten(const ReadyEdit& ready, std::size_t rank) const {
+        if (ready.edit().kind == Edit::Kind::Zero || ready.edit().kind == Edit::Kind::Remove)
+            return Tensor::zeros(m_type.dtype, {});
+        SONDE_ASSIGN(Tensor tensor, given(ready.edit()));
+        while (tensor.rank() > rank && tensor.dim(0) == 1) tensor = tensor.selected(0, 0);
+        return fittingElements(tensor, m_type.dtype, tensor.shape());
+    }
+
+    /// What an Expression or File writes, before it is broadcast: of names of constants.
+    base::Result<Tensor> given(const Edit& edit) const {
+        if (edit.kind == Edit::Kind::File) return io::readNpyFile(edit.text);
+        SONDE_ASSIGN(const expression::Expression parsed, expression::parse(edit.text));
+        const auto names = [this](std::string_view name) -> base::Result<Value> {
+            SONDE_ASSIGN(const NodeId node, ReadyEdit::find(m_document, name));
+            const NodeId source = exec::valueSources(*m_document.graph)[node.index()];
+            const auto& constant = m_graph.node(source).constant;
+            if (!constant) return base::usageError("'" + std::string(name) + "' is no constant");
+            return *constant;
+        };
+        return expression::evaluateArray(parsed, names, {});
+    }
+
+    NodeId row(const std::vector<std::int64_t>& numbers, const std::string& suffix) {
+        return constant(Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers), suffix);
+    }
+    NodeId number(std::int64_t value, const std::string& suffix) {
+        return constant(Tensor::scalar<std::int64_t>(value), suffix);
+    }
+    NodeId range(NodeId end) { return apply("Range", {number(0, "zero"), end, number(1, "one")}, "range"); }
+    NodeId dimOf(NodeId of, std::size_t axis) {
+        return gathered(apply("Shape", {of}, "size"), number(static_cast<std::int64_t>(axis), "axis"), 0, "dim");
+    }
+    /// From the last axis on, as those that are gone move none before them.
+    NodeId sliced(NodeId positions, const SliceSteps& steps) {
+        for (std::size_t axis = steps.axes.size(); axis-- > 0;) {
+            const SliceStep& step = steps.axes[axis];
+            const auto at = static_cast<std::int64_t>(axis);
+            if (step.isIndex) positions = gathered(positions, number(step.start, "index"), at, "selected");
+            else if (!step.isAll())
+                positions = apply("Slice",
+                                  {positions, row({step.start}, "start"), row({step.end}, "end"), row({at}, "axis"),
+                                   row({step.step}, "step")},
+                                  "sliced");
+        }
+        return positions;
     }
 
     /// An edit that writes the same whatever is there leaves two different tensors equal where it does.
@@ -234,6 +331,7 @@ class EditWriter {
         return m_graph.expr(m_graph.addExpr(std::move(expr), std::span(&name, 1), m_behind++)).outputs.front();
     }
 
+    const document::Document& m_document;  ///< without the edits
     InternalGraph& m_graph;
     const int m_opset;
     BodyId m_body;
@@ -257,7 +355,7 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
                                                                        const Edits& edits) {
     auto graph = std::make_shared<InternalGraph>(*document.graph);
     std::map<NodeId, NodeId> now;  // of edited values, which have it last
-    EditWriter writer(*graph, opsetOf(*graph));
+    EditWriter writer(document, *graph);
     for (const Edits::Entry& entry : edits.all()) {
         if (!entry.edit.isEnabled) continue;
         if (!entry.counts())

@@ -71,6 +71,17 @@ class TestEditedModel : public QObject {
         row("rows unknown: swap", {"y swap 1 0 1"}, -1);
         row("rows unknown: remove", {"y remove 1 1"}, -1);
         row("rows unknown: set", {"y = [1, 2]"}, -1);
+        row("rows unknown: set an element", {"y[0, 1] = 5"}, -1);
+        row("rows unknown: set the last row", {"y[-1] = [7, 8]"}, -1);
+        row("rows unknown: set by a weight", {"y[1:] = c + 1"}, -1);
+        row("rows unknown: zero of a slice", {"z[::2, ...] zero"}, -1);
+        row("rows unknown: backward", {"z[::-2] = [[1, 2], [3, 4]]"}, -1);
+        row("rows unknown: scale of a slice", {"y[..., 1] scale -0.1"}, -1);
+        row("rows unknown: swap rows", {"y swap 0 0 2"}, -1);
+        row("rows unknown: swap in a slice", {"y[1:] swap 0 0 1"}, -1);
+        row("rows unknown: remove rows", {"y remove 0 1 2"}, -1);
+        row("rows unknown: remove of a slice", {"y[1:] remove 1 0"}, -1);
+        row("rows unknown: input", {"x[0] = 3", "x[1:, 0] scale 2"}, -1);
     }
     void filesGiveTheSameValues() {
         QFETCH(QStringList, edits);
@@ -98,7 +109,8 @@ class TestEditedModel : public QObject {
         QTest::newRow("reads itself") << "y = y * 2" << 3 << "depends on values of the run";
         QTest::newRow("reads another") << "z[0] = y[0]" << 3 << "depends on values of the run";
         QTest::newRow("slice") << "y[y < 0] = 1" << 3 << "its slice depends on values of the run";
-        QTest::newRow("shape") << "y[0] = 1" << -1 << "is not fixed";
+        QTest::newRow("shape") << "y[[0, 2]] = 1" << -1 << "is not fixed";
+        QTest::newRow("parts") << "y[1:] remove 1 0 of 2" << -1 << "is not fixed";
         QTest::newRow("noise") << "y noise 1" << -1 << "is not fixed";
     }
     void whatCannotBeWrittenIsNamed() {
