@@ -19,12 +19,14 @@ class PrecisionTarget : public analysis::BisectTarget {
   private:
     base::Result<tensor::Value> rounded(graph::NodeId node, const tensor::Value& value,
                                         const base::WorkContext& work) const;
+    bool roundsNothing(graph::NodeId node, const Values& given) const;
 
     analysis::BisectModel m_model;
     Simulation m_simulation;
     NumberType m_type;
     exec::Runner& m_runner;
     std::vector<graph::NodeId> m_matched;
+    std::vector<graph::NodeId> m_sources;  ///< by node
 };
 
 }  // namespace sonde::session::precision

@@ -118,6 +118,29 @@ std::int64_t channelAxisOf(const InternalGraph& graph, NodeId node, std::size_t 
     return rank == 3 && !isWindow ? 2 : 1;
 }
 
+/// Expressions in the order in which their results are known: what has bodies is entered before them (true), and has
+/// its results after.
+std::vector<std::pair<ExprId, bool>> stepsWithin(const InternalGraph& graph) {
+    std::vector<std::pair<ExprId, bool>> steps;
+    std::vector<std::pair<ExprId, bool>> waiting;  // the next one last
+    const auto wait = [&](graph::BodyId body) {
+        const auto& order = graph.body(body).order;
+        for (std::size_t i = order.size(); i-- > 0;)
+            waiting.emplace_back(order[i], !graph.expr(order[i]).bodies.empty());
+    };
+    wait(graph.mainId());
+    while (!waiting.empty()) {
+        const auto step = waiting.back();
+        waiting.pop_back();
+        steps.push_back(step);
+        if (!step.second) continue;
+        waiting.emplace_back(step.first, false);
+        const std::vector<graph::BodyId>& bodies = graph.expr(step.first).bodies;
+        for (std::size_t i = bodies.size(); i-- > 0;) wait(bodies[i]);
+    }
+    return steps;
+}
+
 class Measurement {
   public:
     Measurement(std::shared_ptr<const InternalGraph> plain, std::shared_ptr<const InternalGraph> other,
@@ -166,12 +189,15 @@ class Measurement {
         std::vector<bool> isChosen(m_plain->exprCount(), false);
         for (const ExprId id : chosen) isChosen[id.index()] = true;
         std::unordered_map<NodeId, double> decibels;  // by source
-        for (const ExprId id : m_plain->recursiveOrder(m_plain->mainId())) {
+        for (const auto& [id, isEntered] : stepsWithin(*m_plain)) {
             const Expr& expr = m_plain->expr(id);
             if (expr.inputs.empty() && expr.bodies.empty()) continue;
             const double before = worstInput(expr, plain, decibels);
-            for (const graph::BodyId body : expr.bodies)
-                for (const NodeId input : m_plain->body(body).inputs) decibels[input] = before;
+            if (isEntered) {
+                for (const graph::BodyId body : expr.bodies)
+                    for (const NodeId input : m_plain->body(body).inputs) decibels[input] = before;
+                continue;
+            }
             for (const NodeId node : expr.outputs) {
                 const auto found = compared.found().find(node);
                 const bool isKnown = found != compared.found().end();
@@ -190,7 +216,7 @@ class Measurement {
         return report;
     }
 
-    /// Of control flow also what its bodies read from outside.
+    /// Of control flow also what its bodies read, and what they give, as soon as that is known.
     double worstInput(const Expr& expr, const debug::RecordedRun& plain,
                       const std::unordered_map<NodeId, double>& decibels) const {
         double worst = kInfinity;
@@ -199,9 +225,11 @@ class Measurement {
             if (known != decibels.end()) worst = std::min(worst, rankOf(known->second));
         };
         std::ranges::for_each(expr.inputs, read);
-        for (const graph::BodyId body : expr.bodies)
+        for (const graph::BodyId body : expr.bodies) {
             for (const ExprId inner : m_plain->recursiveOrder(body))
                 std::ranges::for_each(m_plain->expr(inner).inputs, read);
+            std::ranges::for_each(m_plain->body(body).outputs, read);
+        }
         return worst;
     }
 
