@@ -158,7 +158,7 @@ Tensor indexedTensor(Workspace& workspace, Tensor x, std::vector<IndexItem> item
         throw Problem{"an array of rank " + std::to_string(x.rank()) + " has too few axes for " +
                       std::to_string(needed) + " indices"};
     const std::size_t skipped = x.rank() - needed;
-    std::size_t axis = 0;
+    std::size_t axis = 0, given = 0;  // of what x is by now, and of the array itself
     const IndexItem* array = nullptr;
     std::size_t arrayAxis = 0;
     for (const IndexItem& item : items) {
@@ -175,8 +175,9 @@ Tensor indexedTensor(Workspace& workspace, Tensor x, std::vector<IndexItem> item
             arrayAxis = axis;
             axis += axesOf(item);
         } else {
-            x = x.selected(axis, positionIn(item.value, x.dim(axis), "axis " + std::to_string(axis)));
+            x = x.selected(axis, positionIn(item.value, x.dim(axis), "axis " + std::to_string(given)));
         }
+        given += isEllipsis(item) ? skipped : axesOf(item);
     }
     return array ? indexedByArray(workspace, x, arrayAxis, array->value) : x;
 }

@@ -393,6 +393,8 @@ void TestExpression::problemsNameTheColumn_data() {
     row("mean(x, axis=(0, -2))", 1, "is given twice");
     row("mean(x, axis=0.5)", 1, "an axis must be an integer");
     row("x[2]", 2, "index 2 is out of bounds for axis 0 of size 2");
+    row("x[0, 7]", 2, "index 7 is out of bounds for axis 1 of size 3");
+    row("x[None, 0, ..., 7]", 2, "index 7 is out of bounds for axis 1 of size 3");
     row("x[0][0, 0]", 5, "has too few axes for 2 indices");
     row("x[0.5]", 2, "an index must be an integer");
     row("x[::0]", 2, "cannot be 0");
