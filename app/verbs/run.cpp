@@ -7,6 +7,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "app/verbs/output_forms.h"
 #include "app/verbs/validators.h"
 #include "core/analysis/compare.h"
 #include "core/analysis/profile/profile_json.h"
@@ -36,6 +37,7 @@ struct RunVerbOptions {
     bool watchAll = false;
     bool exact = false;
     std::string out, profile;
+    OutputForms forms;
     std::size_t threads = 0;
     std::size_t repeat = 1;
 };
@@ -96,6 +98,7 @@ class RunVerb {
         m_session.runs().setSettings(settings);
         SONDE_TRY(setPolicy());
         SONDE_TRY(addExpressions());
+        SONDE_TRY(m_options.forms.check());
         std::optional<base::Error> error;
         for (std::size_t i = 0; i < cases.size() && !error; ++i) {
             m_title = cases.size() == 1       ? ""
@@ -174,6 +177,7 @@ class RunVerb {
         if (run.plan) fmt::print("{}", m_title);
         if (!run.recording) return *run.error;
         SONDE_TRY(report(run));
+        if (!run.error && m_options.forms.isAsked()) SONDE_TRY(m_options.forms.print(m_session));
         if (!run.doubt.empty()) printWarning(session::doubtText(run.doubt));
         if (!m_options.profile.empty()) SONDE_TRY(writeProfile(run, trace));
         return run.error;
@@ -410,6 +414,7 @@ Verb runVerb() {
             command.add_option("--sample", options->sample, "Number of elements of a sample (default: 1000)")
                 ->check(aboveZero());
             command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
+            options->forms.addTo(command);
             command.add_option("--out", options->out, "Write inputs, watched values and outputs to this .npz");
             addThreads(command, options->threads);
             command.add_option("--repeat", options->repeat, "Number of runs")->check(aboveZero());

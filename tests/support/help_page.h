@@ -18,7 +18,8 @@ inline QStringList checkedHelpPages() {
             QStringLiteral("tracer-traced-module.md"),
             QStringLiteral("record-and-dump.md"),
             QStringLiteral("find-the-nan.md"),
-            QStringLiteral("auditing.md")};
+            QStringLiteral("auditing.md"),
+            QStringLiteral("outputs.md")};
 }
 
 /// A command line of a page, "sonde trace model.pt  # exit status 3", and the lines of its output below it.

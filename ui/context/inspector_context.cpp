@@ -4,6 +4,7 @@
 #include "ui/context/engine.h"
 #include "ui/context/findings.h"
 #include "ui/context/gradients.h"
+#include "ui/context/outputs.h"
 #include "ui/context/precision.h"
 #include "ui/context/second_model.h"
 #include "ui/context/stored.h"
@@ -142,6 +143,7 @@ InspectorContext::InspectorContext(QObject* parent)
       m_sweeps(std::make_unique<Sweeps>(m_session, m_messages)) {
     qRegisterMetaType<Selection>();
     new Weights(m_model, m_messages, this);
+    new Outputs(m_session, m_model, m_runs, m_sessionFiles, m_messages, this);
     wireMemory();
     // What is known of another run is not shown beside a debugged one.
     connect(&m_debugger, &Debugger::changed, this, [this] {
@@ -210,8 +212,9 @@ std::vector<QObject*> InspectorContext::parts() {
 bool InspectorContext::isBusy() const {
     return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
            m_edits.isBusy() || m_sessionFiles.isActive() || m_summary.isBusy() || m_why->isBusy() ||
-           m_gradients->isBusy() || m_findings->isActive() || weightsOf(*this).isActive() || m_second->isBusy() ||
-           m_sweeps->isActive() || m_bisection->isBusy() || m_precision->isActive() || m_engine->isActive();
+           m_gradients->isBusy() || m_findings->isActive() || weightsOf(*this).isActive() ||
+           outputsOf(*this).isActive() || m_second->isBusy() || m_sweeps->isActive() || m_bisection->isBusy() ||
+           m_precision->isActive() || m_engine->isActive();
 }
 
 }  // namespace sonde::context

@@ -13,6 +13,7 @@
 #include "ui/panels/node_details/node_details_panel.h"
 #include "ui/panels/node_table/node_table_panel.h"
 #include "ui/panels/operators/operators_panel.h"
+#include "ui/panels/outputs/outputs_panel.h"
 #include "ui/panels/passes/passes_panel.h"
 #include "ui/panels/precision/precision_panel.h"
 #include "ui/panels/problems/problems_panel.h"
@@ -37,7 +38,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::logPanel(),          panels::tracingPanel(),   panels::passesPanel(),      panels::timelinePanel(),
         panels::breakpointsPanel(),  panels::whyPanel(),       panels::editsPanel(),       panels::profilePanel(),
         panels::findingsPanel(),     panels::weightsPanel(),   panels::differencesPanel(), panels::sweepPanel(),
-        panels::bisectionPanel(),    panels::precisionPanel(),
+        panels::bisectionPanel(),    panels::precisionPanel(), panels::outputsPanel(),
     };
     return table;
 }

@@ -39,6 +39,8 @@ class ScriptVerbs : public QObject {
     Done goToDifference(const QString& which);
     Done diffModels(const QString& how);
     Done sweep(const QString& line);
+    Done labelOutputs(const QString& file);
+    Done readTokens(const QString& file);
     Done watch(const QString& node);
     Done end(const QString& node);
     Done clear(const QString& rest);

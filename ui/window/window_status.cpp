@@ -178,11 +178,19 @@ void WindowStatus::show(const QString& text) {
     refresh();
 }
 
-/// Of the selection, else of the last run.
+/// " (F5)"; empty if the action has no key, or is not there yet.
+QString WindowStatus::keyOf(const char* action) const {
+    const QAction* const found = m_actions.action(QLatin1String(action));
+    const QString key = found ? found->shortcut().toString(QKeySequence::NativeText) : QString();
+    return key.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(key);
+}
+
+/// Of the selection, else of the last run. Without either: what can be done next.
 QString WindowStatus::text(const context::Selection& shown) const {
     const context::OpenModel& model = m_context.model();
     const context::Runs& runs = m_context.runs();
-    if (!model.isOpen()) return tr("No model is open");
+    if (!model.isOpen())
+        return tr("No model is open: open one%1, or drop a file on the window").arg(keyOf("file.open"));
     if (shown.node.valid()) {
         const graph::Node& node = model.graph().node(shown.node);
         return QStringLiteral("%1   %2   %3   %4")
@@ -190,11 +198,22 @@ QString WindowStatus::text(const context::Selection& shown) const {
                  models::moduleText(model.graph().expr(node.producer)), models::typeText(node, runs.value(shown.node)));
     }
     if (!shown.isNone()) return models::qualnameText(shown.qualname);
-    if (runs.recording() && runs.state() == RunState::Finished)
-        return tr("Run finished in %1 ms").arg(static_cast<double>(runs.recording()->totalNs) / 1e6, 0, 'f', 1);
+    if (runs.recording() && runs.state() == RunState::Finished) {
+        const QString time =
+            tr("Run finished in %1 ms").arg(static_cast<double>(runs.recording()->totalNs) / 1e6, 0, 'f', 1);
+        // What is wrong has a button of its own, which needs the room.
+        const bool isAsExpected = m_context.problems().summary().isEmpty() && !runs.isDebugged();
+        return isAsExpected ? tr("%1 \u00b7 see Outputs%2, or click a node").arg(time, keyOf("panel.outputs")) : time;
+    }
     if (runs.refusal()) return tr("Not run: %1").arg(QString::fromStdString(runs.refusal()->what));
     if (model.fileHasChanged()) return tr("The %1").arg(model.fileProblem());
-    return runs.state() == RunState::Failed ? tr("The run failed") : QString();
+    if (runs.state() == RunState::Failed) return tr("The run failed: go to where%1").arg(keyOf("go.next_problem"));
+    if (runs.isRunning()) return {};
+    const bool areGiven = std::ranges::none_of(m_context.session().inputs().all(), [](const session::Input& input) {
+        return input.spec.source.empty() && !input.value;
+    });
+    return areGiven ? tr("Run the model%1, or click a node to see what it is").arg(keyOf("run.start"))
+                    : tr("Choose the inputs%1, then run the model%2").arg(keyOf("panel.inputs"), keyOf("run.start"));
 }
 
 void WindowStatus::refresh() {

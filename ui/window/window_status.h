@@ -36,6 +36,7 @@ class WindowStatus : public QObject {
   private:
     void connectContext();
     void connectProgress();
+    QString keyOf(const char* action) const;
     QString text(const context::Selection& shown) const;
     void refreshProblems(const QString& text);
     void refreshFindings();

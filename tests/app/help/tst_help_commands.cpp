@@ -53,6 +53,11 @@ void TestHelpCommands::everyCommandRuns() {
     for (const char* name : {"find-the-nan.onnx", "find-the-nan.npy", "find-the-nan.txt", "find-the-nan.sonde"})
         QVERIFY(QFile::copy(QStringLiteral(SONDE_SOURCE_DIR "/resources/demos/") + QLatin1String(name),
                             folder.filePath(QLatin1String(name))));
+    for (const auto& [from, to] : {std::pair{"ch_ppocr_mobile_v2.0_cls_infer.onnx", "direction.onnx"},
+                                   {"ch_ppocr_mobile_v2.0_cls_infer.labels.txt", "names.txt"},
+                                   {"text-line-upside-down.png", "line.png"}})
+        QVERIFY(QFile::copy(QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/") + QLatin1String(from),
+                            folder.filePath(QLatin1String(to))));
     QStringList failed;
     for (const HelpCommand& command : page.commands) {
         if (const QString problem = problemOf(command, folder.path()); !problem.isEmpty()) failed << problem;
@@ -69,9 +74,9 @@ void TestHelpCommands::everySnippetIsInATest() {
         return all;
     }();
     const HelpPage page = readHelpPage(name);
-    // The demo and the audit are for the window and the command line.
+    // The demo, the audit and the outputs are for the window and the command line.
     QVERIFY(page.snippets.size() >= 2 || name == QLatin1String("find-the-nan.md") ||
-            name == QLatin1String("auditing.md"));
+            name == QLatin1String("auditing.md") || name == QLatin1String("outputs.md"));
     QStringList missing;
     for (const QString& snippet : page.snippets)
         if (!code.contains(bareCode(snippet))) missing << snippet;

@@ -1,0 +1,122 @@
+#include "ui/panels/outputs/output_view.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/models/short_text.h"
+#include "ui/panels/outputs/output_pictures.h"
+#include "ui/panels/table_view.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/line_plot.h"
+#include "ui/widgets/marked_picture.h"
+
+namespace sonde::panels {
+
+namespace outputs = session::outputs;
+
+OutputView::OutputView(QWidget* parent)
+    : QWidget(parent), m_text(new QLabel), m_picture(new widgets::MarkedPicture), m_plot(new widgets::LinePlot),
+      m_list(makeTableView(tr("Output"), this)) {
+    m_text->setObjectName(QStringLiteral("outputText"));
+    m_text->setAccessibleName(tr("Output as text"));
+    m_text->setWordWrap(true);
+    m_text->setTextFormat(Qt::PlainText);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_text->setContentsMargins(theme::kSmall, theme::kSmall, theme::kSmall, theme::kSmall);
+    m_picture->setObjectName(QStringLiteral("outputPicture"));
+    m_plot->setObjectName(QStringLiteral("outputPlot"));
+    m_plot->setAccessibleName(tr("Waveform"));
+    m_list->setObjectName(QStringLiteral("outputList"));
+    m_list->setModel(&m_rows);
+    m_list->setSortingEnabled(false);  // as the form has them
+    m_list->setItemDelegate(new OutputRowDelegate(m_list));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(theme::kTight);
+    column->addWidget(m_text);
+    column->addWidget(m_picture, 3);
+    column->addWidget(m_plot, 3);
+    column->addWidget(m_list, 2);
+    connect(m_list->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& row) {
+        if (!m_picture->marks().empty()) m_picture->setCurrent(row.isValid() ? row.row() : -1);
+    });
+    connect(m_picture, &widgets::MarkedPicture::currentChanged, this, [this](int mark) {
+        if (mark < 0) m_list->clearSelection();
+        else m_list->selectRow(mark);
+    });
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, &OutputView::repaintPicture);
+    setFocusProxy(m_list);
+}
+
+QString OutputView::text() const { return m_text->isHidden() ? QString() : m_text->text(); }
+
+void OutputView::show(const outputs::ShownOutput& output) {
+    const bool isSame = output.name == m_output.name && output.form == m_output.form;
+    const int current = isSame ? m_list->currentIndex().row() : -1;
+    m_output = output;
+    m_rows.show(output.content);
+    m_list->setAccessibleName(tr("Output %1").arg(models::shown(output.name)));
+    m_list->setVisible(!m_rows.isEmpty());
+    if (!isSame) {
+        constexpr int kMaxFirst = 180, kFitted = 20;
+        for (int i = 0; i < std::min(m_rows.columnCount(), kFitted); ++i) {
+            m_list->resizeColumnToContents(i);
+            if (i == 0) m_list->setColumnWidth(0, std::min(m_list->columnWidth(0), kMaxFirst));
+        }
+        // A bar needs some room.
+        constexpr int kBarWidth = 90;
+        if (const int bars = m_rows.barColumn(); bars >= 0)
+            m_list->setColumnWidth(bars, std::max(m_list->columnWidth(bars), kBarWidth));
+    }
+    showText(output.content);
+    repaintPicture();
+    showPlot(output.content);
+    if (current >= 0 && current < m_rows.rowCount()) m_list->selectRow(current);
+}
+
+void OutputView::showText(const outputs::Content& content) {
+    const auto* const scalar = std::get_if<outputs::Scalar>(&content);
+    const auto* const text = std::get_if<outputs::TokenText>(&content);
+    m_text->setVisible(scalar || text);
+    if (scalar) {
+        const QString note = QString::fromStdString(scalar->note);
+        m_text->setText(models::paragraph(scalar->text) + (note.isEmpty() ? QString() : QStringLiteral("   ") + note));
+    } else if (text && !text->text.empty()) {
+        m_text->setText(models::paragraph(text->text));
+    } else if (text) {
+        QString ids;
+        for (const auto& token : text->tokens)
+            ids += (ids.isEmpty() ? QString() : QStringLiteral(" ")) + QString::number(token.id);
+        m_text->setText(models::paragraph(ids.toStdString()));
+    }
+    m_text->setFont(scalar ? theme::Theme::instance().titleFont() : theme::Theme::instance().uiFont());
+}
+
+void OutputView::repaintPicture() {
+    OutputPicture shown = pictureOf(m_output.content);
+    m_picture->setVisible(!shown.size.isEmpty());
+    if (shown.size.isEmpty()) return;
+    m_picture->setAccessibleName(tr("Picture of output %1").arg(models::shown(m_output.name)));
+    m_picture->setPicture(shown.image, shown.size, std::move(shown.marks),
+                          QString::fromStdString(outputs::summaryText(m_output.content)));
+}
+
+void OutputView::showPlot(const outputs::Content& content) {
+    const auto* const wave = std::get_if<outputs::Waveform>(&content);
+    m_plot->setVisible(wave != nullptr);
+    if (!wave) return;
+    const double most = std::max({std::abs(wave->low), std::abs(wave->high), 1e-12});
+    m_plot->setScale({wave->low < 0 ? -most : 0, most, false});
+    const tensor::Tensor samples = wave->samples;
+    const std::int64_t length = samples.dim(1);
+    m_plot->setField(samples.dim(0), length, [samples, length](qint64 row, qint64 column) {
+        return static_cast<double>(samples.data<float>()[row * length + column]);
+    });
+}
+
+}  // namespace sonde::panels
