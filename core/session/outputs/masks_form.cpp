@@ -53,8 +53,12 @@ int suitsMasks(const Facts& facts) {
     const bool isOfPicture = picture && picture->height == shape->height && picture->width == shape->width;
     if (facts.isNamed({"image", "img", "recon", "feature", "hidden"}) || !isOfPicture) return kUnlikely;
     if (isMap) return facts.tensor.dtype() == tensor::DType::UInt8 && facts.stats.maximum > 100 ? kAlways : kVeryLikely;
-    if (shape->channels == picture->channels)
-        return facts.isNamed({"logit", "class", "prob"}) ? kVeryLikely : kUnlikely;
+    if (shape->channels == picture->channels) {
+        // As many classes as the picture has channels: numbers beyond those of a picture are no picture.
+        const bool isPicture = shape->channels == 1 || facts.isWithin(-1.01, 1.01) || facts.isWithin(0, 255);
+        if (facts.isNamed({"logit", "class", "prob"})) return kVeryLikely;
+        return isPicture ? kUnlikely : kLikely + 2;
+    }
     return shape->channels == 1 && !facts.isWithin(0, 1) ? kAlways + 1 : kVeryLikely;
 }
 
