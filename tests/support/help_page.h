@@ -10,16 +10,11 @@ namespace sonde::test {
 
 /// The pages for people who come from other systems, and that of the demo: all that they show is checked.
 inline QStringList checkedHelpPages() {
-    return {QStringLiteral("from-torch-fx.md"),
-            QStringLiteral("from-megengine.md"),
-            QStringLiteral("tracer-module-path.md"),
-            QStringLiteral("tracer-robust.md"),
-            QStringLiteral("tracer-custom.md"),
-            QStringLiteral("tracer-traced-module.md"),
-            QStringLiteral("record-and-dump.md"),
-            QStringLiteral("find-the-nan.md"),
-            QStringLiteral("auditing.md"),
-            QStringLiteral("outputs.md")};
+    return {QStringLiteral("from-torch-fx.md"),      QStringLiteral("from-megengine.md"),
+            QStringLiteral("tracer-module-path.md"), QStringLiteral("tracer-robust.md"),
+            QStringLiteral("tracer-custom.md"),      QStringLiteral("tracer-traced-module.md"),
+            QStringLiteral("record-and-dump.md"),    QStringLiteral("find-the-nan.md"),
+            QStringLiteral("auditing.md"),           QStringLiteral("outputs.md")};
 }
 
 /// A command line of a page, "sonde trace model.pt  # exit status 3", and the lines of its output below it.
