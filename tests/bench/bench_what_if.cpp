@@ -1,13 +1,16 @@
 // What it costs to run again what depends on an edited value: bench_what_if [MODEL [INPUT-DATA]]...
 // For each model (default: ResNet-18, MobileNetV3, a small transformer) nodes from its start to its end. "share" is
-// what the operations that depend on the node take of a plain run, by the times of that run; "again" what they take
-// when only they run, from the values of a run that kept all; "ratio" again / share. "debug" is the same of a run that
-// is debugged, by the whole time of `set`. Medians of so many runs that alternate.
+// what the operations that depend on the node take of a plain run, by the least times of each in these runs; "again"
+// what they take when only they run, from the values of a run that kept all, with "edit", what the edit itself takes;
+// "ratio" is again / (share + edit). "plan" is what it takes to find out what is to run. "set" is all of it in a run
+// that is debugged, with its comparison and events; "ratio" is set / (share of the debugged run + edit). Milliseconds
+// of CPU, of one thread, so that others on the machine count little; least ones of runs that alternate.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,23 +23,29 @@ using namespace sonde;
 
 namespace {
 
-constexpr int kRuns = 21;
+constexpr int kRuns = 41;
 constexpr int kPlaces = 6;  ///< along a model
 
 double millisecondsNow() {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-double median(std::vector<double> times) {
-    std::ranges::sort(times);
-    return times[times.size() / 2];
-}
+/// The least of several times.
+class Least {
+  public:
+    void add(double time) { m_value = m_value ? std::min(*m_value, time) : time; }
+    void time(const std::function<void()>& work) {
+        const double start = millisecondsNow();
+        work();
+        add(millisecondsNow() - start);
+    }
+    double value() const { return m_value.value_or(0); }
 
-double timeOf(const std::function<void()>& work) {
-    const double start = millisecondsNow();
-    work();
-    return millisecondsNow() - start;
-}
+  private:
+    std::optional<double> m_value;
+};
 
 /// In order; branches and loops as a whole, calls by what is inside.
 std::vector<graph::ExprId> operations(const graph::InternalGraph& graph) {
@@ -47,13 +56,27 @@ std::vector<graph::ExprId> operations(const graph::InternalGraph& graph) {
     return all;
 }
 
-/// What the operations take together in a run.
-double timeIn(const exec::Recording& recording, const graph::InternalGraph& graph, const std::vector<bool>& exprs) {
-    double ns = 0;
-    for (const graph::ExprId id : operations(graph))
-        if (exprs[id.index()]) ns += static_cast<double>(recording.elapsedNs(id));
-    return ns / 1e6;
-}
+/// The least time of every operation.
+class OperationTimes {
+  public:
+    explicit OperationTimes(const graph::InternalGraph& graph) : m_all(operations(graph)), m_times(graph.exprCount()) {}
+    void add(const exec::Recording& recording) {
+        for (const graph::ExprId id : m_all)
+            m_times[id.index()].add(static_cast<double>(recording.elapsedNs(id)) / 1e6);
+    }
+    double share(const std::vector<bool>& exprs) const {
+        double all = 0, some = 0;
+        for (const graph::ExprId id : m_all) {
+            all += m_times[id.index()].value();
+            if (exprs[id.index()]) some += m_times[id.index()].value();
+        }
+        return all > 0 ? some / all : 0;
+    }
+
+  private:
+    std::vector<graph::ExprId> m_all;
+    std::vector<Least> m_times;
+};
 
 std::shared_ptr<const exec::Edits> halved(graph::NodeId node) {
     auto edits = std::make_shared<exec::Edits>();
@@ -94,41 +117,44 @@ void measure(const std::string& model, const std::string& data) {
     }
     const std::vector<tensor::Value>& inputs = cases->front().values;
     const auto graph = session.document()->graph;
-    exec::Runner runner;
+    exec::Runner runner(1);
     const auto plainPlan = exec::Plan::make(graph, {}).value();
     const exec::Recording kept = runner.run(*exec::Plan::make(graph, {.watchAll = true}).value(), inputs);
-    std::printf("%s\n%-28s %8s %10s %10s %7s %10s %10s %7s\n", model.c_str(), "node", "share", "share ms", "again ms",
-                "ratio", "debug ms", "set ms", "ratio");
+    std::printf("%s\n%-28s %7s %9s %9s %9s %6s %9s %9s %9s %6s\n", model.c_str(), "node", "share", "share ms",
+                "edit ms", "again ms", "ratio", "plan ms", "debug ms", "set ms", "ratio");
+    auto settings = session.runs().settings();
+    settings.threads = 1;
+    session.runs().setSettings(settings);
     session.runs().giveValues(inputs);
-    session.debugger().restart();
     for (const graph::NodeId node : places(*graph, kept)) {
         const auto edits = halved(node);
         const exec::Dependants reached = exec::dependantsOf(*graph, *edits);
         exec::PlanOptions options;
         options.edits = edits;
-        const exec::Rerun rerun = exec::planRerun(graph, options, kept).value();
-        std::vector<double> plain, again, share, debugged, set;
+        exec::Rerun rerun;
+        OperationTimes times(*graph);
+        Least plain, again, plan, applied, debugged, set;
         for (int i = 0; i < kRuns; ++i) {
-            const exec::Recording recording = runner.run(*plainPlan, inputs);
-            const double all = timeIn(recording, *graph, std::vector<bool>(graph->exprCount(), true));
-            plain.push_back(static_cast<double>(recording.totalNs) / 1e6);
-            share.push_back(timeIn(recording, *graph, reached.exprs) / all);
-            again.push_back(timeOf([&] { (void)runner.run(*rerun.plan, inputs, {}, {.given = rerun.given}); }));
+            plain.time([&] { times.add(runner.run(*plainPlan, inputs)); });
+            plan.time([&] { rerun = exec::planRerun(graph, options, kept).value(); });
+            again.time([&] { (void)runner.run(*rerun.plan, inputs, {}, {.given = rerun.given}); });
+            applied.time([&] { (void)edits->values.front().apply(*kept.value(node), {}); });
         }
-        for (int i = 0; i < kRuns / 3; ++i) {
-            debugged.push_back(timeOf([&] { session.debugger().restart(); }));
+        for (int i = 0; i < kRuns / 2; ++i) {
+            debugged.time([&] { session.debugger().restart(); });
             session::Edit edit;
             edit.kind = session::Edit::Kind::Scale;
             edit.number = 0.5;
             session::EditPlace place;
-            set.push_back(timeOf([&] { (void)session.addEdit(node, edit, place); }));
+            set.time([&] { (void)session.addEdit(node, edit, place); });
             (void)session.edits().undo();
             session.edits().clear();
         }
-        const double due = median(share) * median(plain), dueDebugged = median(share) * median(debugged);
-        std::printf("%-28.28s %7.1f%% %10.3f %10.3f %7.2f %10.3f %10.3f %7.2f\n", graph->node(node).name.c_str(),
-                    100 * median(share), due, median(again), median(again) / due, dueDebugged, median(set),
-                    median(set) / dueDebugged);
+        const double share = times.share(reached.exprs), due = share * plain.value() + applied.value(),
+                     dueDebugged = share * debugged.value() + applied.value();
+        std::printf("%-28.28s %6.1f%% %9.3f %9.3f %9.3f %6.2f %9.3f %9.3f %9.3f %6.2f\n",
+                    graph->node(node).name.c_str(), 100 * share, share * plain.value(), applied.value(), again.value(),
+                    again.value() / due, plan.value(), dueDebugged, set.value(), set.value() / dueDebugged);
     }
 }
 

@@ -34,7 +34,7 @@ base::Result<void> Edits::add(NodeId target, Edit edit, const Present& present, 
     if (!m_document) return base::usageError("no model is open");
     if (m_entries.size() >= kMaxEdits)
         return base::usageError("there are " + std::to_string(kMaxEdits) + " edits", {}, "undo some");
-    edit.target = IdentityIndex(*m_document->graph).of(target);
+    edit.target = identities().of(target);
     Entry entry{edit, {}};
     SONDE_ASSIGN(const ReadyEdit ready, ReadyEdit::make(*m_document, std::move(edit), target, place));
     if (ready.target() == ReadyEdit::Target::Weight) {
@@ -102,6 +102,12 @@ void Edits::beginHistory() {
     for (std::size_t i = 0; i < m_entries.size(); ++i) m_done.push_back({Change::Kind::Add, i});
 }
 
+/// Made once for a document: it takes as long as a small model runs.
+const IdentityIndex& Edits::identities() {
+    if (!m_identities) m_identities = std::make_shared<const IdentityIndex>(*m_document->graph);
+    return *m_identities;
+}
+
 void Edits::clear() {
     if (m_entries.empty() && !canUndo() && !canRedo()) return;
     m_entries.clear();
@@ -119,6 +125,7 @@ void Edits::adopt(Edits changed) {
     m_entries = std::move(changed.m_entries);
     m_done = std::move(changed.m_done);
     m_undone = std::move(changed.m_undone);
+    m_identities = std::move(changed.m_identities);
     m_planned = std::move(changed.m_planned);
     m_reached = std::move(changed.m_reached);
     ++m_number;
@@ -250,7 +257,7 @@ std::vector<std::string> Edits::restore(std::vector<Edit> edits) {
 }
 
 /// Finds an edit's node in the present document. Why it is not ready; nothing if it is.
-std::optional<std::string> Edits::makeReady(Entry& entry, std::size_t before) const {
+std::optional<std::string> Edits::makeReady(Entry& entry, std::size_t before) {
     entry.ready.reset();
     entry.weight = {};
     const auto failed = [&](std::string what) {
@@ -258,7 +265,7 @@ std::optional<std::string> Edits::makeReady(Entry& entry, std::size_t before) co
         return entry.problem;
     };
     if (!m_document) return failed("no model is open");
-    const NodeId node = IdentityIndex(*m_document->graph).find(entry.edit.target).node;
+    const NodeId node = identities().find(entry.edit.target).node;
     if (!node.valid()) return failed("the model has no node like it");
     EditPlace place;
     auto ready = ReadyEdit::make(*m_document, entry.edit, node, place);
@@ -275,6 +282,7 @@ std::optional<std::string> Edits::makeReady(Entry& entry, std::size_t before) co
 
 void Edits::bind(std::shared_ptr<const document::Document> document) {
     m_document = std::move(document);
+    m_identities.reset();
     ++m_number;
     std::vector<Entry> entries = std::exchange(m_entries, {});
     for (Entry& entry : entries) {

@@ -83,7 +83,8 @@ class Edits {
     void perform(Change& change, bool isUndo);
     void beginHistory();
     void makeWeights(std::size_t first, const base::WorkContext& work);
-    std::optional<std::string> makeReady(Entry& entry, std::size_t before) const;
+    std::optional<std::string> makeReady(Entry& entry, std::size_t before);
+    const IdentityIndex& identities();
     base::Result<tensor::Value> editedWeight(const ReadyEdit& edit, std::size_t before, const base::WorkContext& work,
                                              EditPlace& place) const;
     base::Result<void> tryOut(const ReadyEdit& edit, const Present& present, const base::WorkContext& work,
@@ -93,6 +94,7 @@ class Edits {
 
     std::function<void()> m_tellChanged;
     std::shared_ptr<const document::Document> m_document;
+    std::shared_ptr<const IdentityIndex> m_identities;  ///< of the document; null: not needed yet
     std::vector<Entry> m_entries;
     std::vector<Change> m_done, m_undone;  ///< the last one goes, or comes back, first
     std::shared_ptr<const exec::Edits> m_planned;
