@@ -1,10 +1,7 @@
 // Sampling images at computed places: GridSample, AffineGrid, DeformConv, unpooling.
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "core/ops/dependence/rules.h"
+#include "core/ops/support/grid_sampling.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -17,146 +14,29 @@ namespace {
 
 using tensor::Dim;
 
-enum class Border { Zeros, Edge, Reflect };
-
-/// One axis of an image and how places outside of it are read.
-struct Axis {
-    std::int64_t dimSize;
-    Border border;
-    bool alignCorners;
-
-    /// From [-1, 1] to a position in elements.
-    double position(double normalized) const {
-        const auto n = static_cast<double>(dimSize);
-        return alignCorners ? (normalized + 1) / 2 * (n - 1) : ((normalized + 1) * n - 1) / 2;
-    }
-    double reflected(double x) const {
-        const double low = alignCorners ? 0 : -0.5,
-                     high = alignCorners ? static_cast<double>(dimSize - 1) : static_cast<double>(dimSize) - 0.5;
-        const double range = high - low;
-        if (range <= 0) return 0;
-        double from = std::fmod(std::fabs(x - low), 2 * range);
-        if (from > range) from = 2 * range - from;
-        return from + low;
-    }
-    /// The position that is read for it, so that its neighbours exist as far as the border allows.
-    double folded(double x) const {
-        if (!std::isfinite(x)) return -100;
-        if (border == Border::Edge) return std::clamp(x, 0.0, static_cast<double>(dimSize - 1));
-        if (border == Border::Reflect) return std::clamp(reflected(x), 0.0, static_cast<double>(dimSize - 1));
-        return std::clamp(x, -100.0, static_cast<double>(dimSize) + 100);
-    }
-    /// The element that a whole position stands for; -1: zero.
-    std::int64_t element(std::int64_t i) const {
-        if (i >= 0 && i < dimSize) return i;
-        if (border == Border::Zeros) return -1;
-        if (border == Border::Edge) return std::clamp<std::int64_t>(i, 0, dimSize - 1);
-        return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::nearbyint(reflected(static_cast<double>(i)))), 0,
-                                        dimSize - 1);
-    }
-};
-
-struct Tap {
-    std::int64_t offset;
-    double weight;
-};
-
-/// Keys' cubic kernel with a = −0.75.
-double cubicWeight(double distance) {
-    constexpr double a = -0.75;
-    const double x = std::fabs(distance);
-    if (x <= 1) return (a + 2) * x * x * x - (a + 3) * x * x + 1;
-    return x < 2 ? a * x * x * x - 5 * a * x * x + 8 * a * x - 4 * a : 0;
-}
-
-/// All elements that make up the value at a position of several axes, with their weights.
-std::vector<Tap> tapsAt(std::span<const Axis> axes, std::span<const double> positions, const std::string& mode) {
-    std::vector<Tap> taps{{0, 1}};
-    for (std::size_t d = 0; d < axes.size(); ++d) {
-        const Axis& axis = axes[d];
-        std::vector<Tap> line;
-        if (mode == "nearest") {
-            const std::int64_t at = axis.element(static_cast<std::int64_t>(std::nearbyint(axis.folded(positions[d]))));
-            if (at >= 0) line.push_back({at, 1});
-        } else {
-            // Cubic weights belong to the position as it is; only single elements are folded back.
-            const double x = mode == "cubic"
-                                 ? std::clamp(std::isfinite(positions[d]) ? positions[d] : -100.0, -1e6, 1e6)
-                                 : axis.folded(positions[d]);
-            const auto base = static_cast<std::int64_t>(std::floor(x));
-            for (std::int64_t i = mode == "cubic" ? base - 1 : base; i <= (mode == "cubic" ? base + 2 : base + 1);
-                 ++i) {
-                const double distance = x - static_cast<double>(i);
-                const double weight = mode == "cubic" ? cubicWeight(distance) : 1 - std::fabs(distance);
-                const std::int64_t at = axis.element(i);
-                if (at >= 0 && weight != 0) line.push_back({at, weight});
-            }
-        }
-        std::vector<Tap> next;
-        for (const Tap& outer : taps) {
-            for (const Tap& inner : line)
-                next.push_back({outer.offset * axis.dimSize + inner.offset, outer.weight * inner.weight});
-        }
-        taps = std::move(next);
-    }
-    return taps;
-}
-
-base::Result<void> gridSampleWith(KernelContext& context, std::string mode, const std::string& padding,
-                                  bool alignCorners) {
+base::Result<void> gridSample(KernelContext& context) {
     const Tensor &x = context.in("X"), &grid = context.in("grid");
-    if (mode == "bilinear") mode = "linear";
-    if (mode == "bicubic") mode = "cubic";
-    if (mode != "linear" && mode != "nearest" && mode != "cubic")
-        return opError("mode '" + mode + "' is not supported");
-    if (padding != "zeros" && padding != "border" && padding != "reflection")
-        return opError("padding_mode '" + padding + "' is not supported");
-    if (x.rank() < 3 || grid.rank() != x.rank() || grid.dim(0) != x.dim(0) ||
-        grid.dim(grid.rank() - 1) != static_cast<std::int64_t>(x.rank() - 2)) {
-        return opError("a grid " + grid.typeText() + " does not match " + x.typeText());
-    }
-    const std::size_t rank = x.rank() - 2;
-    std::vector<Axis> axes;
-    std::int64_t inputSize = 1, points = 1;
-    std::vector<std::int64_t> dims{x.dim(0), x.dim(1)};
-    for (std::size_t d = 0; d < rank; ++d) {
-        axes.push_back({x.dim(d + 2),
-                        padding == "zeros"    ? Border::Zeros
-                        : padding == "border" ? Border::Edge
-                                              : Border::Reflect,
-                        alignCorners});
-        if (x.dim(d + 2) == 0) return opError("the image is empty");
-        inputSize *= x.dim(d + 2);
-        points *= grid.dim(d + 1);
-        dims.push_back(grid.dim(d + 1));
-    }
+    SONDE_ASSIGN(const GridSampling sampling, GridSampling::of(x, grid, context.attributes()));
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(const Tensor places, wide(grid));
-    SONDE_ASSIGN(Tensor y, wideZeros(Shape(std::move(dims))));
+    SONDE_ASSIGN(Tensor y, wideZeros(sampling.result));
+    const std::int64_t points = sampling.points, rank = static_cast<std::int64_t>(sampling.axes.size());
     context.pool().parallelFor(
         static_cast<std::size_t>(x.dim(0) * points), 64, [&](std::size_t begin, std::size_t end) {
-            std::vector<double> positions(rank);
+            std::vector<double> positions(sampling.axes.size());
             for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
-                const double* place = places.data<double>() + p * static_cast<std::int64_t>(rank);
-                // The grid names the innermost axis first.
-                for (std::size_t d = 0; d < rank; ++d) positions[d] = axes[d].position(place[rank - 1 - d]);
-                const std::vector<Tap> taps = tapsAt(axes, positions, mode);
+                sampling.place(places.data<double>() + p * rank, positions);
+                const std::vector<SampledElement> taps = tapsAt(sampling.axes, positions, sampling.mode);
                 const std::int64_t n = p / points;
                 for (std::int64_t c = 0; c < x.dim(1); ++c) {
-                    const double* plane = image.data<double>() + (n * x.dim(1) + c) * inputSize;
+                    const double* plane = image.data<double>() + (n * x.dim(1) + c) * sampling.pixels;
                     double sum = 0;
-                    for (const Tap& tap : taps) sum += tap.weight * plane[tap.offset];
+                    for (const SampledElement& tap : taps) sum += tap.weight * plane[tap.offset];
                     y.mutableData<double>()[(n * x.dim(1) + c) * points + p % points] = sum;
                 }
             }
         });
     return setNarrow(context, 0, y, x.dtype());
-}
-
-base::Result<void> gridSample(KernelContext& context) {
-    const Attributes& attributes = context.attributes();
-    return gridSampleWith(context, attributes.getString("mode", "linear"),
-                          attributes.getString("padding_mode", "zeros"), attributes.getInt("align_corners", 0) != 0);
 }
 
 base::Result<void> inferGridSample(InferContext& context) {
@@ -241,8 +121,8 @@ base::Result<void> deformConv(KernelContext& context) {
         SONDE_ASSIGN(mask, wide(context.in("mask")));
     }
     SONDE_ASSIGN(Tensor y, wideZeros(shape));
-    const Axis rows{x.dim(2), Border::Zeros, true}, columns{x.dim(3), Border::Zeros, true};
-    const Axis axes[] = {rows, columns};
+    const SampledAxis rows{x.dim(2), Border::Zeros, true}, columns{x.dim(3), Border::Zeros, true};
+    const SampledAxis axes[] = {rows, columns};
     const std::int64_t groupIn = w.dim(1), groupOut = w.dim(0) / groups, perOffset = x.dim(1) / offsetGroups;
     context.pool().parallelFor(static_cast<std::size_t>(x.dim(0) * points), 8, [&](std::size_t begin, std::size_t end) {
         for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
@@ -260,7 +140,7 @@ base::Result<void> deformConv(KernelContext& context) {
                                                                     t % window.kernel[1] * window.dilation[1]) +
                                                     move[points]};
                     double value = 0;
-                    for (const Tap& tap : tapsAt(axes, positions, "linear"))
+                    for (const SampledElement& tap : tapsAt(axes, positions, "linear"))
                         value +=
                             tap.weight * image.data<double>()[(n * x.dim(1) + c) * x.dim(2) * x.dim(3) + tap.offset];
                     if (mask.defined())

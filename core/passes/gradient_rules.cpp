@@ -365,6 +365,8 @@ const GradientRule* findGradientRule(const Expr& expr) {
         addMovingGradients(rules);
         addLayerGradients(rules);
         addRecurrentGradients(rules);
+        addScatterGradients(rules);
+        addLossGradients(rules);
         return rules;
     }();
     if (!expr.op.domain.empty()) return nullptr;

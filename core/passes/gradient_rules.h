@@ -15,6 +15,8 @@ void addWindowGradients(GradientRules& rules);
 void addMovingGradients(GradientRules& rules);
 void addLayerGradients(GradientRules& rules);
 void addRecurrentGradients(GradientRules& rules);
+void addScatterGradients(GradientRules& rules);
+void addLossGradients(GradientRules& rules);
 
 // What rules are written with.
 
@@ -38,5 +40,8 @@ graph::NodeId elementsFor(GradientBuilder& b, graph::NodeId x, graph::NodeId y);
 graph::NodeId scatteredGradient(GradientBuilder& b, graph::NodeId x, graph::NodeId places, graph::NodeId g);
 /// Numbers that count x's elements from `first`, in x's shape.
 graph::NodeId countedElements(GradientBuilder& b, graph::NodeId x, std::int64_t first);
+/// Elements of an input that is a constant; empty if it is none.
+std::vector<double> constantNumbers(GradientBuilder& b, graph::NodeId node);
+tensor::Tensor unitMatrix(std::int64_t size, tensor::DType dtype);
 
 }  // namespace sonde::passes

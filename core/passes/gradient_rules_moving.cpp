@@ -1,5 +1,5 @@
-// Derivatives of operators that put elements elsewhere, or are linear in them: padding, scattering, resizing, sums of
-// products.
+// Derivatives of operators that put elements elsewhere, or are linear in them: padding, resizing, sums of products; and
+// of running products.
 
 #include <algorithm>
 #include <cctype>
@@ -50,19 +50,40 @@ void cumSumRule(GradientBuilder& b, const Expr& e) {
     b.give(inputOf(e, 0), b.like(e, {gradientOf(b, e), inputOf(e, 1)}, std::move(attributes)));
 }
 
-/// data with updates at indices: what was overwritten has no part in it.
-void scatterOn(GradientBuilder& b, const Expr& e, const char* gather, const Attributes& gatherAttributes) {
-    const NodeId data = inputOf(e, 0), indices = inputOf(e, 1), updates = inputOf(e, 2), g = gradientOf(b, e);
-    const std::string reduction = e.attributes.getString("reduction", "none");
-    if (reduction != "none" && reduction != "add")
-        return b.fail("the derivative of " + e.op.name + " with reduction " + reduction + " is not supported");
-    b.give(data, reduction == "add" ? g : b.like(e, {g, indices, b.filled(updates, 0)}, e.attributes));
-    b.give(updates, b.op(gather, {g, indices}, gatherAttributes));
+/// By what it is made of: one factor after the other. So zeros are right too.
+void cumProdRule(GradientBuilder& b, const Expr& e) {
+    constexpr std::int64_t kMaxFactors = 16'384;
+    const NodeId x = inputOf(e, 0);
+    auto dims = b.dimSizesOf(x);
+    const std::vector<double> given = constantNumbers(b, inputOf(e, 1));
+    if (!dims || given.size() != 1 || b.version() < 13)
+        return b.fail("the derivative of CumProd needs known dimensions and a known axis");
+    const auto rank = static_cast<std::int64_t>(dims->size());
+    const std::int64_t axis = static_cast<std::int64_t>(given.front()) + (given.front() < 0 ? rank : 0);
+    if (axis < 0 || axis >= rank) return b.fail("the axis of CumProd is out of range");
+    std::int64_t& size = (*dims)[static_cast<std::size_t>(axis)];
+    const std::int64_t length = size;
+    if (length > kMaxFactors)
+        return b.fail("the derivative of CumProd of more than " + std::to_string(kMaxFactors) +
+                      " elements is not supported");
+    if (length == 0) return;
+    size = 1;
+    const bool isExclusive = e.attributes.getInt("exclusive", 0) != 0,
+               isReverse = e.attributes.getInt("reverse", 0) != 0;
+    b.through(e, [&]() -> std::vector<NodeId> {
+        const auto count = static_cast<std::size_t>(length);
+        const std::vector<NodeId> factors = b.ops("Split", {x, b.integers(Dims(count, 1))}, {{"axis", axis}}, count);
+        std::vector<NodeId> products(count);
+        NodeId product = isExclusive ? b.filled(factors.front(), 1) : NodeId();
+        for (std::size_t step = 0; step < count; ++step) {
+            const std::size_t at = isReverse ? count - 1 - step : step;
+            const NodeId factor = b.sized(factors[at], *dims), before = b.sized(product, *dims);
+            product = before.valid() ? b.mul(before, factor) : factor;
+            products[at] = b.sized(isExclusive ? before : product, *dims);
+        }
+        return {b.op("Concat", products, {{"axis", axis}})};
+    });
 }
-void scatterElementsRule(GradientBuilder& b, const Expr& e) {
-    scatterOn(b, e, "GatherElements", {{"axis", e.attributes.getInt("axis", 0)}});
-}
-void scatterNdRule(GradientBuilder& b, const Expr& e) { scatterOn(b, e, "GatherND", {}); }
 
 /// To the elements that were taken.
 void topKRule(GradientBuilder& b, const Expr& e) {
@@ -74,22 +95,6 @@ void topKRule(GradientBuilder& b, const Expr& e) {
 }
 
 // ---- resizing: separable and linear, y = x·E along each axis, so dx = g·Eᵀ; E is what becomes of the unit vectors
-
-Tensor unitMatrix(std::int64_t size, tensor::DType dtype) {
-    std::vector<double> values(static_cast<std::size_t>(size * size), 0);
-    for (std::int64_t i = 0; i < size; ++i) values[static_cast<std::size_t>(i * size + i)] = 1;
-    return Tensor::of<double>({size, size}, values).cast(dtype).value();
-}
-
-/// Elements of an input that is a constant; empty if it is none.
-std::vector<double> constantNumbers(GradientBuilder& b, NodeId node) {
-    std::vector<double> numbers;
-    if (!node.valid()) return numbers;
-    const auto& constant = b.graph().node(node).constant;
-    if (!constant || !constant->isTensor()) return numbers;
-    for (std::int64_t i = 0; i < constant->tensor().numel(); ++i) numbers.push_back(constant->tensor().toDouble(i));
-    return numbers;
-}
 
 /// One for each axis; where only sizes are given, that of the result's.
 struct Factors {
@@ -260,14 +265,29 @@ void einsumRule(GradientBuilder& b, const Expr& e) {
 
 }  // namespace
 
+Tensor unitMatrix(std::int64_t size, tensor::DType dtype) {
+    std::vector<double> values(static_cast<std::size_t>(size * size), 0);
+    for (std::int64_t i = 0; i < size; ++i) values[static_cast<std::size_t>(i * size + i)] = 1;
+    return Tensor::of<double>({size, size}, values)
+        .cast(dtype == tensor::DType::Undefined ? tensor::DType::Float32 : dtype)
+        .value();
+}
+
+std::vector<double> constantNumbers(GradientBuilder& b, NodeId node) {
+    std::vector<double> numbers;
+    if (!node.valid()) return numbers;
+    const auto& constant = b.graph().node(node).constant;
+    if (!constant || !constant->isTensor()) return numbers;
+    for (std::int64_t i = 0; i < constant->tensor().numel(); ++i) numbers.push_back(constant->tensor().toDouble(i));
+    return numbers;
+}
+
 void addMovingGradients(GradientRules& rules) {
-    rules.insert({{"CumSum", cumSumRule},
+    rules.insert({{"CumProd", cumProdRule},
+                  {"CumSum", cumSumRule},
                   {"Einsum", einsumRule},
                   {"Pad", padRule},
                   {"Resize", resizeRule},
-                  {"Scatter", scatterElementsRule},
-                  {"ScatterElements", scatterElementsRule},
-                  {"ScatterND", scatterNdRule},
                   {"TopK", topKRule},
                   {"Trilu", triluRule},
                   {"Upsample", resizeRule}});

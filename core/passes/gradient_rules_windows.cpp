@@ -1,4 +1,4 @@
-// Derivatives of convolutions and pools.
+// Derivatives of convolutions, pools and sampled images.
 
 #include <algorithm>
 #include <numeric>
@@ -136,6 +136,13 @@ void globalMaxRule(GradientBuilder& b, const Expr& e) {
     b.give(inputOf(e, 0), b.prim("grad_pool", {gradientOf(b, e), inputOf(e, 0)}, std::move(attributes), 1).front());
 }
 
+void gridSampleRule(GradientBuilder& b, const Expr& e) {
+    const NodeId x = inputOf(e, 0), grid = inputOf(e, 1);
+    const auto made = b.prim("grad_grid_sample", {gradientOf(b, e), x, grid}, e.attributes, 2);
+    b.give(x, made[0]);
+    b.give(grid, made[1]);
+}
+
 }  // namespace
 
 NodeId elementsFor(GradientBuilder& b, NodeId x, NodeId y) {
@@ -151,6 +158,7 @@ void addWindowGradients(GradientRules& rules) {
                   {"GlobalAveragePool", globalAverageRule},
                   {"MaxPool", poolRule},
                   {"ConvTranspose", convTransposeRule},
+                  {"GridSample", gridSampleRule},
                   {"GlobalMaxPool", globalMaxRule}});
 }
 

@@ -324,6 +324,25 @@ Results cumulative(LoweredCall& call) {
     return one(
         call.op("CumSum", {x, call.constant(Tensor::scalar<std::int64_t>(call.axis(1, call.shapeOf(x).rank())))}));
 }
+/// CumProd is of version 26: one factor after the other.
+Results cumulativeProduct(LoweredCall& call) {
+    constexpr std::int64_t kMaxFactors = 1024;
+    const NodeId x = call.cast(call.tensor(0), call.result().dtype());
+    Shape part = call.shapeOf(x);
+    if (part.rank() == 0) return one(x);
+    const std::int64_t axis = call.axis(1, part.rank()), length = part[static_cast<std::size_t>(axis)];
+    if (length > kMaxFactors)
+        LoweredCall::fail("a running product of more than " + std::to_string(kMaxFactors) + " elements");
+    if (length < 2) return one(x);
+    part[static_cast<std::size_t>(axis)] = 1;
+    const auto count = static_cast<std::size_t>(length);
+    std::vector<NodeId> products =
+        call.ops("Split", {x, call.integersNode(std::vector<std::int64_t>(count, 1))}, {{"axis", axis}},
+                 std::vector<std::pair<DType, Shape>>(count, {call.result().dtype(), part}));
+    for (std::size_t i = 1; i < count; ++i)
+        products[i] = call.opOf("Mul", {products[i - 1], products[i]}, {}, call.result().dtype(), part);
+    return one(call.op("Concat", products, {{"axis", axis}}));
+}
 
 // ---- others
 
@@ -407,7 +426,7 @@ LoweringRules commonRules() {
         {"mean", reduce<kReduceMean>}, {"sum", reduce<kReduceSum>}, {"amax", reduce<kReduceMax>}, {"amin", reduce<kReduceMin>}, 
         {"prod", reduce<kReduceProd>}, {"argmax", arg<kArgMax>}, {"argmin", arg<kArgMin>}, {"softmax", softmax<kSoftmax>},
         {"_softmax", softmax<kSoftmax>}, {"log_softmax", softmax<kLogSoftmax>}, {"_log_softmax", softmax<kLogSoftmax>}, {"cumsum", cumulative},
-        
+        {"cumprod", cumulativeProduct},
         {"scaled_dot_product_attention", attention}, {"ListConstruct", container}, {"TupleConstruct", container}, {"list", container},
         {"tuple", container}, {"_assert", nothing}};
     // clang-format on

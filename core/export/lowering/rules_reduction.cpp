@@ -224,21 +224,57 @@ Results binaryCrossEntropyOfLogits(C& c) {
     if (c.has(2)) loss = c.make("Mul", {loss, c.in(2)});
     return one(withReduction(c, loss, 4));
 }
+NodeId labelLoss(C& c, NodeId logs, NodeId labels, std::int64_t reduction) {
+    return c.make("NegativeLogLikelihoodLoss", {logs, labels, c.has(2) ? c.in(2) : NodeId{}},
+                  {{"reduction", std::string(reduction == 0   ? "none"
+                                             : reduction == 1 ? "mean"
+                                                              : "sum")},
+                   {"ignore_index", c.has(4) ? c.integer(4) : -100}});
+}
+/// Of probabilities y: −Σ w·log p·y over the classes. Of labels with smoothing ε: (1 − ε) of their loss, and ε/C of
+/// −Σ w·log p, whose mean is over the labels that count, or by their weights.
+Results softLabels(C& c, NodeId x, NodeId target) {
+    const double smoothing = c.number(5, 0), classes = static_cast<double>(c.shapeOf(x)[1]);
+    const std::int64_t reduction = c.has(3) ? c.integer(3) : 1;
+    const NodeId logs = c.make("LogSoftmax", {x}, {{"axis", std::int64_t{1}}});
+    NodeId weighted = logs;
+    if (c.has(2)) {
+        std::vector<std::int64_t> perClass(c.shapeOf(x).rank(), 1);
+        perClass[1] = c.shapeOf(x)[1];
+        weighted = c.make("Mul", {logs, c.reshaped(c.in(2), Shape(perClass))});
+    }
+    const auto overClasses = [&](NodeId z) { return c.make("Neg", {reduced(c, "ReduceSum", z, {1}, false)}); };
+    const auto sum = [&](NodeId z) { return reduced(c, "ReduceSum", z, allAxes(c.shapeOf(z).rank()), false); };
+    const auto result = [&](NodeId z) { return one(c.reshaped(z, c.result().shape())); };
+    if (tensor::isFloating(c.dtypeOf(target))) {
+        NodeId y = c.cast(target, c.result().dtype());
+        if (smoothing != 0) y = c.make("Add", {c.make("Mul", {y, c.like(1 - smoothing)}), c.like(smoothing / classes)});
+        return result(withReduction(c, overClasses(c.make("Mul", {weighted, y})), 3));
+    }
+    const NodeId isIgnored =
+        c.make("Equal", {target, c.scalar(static_cast<double>(c.has(4) ? c.integer(4) : -100), c.dtypeOf(target))});
+    NodeId spread = c.make("Where", {isIgnored, c.like(0), overClasses(weighted)});
+    if (reduction != 0) spread = sum(spread);
+    if (reduction == 1) {
+        const NodeId counts = c.has(2) ? c.make("Gather", {c.in(2), target}, {{"axis", std::int64_t{0}}})
+                                       : c.make("Where", {isIgnored, c.like(0), c.like(1)});
+        spread = c.make("Div", {spread, sum(counts)});
+    }
+    return result(c.make("Add", {c.make("Mul", {labelLoss(c, logs, target, reduction), c.like(1 - smoothing)}),
+                                 c.make("Mul", {spread, c.like(smoothing / classes)})}));
+}
 Results likelihood(C& c, bool logarithms) {
     NodeId x = c.in(0), target = c.tensor(1);
-    if (tensor::isFloating(c.dtypeOf(target)) || (!logarithms && c.number(5, 0) != 0))
-        C::fail("a loss of probabilities or with smoothing");
+    const bool areProbabilities = tensor::isFloating(c.dtypeOf(target));
     if (c.shapeOf(x).rank() == 1) {
-        x = c.reshaped(x, Shape{1, c.shapeOf(x)[0]});
-        target = c.reshaped(target, Shape{1});
+        const Shape row{1, c.shapeOf(x)[0]};
+        x = c.reshaped(x, row);
+        target = c.reshaped(target, areProbabilities ? row : Shape{1});
     }
+    if (!logarithms && (areProbabilities || c.number(5, 0) != 0)) return softLabels(c, x, target);
+    if (areProbabilities) C::fail("a loss of labels that are no integers");
     if (!logarithms) x = c.make("LogSoftmax", {x}, {{"axis", std::int64_t{1}}});
-    const std::int64_t reduction = c.has(3) ? c.integer(3) : 1;
-    const NodeId loss = c.make("NegativeLogLikelihoodLoss", {x, target, c.has(2) ? c.in(2) : NodeId{}},
-                               {{"reduction", std::string(reduction == 0   ? "none"
-                                                          : reduction == 1 ? "mean"
-                                                                           : "sum")},
-                                {"ignore_index", c.has(4) ? c.integer(4) : -100}});
+    const NodeId loss = labelLoss(c, x, target, c.has(3) ? c.integer(3) : 1);
     return one(c.reshaped(loss, c.result().shape()));
 }
 Results divergence(C& c) {

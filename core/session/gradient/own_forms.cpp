@@ -72,6 +72,18 @@ Results embedded(LoweredCall& call) {
     return exporting::one(where(call, column, call.constant(call.result()), rows));
 }
 
+/// Of volumes, which exports leave out: ONNX has them since version 20.
+Results sampledVolume(LoweredCall& call) {
+    static const char* const modes[] = {"bilinear", "nearest"};
+    static const char* const pads[] = {"zeros", "border", "reflection"};
+    const std::int64_t mode = call.integer(2), pad = call.integer(3);
+    if (call.shapeOf(call.tensor(0)).rank() != 5 || mode < 0 || mode > 1 || pad < 0 || pad > 2) return {};
+    return exporting::one(call.op("GridSample", {call.tensor(0), call.tensor(1)},
+                                  {{"mode", std::string(modes[mode])},
+                                   {"padding_mode", std::string(pads[pad])},
+                                   {"align_corners", std::int64_t{call.flag(4)}}}));
+}
+
 using OwnForm = Results (*)(LoweredCall& call);
 
 Results hardTanh(LoweredCall& call) {
@@ -98,6 +110,8 @@ const std::unordered_map<std::string_view, OwnForm>& ownForms() {
         {"fmin", [](LoweredCall& call) { return extremeOfTwo(call, "LessOrEqual"); }},
         {"max.dim", [](LoweredCall& call) { return extremeAlong(call, "ArgMax"); }},
         {"min.dim", [](LoweredCall& call) { return extremeAlong(call, "ArgMin"); }},
+        {"grid_sampler", sampledVolume},
+        {"grid_sampler_3d", sampledVolume},
         {"embedding", embedded}};
     return forms;
 }

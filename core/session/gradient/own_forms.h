@@ -8,7 +8,8 @@
 namespace sonde::session::gradient {
 
 /// An operator of PyTorch in ONNX operators, where the form of exports gives the same value but another gradient where
-/// arguments are equal, at a limit, or padding. `name` has the overload. Empty: the form of exports is right.
+/// arguments are equal, at a limit, or padding; and where exports have no form because of their version. `name` has the
+/// overload. Empty: the form of exports is right.
 std::vector<graph::Argument> ownForm(exporting::LoweredCall& call, std::string_view name);
 
 }  // namespace sonde::session::gradient

@@ -24,7 +24,9 @@ def number(v):
         return int(v)
     if math.isnan(v) or math.isinf(v):
         return "nan" if math.isnan(v) else "inf" if v > 0 else "-inf"
-    return float("%.9g" % v)
+    if v == int(v) and (v != 0 or math.copysign(1, v) > 0):
+        return int(v)
+    return float("%.8g" % v)
 
 
 def encode(v):
@@ -71,6 +73,7 @@ def write(line, args, call):
     line["in"] = [encode(a) for a in args]
     line["g"] = [encode(w) for w in weights]
     line["grad"] = [encode(f if f is not None else torch.zeros_like(x)) for x, f in zip(wanted, found)]
+    line = {key: value for key, value in line.items() if value != {}}
     print(json.dumps(line, separators=(",", ":")))
 
 
@@ -397,5 +400,34 @@ onnx("ScatterElements", 18, [f(1.0, 2.0, 3.0), i(0, 2, 0), f(2.0, -1.0, 4.0)],
 onnx("GridSample", 16, [r(1, 1, 3, 3), r(1, 2, 2, 2) * 0.5], lambda x, at: F.grid_sample(x, at, align_corners=True),
      mode="bilinear", align_corners=1)
 onnx("Col2Im", 18, [r(1, 4, 4), i(3, 3), i(2, 2)], lambda x, *_: F.fold(x, (3, 3), (2, 2)))
+
+# ---- sampled images: at the ends and outside, at whole positions and between them
+places = torch.tensor([[-1.6, 0.5], [-1.0, 1.0], [0.0, -0.35], [1.35, 0.9]], dtype=torch.float64).reshape(1, 2, 2, 2)
+for mode, padding, corners in ((0, 1, False), (0, 2, True), (1, 0, False), (2, 2, False)):
+    aten("grid_sampler", r(1, 1, 2, 3), places, mode, padding, corners)
+
+# ---- running products and scattering, with zeros and equal ones
+aten("cumprod", f(2.0, 0.0, 3.0, 0.0, 5.0), 0)
+onnx("CumProd", 26, [f(2.0, 0.0, 3.0, 4.0), i(0).reshape(())],
+     lambda x, _: torch.cat([torch.ones(1, dtype=x.dtype), x.cumprod(0)[:-1]]), exclusive=1)
+for name in ("prod", "amax", "amin"):
+    aten("scatter_reduce.two", f(2.0, 3.0, 0.0, 5.0), 0, i(0, 0, 0, 1, 2, 3), f(0.0, 5.0, 2.0, 0.0, 4.0, 5.0), name)
+onnx("ScatterND", 18, [f(2.0, 3.0, 0.5), i(0, 2, 0).reshape(3, 1), f(0.0, 0.5, 4.0)],
+     lambda x, at, u: x.scatter_reduce(0, at[:, 0], u, "prod"), reduction="mul")
+
+# ---- losses of classes by weight, with labels that are ignored, of probabilities, and with smoothing
+labels, weights = i(1, 0, 2), f(0.5, 1.0, 2.0)
+aten("nll_loss", r(3, 3), labels, weight=weights, reduction=1, ignore_index=0)
+aten("cross_entropy_loss", r(3, 3), labels, weight=weights, reduction=1, ignore_index=2)
+for reduction in (0, 1, 2):
+    aten("cross_entropy_loss", r(3, 3), labels, reduction=reduction, ignore_index=2, label_smoothing=0.125)
+aten("cross_entropy_loss", r(3, 3), labels, weight=weights, label_smoothing=0.5)
+aten("cross_entropy_loss", r(2, 3), torch.softmax(r(2, 3), 1), weight=weights, label_smoothing=0.25)
+onnx("SoftmaxCrossEntropyLoss", 13, [r(1, 3, 2), i(0, 2).reshape(1, 2)], F.cross_entropy)
+
+# ---- layers with a state by their weights
+rest = True, 1, 0.0, False, False, False
+aten("lstm.input", s(2, 1, 1), [s(1, 1, 1), s(1, 1, 1)], [s(4, 1), s(4, 1), s(4), s(4)], *rest)
+aten("gru.input", s(1, 2, 1), s(2, 1, 1), [s(3, 1), s(3, 1), s(3), s(3), s(3, 1), s(3, 1), s(3), s(3)], *rest[:-2], True, True)
 
 sys.stderr.write("".join("not written: %s\n" % one for one in failures))

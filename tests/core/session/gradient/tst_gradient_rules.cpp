@@ -215,7 +215,10 @@ class RandomRows {
     void add(int number) {
         m_number = number;
         picks();
+        scattered();
         blocks();
+        sampled();
+        losses();
         resized();
         simple();
     }
@@ -269,6 +272,78 @@ class RandomRows {
         Dims lengths(static_cast<std::size_t>(y[1]));
         for (std::int64_t& length : lengths) length = number(1, y[0]);
         with("ReverseSequence", 10, y, int64s(lengths));
+    }
+    /// Values that are all different: at ties there is no derivative.
+    void scattered() {
+        const Dims x = shape(1, 3);
+        const auto axis = static_cast<std::size_t>(number(0, std::int64_t(x.size()) - 1));
+        Dims at = x;
+        at[axis] = number(1, 4);
+        const Argument places = indices(at, x[axis]);
+        const std::int64_t slices = number(1, 4);
+        Dims updates{slices};
+        updates.insert(updates.end(), x.begin() + 1, x.end());
+        const Argument rows = indices({slices, 1}, x[0]);
+        for (const char* reduction : {"mul", "max", "min"}) {
+            const Attributes by{{"reduction", std::string(reduction)}, {"axis", static_cast<std::int64_t>(axis)}};
+            row(std::string("ScatterElements ") + reduction,
+                {{x, at}, [=](SmallNet& net, const Nodes& xs) {
+                     return onnx(net, "ScatterElements", 18, {on(xs[0]), places, on(xs[1])}, by);
+                 }});
+            row(std::string("ScatterND ") + reduction, {{x, updates}, [=](SmallNet& net, const Nodes& xs) {
+                                                            return onnx(net, "ScatterND", 18,
+                                                                        {on(xs[0]), rows, on(xs[1])},
+                                                                        {{"reduction", std::string(reduction)}});
+                                                        }});
+        }
+        const Argument along = Argument::of(Value(Tensor::scalar<std::int64_t>(static_cast<std::int64_t>(axis))));
+        with("CumProd", 26, x, along, {{"exclusive", number(0, 1)}, {"reverse", number(0, 1)}});
+    }
+    void sampled() {
+        const std::int64_t channels = number(1, 2);
+        const Dims block{number(1, 3), number(1, 2)}, places{number(1, 3), number(1, 2)}, strides{number(1, 2), 1},
+            dilations{1, number(1, 2)};
+        Dims image;
+        for (std::size_t i : {0U, 1U})
+            image.push_back((places[i] - 1) * strides[i] + (block[i] - 1) * dilations[i] + 1 - (i == 0 ? 1 : 0));
+        if (image[0] > 0)
+            row("Col2Im",
+                {{{2, channels * block[0] * block[1], places[0] * places[1]}}, [=](SmallNet& net, const Nodes& xs) {
+                     return onnx(net, "Col2Im", 18, {on(xs[0]), int64s(image), int64s(block)},
+                                 {{"strides", strides}, {"dilations", dilations}, {"pads", Dims{1, 0, 0, 0}}});
+                 }});
+        const Dims sizes{number(1, 3), number(1, 4)};
+        for (const char* mode : {"linear", "nearest", "cubic"})
+            for (const char* padding : {"zeros", "border", "reflection"})
+                row(std::string("GridSample ") + mode + ' ' + padding,
+                    plain("GridSample", 20, {{2, channels, sizes[0], sizes[1]}, {2, 2, number(1, 2), 2}},
+                          {{"mode", std::string(mode)},
+                           {"padding_mode", std::string(padding)},
+                           {"align_corners", number(0, 1)}},
+                          -1.4, 1.4));
+        row("GridSample of a volume",
+            plain("GridSample", 20, {{1, channels, 2, 3, 2}, {1, 1, 2, 2, 3}}, {}, -1.2, 1.2));
+    }
+    void losses() {
+        Dims labels = shape(1, 3);
+        const std::int64_t classes = number(2, 4);
+        Dims scores = labels;
+        scores.insert(scores.begin() + 1, classes);
+        std::vector<std::int64_t> chosen(static_cast<std::size_t>(count(labels)));
+        for (std::int64_t& label : chosen) label = number(0, classes - 1);
+        const Argument target = Argument::of(Value(Tensor::of<std::int64_t>(tensor::Shape(labels), chosen)));
+        // One label counts, so that the mean is a number.
+        const std::int64_t ignored = (chosen.front() + 1) % classes;
+        for (const char* op : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"})
+            for (const char* reduction : {"none", "sum", "mean"}) {
+                Attributes attributes{{"reduction", std::string(reduction)}};
+                if (number(0, 1) != 0) attributes.set("ignore_index", ignored);
+                const std::size_t outputs = op[0] == 'S' ? 2 : 1;
+                row(std::string(op) + ' ' + reduction,
+                    {{scores, {classes}}, [=](SmallNet& net, const Nodes& xs) {
+                         return onnx(net, op, 13, {on(xs[0]), target, on(xs[1])}, attributes, outputs);
+                     }});
+            }
     }
     void blocks() {
         const std::int64_t size = number(1, 3);
