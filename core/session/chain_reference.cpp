@@ -1,7 +1,10 @@
 #include "core/session/chain_reference.h"
 
-#include <map>
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
 
+#include "core/session/model_reference.h"
 #include "core/session/reference_value.h"
 #include "core/session/why/reference_chain.h"
 
@@ -38,7 +41,18 @@ class BaselineReader : public why::Reader {
     const base::WorkContext& m_work;
 };
 
+bool isReferenceFile(const std::string& path) {
+    std::string ending = std::filesystem::path(path).extension().string();
+    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+    return ending == ".npz";
+}
+
 }  // namespace
+
+ChainReference chainReferenceOf(const Session& session, const std::string& file) {
+    const RunSettings& settings = session.runs().settings();
+    return {nullptr, file, settings.seed, settings.threads};
+}
 
 ChainReference chainReference(Session& session, bool isDebugged) {
     ChainReference reference;
@@ -47,9 +61,8 @@ ChainReference chainReference(Session& session, bool isDebugged) {
         return reference;
     }
     const auto& files = session.comparison().references();
-    if (session.comparison().isKnown() && !files.empty() && files.front().ends_with(".npz"))
-        reference.file = files.front();
-    return reference;
+    const bool isCompared = session.comparison().isKnown() && !files.empty();
+    return isCompared ? chainReferenceOf(session, files.front()) : reference;
 }
 
 base::Result<why::Chain> followChain(const debug::View& view, const why::Place& place, why::Reader& reader,
@@ -60,13 +73,18 @@ base::Result<why::Chain> followChain(const debug::View& view, const why::Place& 
         why::ReferenceChainOptions full{options.hops, options.terms};
         // Two runs of one engine differ in nothing else.
         if (reference.baseline) full.tolerance = 0;
-        auto chain = [&] {
+        auto chain = [&]() -> base::Result<why::Chain> {
             if (reference.baseline) {
                 BaselineReader right(view, *reference.baseline, work);
                 return why::referenceChain(graph, place, reader, right, full, work);
             }
-            FileReader right(view.document(), reference.file, work);
-            return why::referenceChain(graph, place, reader, right, full, work);
+            if (isReferenceFile(reference.file)) {
+                FileReader right(view.document(), reference.file, work);
+                return why::referenceChain(graph, place, reader, right, full, work);
+            }
+            SONDE_ASSIGN(const auto right,
+                         ModelReference::of(view, reference.file, {reference.seed, reference.threads}, work));
+            return why::referenceChain(graph, place, reader, *right, full, work);
         }();
         if (chain || mustDiffer || chain.error().kind != base::ErrorKind::Usage) return chain;
     }

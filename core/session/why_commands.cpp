@@ -145,10 +145,11 @@ std::optional<PlaceProblem> readReference(Session& session, const WrittenElement
     if (!words.takes("against")) return unexpectedRest(element);
     const std::string what(words.rest());
     const std::size_t column = element.column + element.text.restColumn - 1;
-    if (what.empty()) return PlaceProblem{base::usageError("against what?", {}, "FILE.npz, baseline or none"), column};
+    if (what.empty())
+        return PlaceProblem{base::usageError("against what?", {}, "FILE.npz, a model, baseline or none"), column};
     if (what == "none") return std::nullopt;
     if (what != "baseline") {
-        reference.file = what;
+        reference = chainReferenceOf(session, what);
         return std::nullopt;
     }
     reference = chainReference(session);

@@ -11,8 +11,7 @@
 
 #include "core/session/chain_reference.h"
 #include "core/session/debug_commands.h"
-#include "core/session/repeated_run.h"
-#include "core/session/why/run_reader.h"
+#include "tests/support/followed_chain.h"
 #include "tests/support/linear_network.h"
 #include "tests/support/planted_networks.h"
 
@@ -20,7 +19,6 @@ namespace tst_reference_chains {
 
 using namespace sonde;
 using namespace sonde::test;
-using session::why::Chain;
 
 namespace {
 
@@ -54,48 +52,19 @@ std::vector<int> finiteFaults() {
     return indices;
 }
 
-struct Followed {
-    std::vector<std::string> nodes;  ///< of the hops
-    Chain chain;
-};
-
-/// The chain of the output's element that is farthest from the reference.
-std::optional<Followed> follow(const QString& model, const tensor::Tensor& image, const QString& reference,
-                               const tensor::Tensor& right) {
-    session::Session session;
-    if (!session.open(model.toStdString())) return std::nullopt;
-    session.runs().giveValues({tensor::Value(image)});
-    session.runs().run();
-    const auto again = session::RepeatedRun::of(session);
-    if (!again) return std::nullopt;
-    const base::WorkContext work;
-    const graph::InternalGraph& graph = *session.document()->graph;
-    const graph::NodeId output = graph.findNode("y");
-    if (!(*again)->reach(output, work)) return std::nullopt;
-    const session::debug::View view = (*again)->view(output);
-    session::why::RunReader reader(view, work);
-    const auto value = reader.value(output);
-    if (!value) return std::nullopt;
-    std::int64_t element = 0;
-    const auto off = [&](std::int64_t i) { return std::fabs(value->tensor().toDouble(i) - right.toDouble(i)); };
-    for (std::int64_t i = 1; i < right.numel(); ++i)
-        if (off(i) > off(element)) element = i;
-    auto chain = session::followChain(view, {output, {}, {0, element}}, reader, {nullptr, reference.toStdString()},
-                                      true, {}, work);
-    if (!chain) {
-        qWarning("%s", chain.error().text().c_str());
-        return std::nullopt;
-    }
-    Followed followed;
-    for (const auto& hop : chain->hops) followed.nodes.push_back(graph.node(hop.place.node).name);
-    followed.chain = std::move(*chain);
-    return followed;
-}
-
-std::string text(const Followed& followed) {
-    std::string all;
-    for (const std::string& node : followed.nodes) all += node + " ";
-    return all + "(" + followed.chain.end + ")";
+/// The chain of the output's element that is farthest from the reference's. `reference`: .npz, or a model.
+std::optional<FollowedChain> follow(const QString& model, const tensor::Tensor& image, const QString& reference,
+                                    const tensor::Tensor& right) {
+    const auto farthest = [&](const tensor::Tensor& output) {
+        std::int64_t element = 0;
+        const auto off = [&](std::int64_t i) { return std::fabs(output.toDouble(i) - right.toDouble(i)); };
+        for (std::int64_t i = 1; i < right.numel(); ++i)
+            if (off(i) > off(element)) element = i;
+        return element;
+    };
+    return followedChain(model.toStdString(), image, farthest, [&](const auto& view, const auto& place, auto& reader) {
+        return session::followChain(view, place, reader, {nullptr, reference.toStdString()}, true);
+    });
 }
 
 }  // namespace
@@ -151,9 +120,17 @@ class TestReferenceChains : public QObject {
         const auto found = follow(wrong, network.given(), npz, values.back().second);
         QVERIFY(found);
         QVERIFY2(found->chain.isOrigin && found->nodes.back() == network.faultyNode(),
-                 (network.faultyNode() + " is not the end of " + text(*found)).c_str());
+                 (network.faultyNode() + " is not the end of " + found->text()).c_str());
         QCOMPARE(found->chain.references.size(), found->nodes.size());
         QVERIFY(found->chain.references.back());
+        // The right model instead of its values: it has the weights too, and so the one that is another there.
+        if (network.isInInput()) return;
+        const auto beside = follow(wrong, network.given(), right, values.back().second);
+        QVERIFY(beside && beside->nodes.size() > 1);
+        const bool isAtWeight = beside->nodes.back() != network.faultyNode();
+        QVERIFY2(beside->chain.isOrigin && beside->nodes.end()[isAtWeight ? -2 : -1] == network.faultyNode(),
+                 (network.faultyNode() + " is not the end of " + beside->text()).c_str());
+        QVERIFY2(!isAtWeight || beside->chain.end.starts_with("a weight"), beside->text().c_str());
     }
 
     /// Of a run with edits the run without them is the reference.
@@ -185,6 +162,24 @@ class TestReferenceChains : public QObject {
         QVERIFY(answer["chain"][0]["reference"] != answer["chain"][0]["value"]);
         // Without a reference as before, to the input.
         QCOMPARE(nodesOf(linear.answer("chain " + element + " against none")), QString("s z y x"));
+    }
+    /// Another model of the same network on the same inputs; named, or after a comparison with it.
+    void anotherModelIsAReference() {
+        Linear linear;
+        const QString other = linear.folder.filePath("other.onnx");
+        writeLinearNetwork(other.toStdString(), {1, 5, 0, 1});
+        for (const bool isCompared : {false, true}) {
+            if (isCompared) QVERIFY(!linear.answer("compare " + other).contains("error"));
+            const QJsonObject answer = linear.answer("chain s[0, 1]" + (isCompared ? QString() : " against " + other));
+            QVERIFY2(!answer.contains("error"), qPrintable(answer["error"].toString()));
+            QCOMPARE(nodesOf(answer), QString("s z y w"));
+            QCOMPARE(answer["origin"].toString(), QString("w"));
+            QCOMPARE(answer["chain"][0]["reference"].toDouble(), 1 * 5 + 2 * 1 + 20.0);
+            QCOMPARE(answer["chain"][3]["reference"].toDouble(), 5.0);
+        }
+        const QJsonObject same = linear.answer("chain s[0, 0] against " + other);
+        QVERIFY2(same["error"].toString().contains("does not differ"), qPrintable(same["error"].toString()));
+        QVERIFY(linear.answer("chain s[0, 1] against none.onnx").contains("error"));
     }
     /// An element that does not differ is followed along its largest terms, unless a reference was named.
     void withoutADifferenceTheLargestTermsCount() {
