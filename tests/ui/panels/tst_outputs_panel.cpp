@@ -94,7 +94,11 @@ class TestOutputsPanel : public WindowFixture {
         panel().formBox()->setFocus();
         QTest::keyClick(panel().formBox(), Qt::Key_End);
         settle();
-        QCOMPARE(panel().formBox()->currentText(), QString("Table"));
+        // The last one suits least.
+        QCOMPARE(panel().formBox()->currentText(), QString("Waveform"));
+        QVERIFY(panel().view()->plot()->isVisible() && !list()->isVisible());
+        QVERIFY(panel().choose(QStringLiteral("table")));
+        settle();
         QCOMPARE(list()->model()->rowCount(), 1);
     }
 
