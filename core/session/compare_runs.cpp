@@ -10,6 +10,7 @@
 #include "core/analysis/relation.h"
 #include "core/document/reference.h"
 #include "core/graph/source_files.h"
+#include "core/ort/work_folder.h"
 #include "core/session/comparison.h"
 #include "core/tensor/mapped_source.h"
 
@@ -244,8 +245,11 @@ std::vector<std::pair<graph::NodeId, tensor::Tensor>> Comparison::givenInputs(co
 
 void Comparison::withReference(const std::string& path) {
     m_followsRuns = false;
-    begin(fileNameOf(path), [document = m_document, path, tolerances = m_tolerances, given = givenInputs(path),
-                             threads = m_runs.settings().threads](const base::WorkContext& work) {
+    // Values of another engine are in a file that goes again: what it is named after tells more.
+    const std::string title =
+        ort::WorkFolder::holds(path) ? std::filesystem::path(path).stem().string() : fileNameOf(path);
+    begin(title, [document = m_document, path, tolerances = m_tolerances, given = givenInputs(path),
+                  threads = m_runs.settings().threads](const base::WorkContext& work) {
         exec::Runner runner(threads);
         auto compared = document::compareWithReference(*document, path, tolerances, runner, {}, work);
         if (!compared) return failed(std::move(compared).error());
@@ -311,11 +315,13 @@ void Comparison::take(ComparisonOutcome outcome) {
     m_observer.comparisonChanged();
 }
 
-/// The model's own inputs become those of the reference, and the run of them is what everybody sees.
+/// The model's own inputs become those of the reference, and the run of them is what everybody sees. Another engine had
+/// the model's own.
 void Comparison::adoptInputs(ComparisonOutcome outcome) {
+    const bool isOwn = ort::WorkFolder::holds(outcome.path) && same(m_inputSource.values(), outcome.inputValues);
     std::vector<std::string> names;
     for (const Input& input : m_inputSource.all())
-        if (input.spec != *outcome.inputs) names.push_back(input.name);
+        if (!isOwn && input.spec != *outcome.inputs) names.push_back(input.name);
     m_afterRun = nullptr;
     for (const std::string& name : names) {
         // One that the archive has filled meanwhile has it already.

@@ -29,7 +29,7 @@ base::Result<std::shared_ptr<const EngineValues>> engineValues(const document::D
     SONDE_ASSIGN(const ort::EngineReference reference, ort::engineReference(document, inputs, options, work));
     values->version = reference.version;
     values->notes = reference.notes;
-    values->file = (values->folder.path() / ("onnxruntime-" + asFileName(reference.version) + ".npz")).string();
+    values->file = (values->folder.path() / ("ONNX Runtime " + asFileName(reference.version) + ".npz")).string();
     SONDE_TRY(io::writeNpz(values->file, reference.arrays));
     for (const auto& [name, ns] : reference.elapsedNs)
         if (const graph::NodeId node = document.graph->findNode(name); node.valid()) values->elapsedNs[node] = ns;

@@ -4,6 +4,7 @@
 
 #include "core/session/session.h"
 #include "ui/context/background.h"
+#include "ui/context/given_inputs.h"
 #include "ui/context/open_model.h"
 
 namespace sonde::context {
@@ -61,8 +62,7 @@ void Bisection::start(const Wanted& wanted) {
     m_error.reset();
     m_progress = {};
     using Found = base::Result<std::shared_ptr<const Outcome>>;
-    if (needsInputs && !m_session.inputs().areAllGiven()) {
-        m_error = base::usageError("the inputs are not given yet", {}, "Give values for all inputs");
+    if (needsInputs && (m_error = missingInput(m_session))) {
         Q_EMIT started();
         Q_EMIT changed();
         return;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/analysis/problems.h"
+#include "ui/context/count_text.h"
 #include "ui/context/messages.h"
 #include "ui/context/window_hint.h"
 
@@ -32,7 +33,8 @@ QString iterationTextOf(const std::vector<std::int64_t>& pass) {
 QString editsText(const session::Session& session) {
     if (!session.debugger().isCounterfactual()) return {};
     const auto count = std::ranges::count_if(session.edits().all(), &session::Edits::Entry::counts);
-    return Debugger::tr("counterfactual, %n edit(s)", nullptr, static_cast<int>(count));
+    return count == 1 ? Debugger::tr("counterfactual, 1 edit")
+                      : Debugger::tr("counterfactual, %1 edits").arg(countText(count));
 }
 
 }  // namespace

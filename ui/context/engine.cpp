@@ -6,6 +6,7 @@
 #include "core/session/session.h"
 #include "ui/context/background.h"
 #include "ui/context/comparison.h"
+#include "ui/context/given_inputs.h"
 #include "ui/context/messages.h"
 #include "ui/context/open_model.h"
 
@@ -22,8 +23,7 @@ Engine::~Engine() = default;
 void Engine::compare(const QString& library, bool allowNative) {
     if (!m_session.document()) return;
     m_error.reset();
-    if (!m_session.inputs().areAllGiven()) {
-        m_error = base::usageError("the inputs are not given yet", {}, "Give values for all inputs");
+    if ((m_error = missingInput(m_session))) {
         m_messages.report(*m_error);
         return Q_EMIT changed();
     }
@@ -54,7 +54,7 @@ void Engine::compare(const QString& library, bool allowNative) {
 bool Engine::isCompared() const {
     return m_values && m_comparison.isKnown() && m_session.document() &&
            m_graph.lock() == m_session.document()->graph &&
-           m_comparison.title().toStdString() == std::filesystem::path(m_values->file).filename().string();
+           m_comparison.title().toStdString() == std::filesystem::path(m_values->file).stem().string();
 }
 
 QString Engine::file() const { return isCompared() ? QString::fromStdString(m_values->file) : QString(); }

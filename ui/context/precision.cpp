@@ -8,6 +8,7 @@
 #include "core/session/diff/quantised_model.h"
 #include "core/session/session.h"
 #include "ui/context/background.h"
+#include "ui/context/given_inputs.h"
 #include "ui/context/open_model.h"
 
 namespace sonde::context {
@@ -67,9 +68,8 @@ void Precision::start(const Wanted& wanted) {
     m_progress = {};
     m_title = wanted.type.isEmpty() ? wanted.quantised.section(u'/', -1) : wanted.type;
     m_detail = wanted.perChannel ? tr(", a scale for each channel") : QString();
-    if (!m_session.inputs().areAllGiven()) {
-        m_error = base::usageError("the inputs are not given yet", {}, "Give values for all inputs");
-    } else {
+    m_error = missingInput(m_session);
+    if (!m_error) {
         precision::Request request;
         request.inputs = m_session.inputs().values();
         request.seed = m_session.runs().settings().seed;

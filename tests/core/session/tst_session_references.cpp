@@ -76,6 +76,25 @@ class TestSessionReferences : public QObject {
         QCOMPARE(session.comparison().references(), expected);
     }
 
+    /// Its values are in a file that goes again, and of the inputs that there are.
+    void anotherEngineKeepsTheInputs() {
+        const fs::path folder = m_work / "sonde-ort-AbCdEf";
+        fs::create_directory(folder);
+        writeReference(folder / "ONNX Runtime 1.4.9.npz", {2, 4});
+        Session session;
+        QVERIFY(session.open(inWork("m.onnx")));
+        QVERIFY(session.inputs().set("x", {"[1, 2]", {}}));
+        session.inputs().read();
+        const std::string given = session.inputs().inputData();
+        session.comparison().withFile((folder / "ONNX Runtime 1.4.9.npz").string());
+        QVERIFY(session.comparison().isKnown() && !session.comparison().isStale());
+        QCOMPARE(session.inputs().inputData(), given);
+        QCOMPARE(session.comparison().title(), std::string("ONNX Runtime 1.4.9"));
+        QCOMPARE(session.comparison().compared(), std::size_t{1});
+        QCOMPARE(session.comparison().differing(), std::size_t{0});
+        QVERIFY(session.comparison().references().empty());
+    }
+
     /// Also another model, and in the folder that the file is moved to.
     void reopeningOffersTheSameComparison() {
         writeModel(m_work / "other.onnx", "Mul");

@@ -84,7 +84,9 @@ WhyPanel::WhyPanel(context::OpenModel& opened, context::Navigation& navigation, 
     buildTop();
     buildTable();
     m_stack->addWidget(m_empty);
-    m_stack->addWidget(new widgets::TallArea(m_page, m_stack));
+    auto* place = new widgets::TallArea(m_page, m_stack);
+    place->setFocusPolicy(Qt::NoFocus);  // what is in it has it
+    m_stack->addWidget(place);
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);

@@ -318,7 +318,7 @@ void TestBisectionPanel::anEngineNeedsConsent() {
     start->click();
     settle();
     QTRY_VERIFY(context().comparison().isKnown());
-    QCOMPARE(context().comparison().title(), QStringLiteral("onnxruntime-1.4.9.npz"));
+    QCOMPARE(context().comparison().title(), QStringLiteral("ONNX Runtime 1.4.9"));
     // Agreed to: not asked again.
     auto* const again = dialog<dialogs::EngineDialog>("compare.engine");
     QTRY_VERIFY(again->findChild<QPushButton*>(QStringLiteral("startEngine"))->isEnabled());
@@ -329,9 +329,11 @@ void TestBisectionPanel::anEngineNeedsConsent() {
 /// y = −x agrees; s = x is −x there.
 void TestBisectionPanel::anEngineIsAReference() {
     openNetwork("twice.onnx");
+    const QString given = context().inputs().inputData();
     context().engine().compare(kFakeEngine, true);
     settle();
     QVERIFY(context().comparison().isKnown() && !context().comparison().isStale());
+    QCOMPARE(context().inputs().inputData(), given);  // not a file that goes again
     QCOMPARE(context().comparison().diverging(), std::vector<graph::NodeId>{named("s")});
     QVERIFY(context().comparison().of(named("y")) && context().comparison().of(named("y"))->ok);
     const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
