@@ -96,8 +96,8 @@ base::Result<ShownOutputs> showOutputs(const ShowRequest& given, const base::Wor
                                  [&](const Form* form) { return form->suits(facts); });
         output.form = output.choice.form.empty() ? &bestForm(facts) : findForm(output.choice.form);
         if (!output.form || std::ranges::find(output.forms, output.form) == output.forms.end()) {
-            output.error = base::usageError("output '" + output.name + "' cannot be shown as " + output.choice.form +
-                                            ": it is " + output.type);
+            output.error = base::usageError("output '" + output.name + "' does not fit the form '" +
+                                            output.choice.form + "': it is " + output.type);
             shown.outputs.push_back(std::move(output));
             continue;
         }

@@ -314,7 +314,7 @@ void TestOutputs::boxesRefuse_data() {
     QTest::newRow("count") << "boxes:class=other"
                            << "class: output 'other' has no number for each of the 2 boxes";
     QTest::newRow("form") << "waveform"
-                          << "output 'y' cannot be shown as waveform: it is float32[2,6]";
+                          << "output 'y' does not fit the form 'waveform': it is float32[2,6]";
 }
 
 void TestOutputs::boxesRefuse() {
@@ -377,7 +377,5 @@ void TestOutputs::waveAndTable() {
 QTEST_GUILESS_MAIN(TestOutputs)
 
 }  // namespace tst_outputs
-
-Q_DECLARE_METATYPE(tst_outputs::Asked)
 
 #include "tst_outputs.moc"
