@@ -36,6 +36,7 @@ struct RenderOptions {
     double pageScale = canvas::Paging().scale;
     std::vector<std::string> labels;
     bool unfold = false;
+    std::string wrap = "automatic";
 };
 
 /// From this many equal blocks in a row on they are drawn as one, as in the window.
@@ -77,6 +78,12 @@ base::Result<ViewState> viewFor(const RenderOptions& options, const document::Do
     if (options.weights || !stored) view.hideConstants = !options.weights;
     if (options.foldShapes || !stored) view.foldShapes = options.foldShapes;
     if (options.unfold || !stored) view.foldFrom = options.unfold ? 0 : kFoldFrom;
+    if (view.columnHeight <= 0)
+        view.wrapping = options.wrap == "on" ? layout::Wrapping::On : layout::Wrapping::Automatic;
+    if (options.wrap == "off") {
+        view.wrapping = layout::Wrapping::Off;
+        view.columnHeight = 0;
+    }
     if (!options.direction.empty())
         view.direction = options.direction == "right" ? layout::Direction::LeftRight : layout::Direction::TopDown;
     if (options.depth || !options.expand.empty() || !stored)
@@ -128,10 +135,11 @@ base::Result<int> render(RenderOptions& options) {
     const auto measure = std::make_shared<const canvas::TextMeasure>(style.textScale);
     layout::SceneOptions sceneOptions;
     sceneOptions.metrics = canvas::itemMetrics(document->graph, style, measure, {}, {});
-    SONDE_ASSIGN(auto scene, canvas::layOut(outline, view, sceneOptions, commandLineWork()));
+    SONDE_ASSIGN(layout::FirstView picture, canvas::layOutPicture(outline, view, sceneOptions, commandLineWork()));
+    const std::shared_ptr<const layout::SceneLayout> scene = std::move(picture.scene);
     for (const std::string& note : scene->notes) std::fprintf(stderr, "%s\n", note.c_str());
-    const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)), document->graph,
-                                       measure, style);
+    const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(scene), document->graph, measure,
+                                       style);
     if (!options.pages.empty()) {
         canvas::Paging paging;
         paging.onePage = false;
@@ -178,6 +186,12 @@ Verb renderVerb() {
                 command.add_flag("--fold-shapes", options->foldShapes, "Hide operations that only compute shapes");
                 command.add_flag("--unfold", options->unfold,
                                  "Draw repeated blocks one by one, not as one box with their count");
+                command
+                    .add_option("--wrap", options->wrap,
+                                "Draw a long flow in columns: automatic (a picture that would be more than 3 times as "
+                                "long as wide), on or off")
+                    ->check(CLI::IsMember({"automatic", "on", "off"}))
+                    ->capture_default_str();
                 command
                     .add_option("--pages", options->pages,
                                 "PDF on as many pages as needed, of size A3, A4, A5, Letter or Legal")

@@ -113,7 +113,19 @@ void CanvasInteraction::finishBox(const QRectF& pixels, Drag drag) {
     m_parts.context.navigation().selectMany(nodes);
 }
 
+const JumpName* CanvasInteraction::nameAtPixel(QPointF pixel) const {
+    if (!m_parts.view.painter() || m_parts.view.isChanging()) return nullptr;
+    return m_parts.view.painter()->jumpNameAt(m_parts.view.toScene(pixel), m_parts.view.camera().scale);
+}
+
 void CanvasInteraction::clickAt(QPointF pixel, Qt::KeyboardModifiers modifiers) {
+    if (const JumpName* name = nameAtPixel(pixel)) {
+        // To where the line goes on, as large as it is here, with what is named there selected.
+        const Camera there{name->other, m_parts.view.camera().scale};
+        m_parts.navigation.selectItem(name->item);
+        m_parts.view.flyTo(there);
+        return;
+    }
     const ItemId item = m_parts.view.itemAt(pixel);
     const bool background = isBackground(item);
     if (item && onToggle(item, pixel)) {
@@ -195,8 +207,8 @@ void CanvasInteraction::hoverAt(QPointF pixel) {
     const ItemId item = m_parts.view.itemAt(pixel);
     const bool background = isBackground(item);
     const int edge = background ? edgeAtPixel(pixel) : -1;
-    const bool hand =
-        edge >= 0 || (item && (onToggle(item, pixel) || m_parts.view.scene()->item(item).what.kind == ItemKind::Stub));
+    const bool hand = edge >= 0 || nameAtPixel(pixel) ||
+                      (item && (onToggle(item, pixel) || m_parts.view.scene()->item(item).what.kind == ItemKind::Stub));
     m_parts.widget.setCursor(hand ? Qt::PointingHandCursor : Qt::ArrowCursor);
     if (item == m_hoverItem && edge == m_hoverEdge) return;
     m_hoverItem = item;
@@ -225,7 +237,13 @@ void CanvasInteraction::showToolTip(const QHelpEvent* help) {
     const bool background = isBackground(item);
     const int edge = background ? edgeAtPixel(help->pos()) : -1;
     QString text;
-    if (edge >= 0) {
+    if (const JumpName* name = nameAtPixel(help->pos())) {
+        text = tr("Go to where this line goes on: %1").arg(name->text);
+        if (name->value)
+            text += QLatin1Char('\n') +
+                    QString::fromStdString(m_parts.context.model().graph().node(name->value).name).left(200) + u' ' +
+                    typeText(m_parts.context.model().graph().node(name->value));
+    } else if (edge >= 0) {
         const layout::SceneEdge& hit = m_parts.view.scene()->edges[static_cast<std::size_t>(edge)];
         for (std::size_t i = 0; i < std::min<std::size_t>(hit.values.size(), 8); ++i) {
             const graph::Node& node = m_parts.context.model().graph().node(hit.values[i]);

@@ -60,6 +60,7 @@ class CanvasInteraction : public QObject {
     /// Empty background or the inside of an open box: what is pointed at there may be an edge.
     bool isBackground(layout::ItemId item) const;
     int edgeAtPixel(QPointF pixel) const;
+    const JumpName* nameAtPixel(QPointF pixel) const;
     bool onToggle(layout::ItemId item, QPointF pixel) const;
     void hoverAt(QPointF pixel);
     void clickAt(QPointF pixel, Qt::KeyboardModifiers modifiers);

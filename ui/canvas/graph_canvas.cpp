@@ -67,6 +67,7 @@ void GraphCanvas::connectParts() {
     connect(&m_marks, &CanvasMarks::changed, &m_overlays, &CanvasOverlays::refreshLegend);
     connect(&m_overlays, &CanvasOverlays::itemChosen, &m_navigation, &CanvasNavigation::goTo);
     connect(&m_navigation, &CanvasNavigation::itemSelected, this, [this] { announceCurrent(*this, m_view, m_text); });
+    connect(&m_placement, &ScenePlacement::fitAsked, this, &GraphCanvas::layOutFitted);
     connect(this, &GraphCanvas::layoutFinished, &m_placement, &ScenePlacement::rememberSoon);
 }
 
@@ -145,7 +146,17 @@ void GraphCanvas::begin() {
 void GraphCanvas::requestLayout() {
     m_beginning.stop();
     m_placement.layoutRequested();
-    m_layouts.request(m_view.size());
+    const bool wasFitted = m_placement.isFirst() && state().place().kind == context::Place::Kind::Fitted;
+    m_layouts.request(m_view.size(), wasFitted || m_placement.isFitted());
+}
+
+/// A whole that could not be read may be drawn in columns, and one in columns may do without.
+void GraphCanvas::layOutFitted() {
+    if (state().view().wrapping != layout::Wrapping::Automatic || !m_view.painter()) return;
+    if (m_view.scene()->jumps.empty() && m_placement.fittedScale() >= m_layouts.legibleScale()) return;
+    m_beginning.stop();
+    m_placement.layoutRequested();
+    m_layouts.request(m_view.size(), true);
 }
 
 void GraphCanvas::clearScene() {

@@ -92,6 +92,7 @@ class GraphCanvas : public QWidget {
     void connectParts();
     void begin();
     void requestLayout();
+    void layOutFitted();
     void takeScene(const ComposedScene& composed, bool final);
     void clearScene();
     void restyle();

@@ -22,7 +22,7 @@ constexpr double kMinTextHeight = 7.5;  ///< of a title that is read, in pixels 
 struct LayoutRequests::Outcome {
     ComposedScene scene;
     std::optional<base::Error> error;
-    std::optional<layout::ViewState> firstView = {};  ///< what the first picture of a model opens
+    std::optional<layout::ViewState> chosen = {};  ///< what a first picture opens, or the columns of one that is fitted
 };
 
 LayoutRequests::LayoutRequests(context::CanvasState& state, CanvasMarks& marks, context::InspectorContext& context)
@@ -57,7 +57,9 @@ bool LayoutRequests::areLabelsOutdated() const {
 
 void LayoutRequests::remeasure() { m_measure = std::make_shared<TextMeasure>(Theme::instance().textScale()); }
 
-void LayoutRequests::request(QSizeF room) {
+double LayoutRequests::legibleScale() const { return kMinTextHeight / m_measure->height(TextRole::Title); }
+
+void LayoutRequests::request(QSizeF room, bool fitted) {
     if (!m_context.model().isOpen() || !m_context.model().outline()) return;
     const std::uint64_t number = ++m_number;
     const CanvasStyle drawn = style();
@@ -79,12 +81,17 @@ void LayoutRequests::request(QSizeF room) {
     };
     if (!m_lateTimer.isActive() && !m_isLate) m_lateTimer.start();
     const layout::Legibility legibility{{room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin},
-                                        kMinTextHeight / m_measure->height(TextRole::Title)};
+                                        legibleScale()};
+    layout::ViewState asked = m_state.view();
+    if (asked.wrapping == layout::Wrapping::On && asked.columnHeight <= 0)
+        asked.columnHeight = layout::columnHeightFor(asked, legibility);
+    const bool isFirst = m_state.isFirst(), chooses = isFirst || fitted || asked != m_state.view();
     m_job.start(
-        [outline, graph, drawn, view = m_state.view(), isFirst = m_state.isFirst(), legibility,
+        [outline, graph, drawn, view = std::move(asked), isFirst, chooses, legibility,
          options](const base::WorkContext& work) -> Outcome {
-            if (isFirst) {
-                auto first = layOutFirst(*outline, view, legibility, options, work);
+            if (chooses) {
+                auto first = isFirst ? layOutFirst(*outline, view, legibility, options, work)
+                                     : layOutFitted(*outline, view, legibility, options, work);
                 if (!first) return {{nullptr, graph, drawn}, std::move(first).error()};
                 layout::FirstView found = std::move(first).value();
                 return {{std::make_shared<const SceneIndex>(std::move(found.scene)), graph, drawn},
@@ -106,7 +113,7 @@ void LayoutRequests::deliver(Outcome outcome) {
         Q_EMIT failed();
         return;
     }
-    if (outcome.firstView) m_state.begin(std::move(*outcome.firstView));
+    if (outcome.chosen) m_state.begin(std::move(*outcome.chosen));
     tellNotes(outcome.scene.index->scene());
     Q_EMIT arrived(outcome.scene, true);
 }

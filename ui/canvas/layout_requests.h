@@ -36,9 +36,11 @@ class LayoutRequests : public QObject {
     /// A layout takes so long that it has to be said.
     bool isLate() const { return m_isLate; }
 
-    /// `room`: of the canvas, in pixels. The first picture of a model opens what can be read in it, and the state is
-    /// told.
-    void request(QSizeF room);
+    /// `room`: of the canvas, in pixels. The first picture of a model opens what can be read in it, and one that is to
+    /// be `fitted` may be drawn in columns to be read: the state is told.
+    void request(QSizeF room, bool fitted = false);
+    /// The least scale at which titles are read, in pixels per scene unit.
+    double legibleScale() const;
     /// What was requested is not delivered any more.
     void abandon();
     /// With another document: the same, and its notes are told once more.

@@ -22,4 +22,17 @@ base::Result<layout::FirstView> layOutFirst(const layout::Outline& outline, cons
     return layout::composeFirstView(outline, view, legibility, options, service.workers, service.cache, work);
 }
 
+base::Result<layout::FirstView> layOutFitted(const layout::Outline& outline, const layout::ViewState& view,
+                                             const layout::Legibility& legibility, const layout::SceneOptions& options,
+                                             const base::WorkContext& work) {
+    LayoutService& service = LayoutService::instance();
+    return layout::composeFitted(outline, view, legibility, options, service.workers, service.cache, work);
+}
+
+base::Result<layout::FirstView> layOutPicture(const layout::Outline& outline, const layout::ViewState& view,
+                                              const layout::SceneOptions& options, const base::WorkContext& work) {
+    LayoutService& service = LayoutService::instance();
+    return layout::composePicture(outline, view, options, service.workers, service.cache, work);
+}
+
 }  // namespace sonde::canvas

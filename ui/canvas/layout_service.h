@@ -19,6 +19,13 @@ base::Result<std::shared_ptr<const layout::SceneLayout>> layOut(const layout::Ou
                                                                 const layout::ViewState& view,
                                                                 const layout::SceneOptions& options,
                                                                 const base::WorkContext& work = {});
+/// The whole in a room; see layout::composeFitted.
+base::Result<layout::FirstView> layOutFitted(const layout::Outline& outline, const layout::ViewState& view,
+                                             const layout::Legibility& legibility, const layout::SceneOptions& options,
+                                             const base::WorkContext& work = {});
+/// A picture for a file; see layout::composePicture.
+base::Result<layout::FirstView> layOutPicture(const layout::Outline& outline, const layout::ViewState& view,
+                                              const layout::SceneOptions& options, const base::WorkContext& work = {});
 /// The first picture of a model; see layout::composeFirstView.
 base::Result<layout::FirstView> layOutFirst(const layout::Outline& outline, const layout::ViewState& view,
                                             const layout::Legibility& legibility, const layout::SceneOptions& options,

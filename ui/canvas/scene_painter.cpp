@@ -15,6 +15,7 @@ namespace {
 constexpr double kEdgeWidth = 1.3;
 constexpr double kArrow = 7;
 constexpr double kMaxLabelWidth = 180;
+constexpr double kNameScale = 0.25;   ///< names between columns are read from this zoom on
 constexpr double kLabelScale = 0.65;  ///< types are on edges from this zoom on
 
 /// The head of an arrow whose tip is the path's end.
@@ -47,7 +48,8 @@ double seenWidth(double width, double scale) { return std::max(width, 0.7 / std:
 ScenePainter::ScenePainter(std::shared_ptr<const SceneIndex> index, std::shared_ptr<const graph::InternalGraph> graph,
                            std::shared_ptr<const TextMeasure> measure, const CanvasStyle& style)
     : m_index(std::move(index)), m_items(std::move(graph), std::move(measure), style),
-      m_labelFont(canvasFont(TextRole::Small, style.textScale)), m_labelState(m_index->scene().edges.size(), -1) {}
+      m_labelFont(canvasFont(TextRole::Small, style.textScale)),
+      m_nameFont(canvasFont(TextRole::Title, style.textScale)), m_labelState(m_index->scene().edges.size(), -1) {}
 
 std::shared_ptr<ScenePainter> ScenePainter::again(const CanvasStyle& style) const {
     return std::make_shared<ScenePainter>(m_index, m_items.sharedGraph(), m_items.sharedMeasure(), style);
@@ -172,6 +174,42 @@ void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_
     }
 }
 
+const std::vector<JumpName>& ScenePainter::jumpNames(double scale) const {
+    const bool isFar = detailAt(scale) < Detail::Full;
+    auto& names = isFar ? m_farNames : m_jumpNames;
+    if (!names) names = canvas::jumpNames(*m_index, m_items.graph(), m_items.measure(), isFar ? kFarName : 1);
+    return *names;
+}
+
+const JumpName* ScenePainter::jumpNameAt(QPointF place, double scale) const {
+    if (scale < kNameScale) return nullptr;
+    for (const JumpName& name : jumpNames(scale))
+        if (name.rect.contains(place)) return &name;
+    return nullptr;
+}
+
+/// An empty area is the whole picture.
+void ScenePainter::paintJumpNames(QPainter& painter, const QRectF& area, double scale) const {
+    if (scale < kNameScale || m_index->scene().jumps.empty()) return;
+    const CanvasStyle& style = m_items.style();
+    const TextMeasure& measure = m_items.measure();
+    painter.setFont(m_nameFont);
+    for (const JumpName& name : jumpNames(scale)) {
+        if (!area.isEmpty() && !area.intersects(name.rect)) continue;
+        if (!m_steps.goOn()) return;
+        const double factor = name.rect.height() / measure.height(TextRole::Title);
+        painter.setPen(QPen(style.color(ColorRole::Edge), seenWidth(1, scale)));
+        painter.setBrush(style.color(ColorRole::EdgeLabelBackground));
+        painter.drawRoundedRect(name.rect, name.rect.height() / 2, name.rect.height() / 2);
+        painter.save();
+        painter.translate(name.rect.topLeft());
+        painter.scale(factor, factor);
+        painter.setPen(style.color(ColorRole::EdgeLabel));
+        painter.drawText(QPointF(kNameSide, measure.ascent(TextRole::Title)), name.text);
+        painter.restore();
+    }
+}
+
 void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRectF& area, double scale) const {
     // Labels and marks stick out of what they belong to.
     constexpr double kReach = 100;
@@ -196,6 +234,7 @@ void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRect
         if (!scene.items[id].what.open && m_steps.goOn())
             m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
     if (scale >= kLabelScale) paintLabels(painter, found.edges);
+    paintJumpNames(painter, around, scale);
     if (detail < Detail::Full) paintFarTitles(painter, found.items, scale);
 }
 
@@ -272,6 +311,7 @@ void ScenePainter::paintNested(QPainter& painter, const SceneMarks& marks, doubl
     paintEdges(painter, edges, scale, {});
     paintPorts(painter, edges, scale);
     paintLabels(painter, edges);
+    paintJumpNames(painter, {}, scale);
     groups.leave();
 }
 
@@ -293,6 +333,7 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, const 
     paintLinks(painter, item, scale);
     if (scale >= kLabelScale && edges.size() <= kMaxEdges)
         paintLabels(painter, std::vector<std::uint32_t>(edges.begin(), edges.end()));
+    paintJumpNames(painter, area, scale);
     paintOutline(painter, item, scale, selected);
 }
 
@@ -342,6 +383,7 @@ void ScenePainter::paintEdgeHighlight(QPainter& painter, int edge, const QRectF&
                    Qt::RoundJoin),
               kArrow + 1.5, area);
     if (scale >= kLabelScale) paintLabels(painter, {static_cast<std::uint32_t>(edge)});
+    paintJumpNames(painter, area, scale);
 }
 
 }  // namespace sonde::canvas

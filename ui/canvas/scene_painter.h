@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "ui/canvas/item_painter.h"
+#include "ui/canvas/jump_names.h"
 #include "ui/canvas/paint_steps.h"
 
 namespace sonde::canvas {
@@ -51,7 +53,13 @@ class ScenePainter {
     void paintOutline(QPainter& painter, layout::ItemId item, double scale, bool selected) const;
     void paintEdgeHighlight(QPainter& painter, int edge, const QRectF& area, double scale) const;
 
+    /// The names at the ends of lines between columns, as they are drawn at that scale; made when first asked for.
+    const std::vector<JumpName>& jumpNames(double scale) const;
+    /// The one at a place, in scene units; null if there is none, or it is too small to be read at that scale.
+    const JumpName* jumpNameAt(QPointF place, double scale) const;
+
   private:
+    void paintJumpNames(QPainter& painter, const QRectF& area, double scale) const;
     void paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale, const QRectF& area) const;
     void paintEdge(QPainter& painter, std::uint32_t edge, const QPen& pen, double arrow, const QRectF& area) const;
     void paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const;
@@ -72,10 +80,12 @@ class ScenePainter {
     std::shared_ptr<const SceneIndex> m_index;
     ItemPainter m_items;
     QFont m_labelFont;
+    QFont m_nameFont;
     mutable PaintSteps m_steps;
     mutable std::vector<signed char> m_labelState;  ///< by edge: unknown, shown, not shown
     mutable std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> m_labelCells;  ///< made when first asked for
     mutable std::unordered_map<std::uint32_t, double> m_titleRoom;                       ///< by open box, as asked for
+    mutable std::optional<std::vector<JumpName>> m_jumpNames, m_farNames;
     mutable std::vector<float> m_portRooms;  ///< by edge, see portRooms(); made when first asked for
 };
 

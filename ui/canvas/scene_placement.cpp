@@ -56,6 +56,7 @@ void ScenePlacement::fit() {
     if (!m_view.painter()) return;
     m_home = Home{fitted(), true};
     m_view.flyTo(m_home->camera);
+    Q_EMIT fitAsked();
 }
 
 void ScenePlacement::hold(ItemId item) {
@@ -119,8 +120,8 @@ void ScenePlacement::placeFirst() {
     const QRectF all = toQt(scene->bounds);
     Camera whole = fitted();
     // A graph too large to be read as a whole is shown from where it begins.
-    constexpr double kReadable = 0.5;
-    if (whole.scale < kReadable) {
+    constexpr double kReadable = 0.5, kReadableInColumns = 0.4;
+    if (whole.scale < (scene->jumps.empty() ? kReadable : kReadableInColumns)) {
         QPointF begin = all.topLeft();
         for (const ItemId id : scene->top)
             if (scene->item(id).what.kind == layout::ItemKind::Input) {
@@ -133,6 +134,10 @@ void ScenePlacement::placeFirst() {
         if (scene->direction == layout::Direction::TopDown)
             whole.centre = {begin.x(), all.top() + half.height() - margin};
         else whole.centre = {all.left() + half.width() - margin, begin.y()};
+        // The first column is at the border of a picture in columns.
+        if (!scene->jumps.empty()) {
+            whole.centre = all.topLeft() + QPointF(half.width() - margin, half.height() - margin);
+        }
         if (all.width() < 2 * half.width()) whole.centre.setX(all.center().x());
         if (all.height() < 2 * half.height()) whole.centre.setY(all.center().y());
     }
@@ -159,7 +164,9 @@ void ScenePlacement::fitWhatOpened(const SceneLayout& before) {
         const ItemId then = item.what.expandable ? before.find(item.key) : ItemId();
         return then && before.item(then).what.open != item.what.open;
     };
-    m_refits = m_refits || std::any_of(scene->items.begin(), scene->items.end(), turned);
+    // Columns that come or go move everything.
+    m_refits = m_refits || before.jumps.size() != scene->jumps.size() ||
+               std::any_of(scene->items.begin(), scene->items.end(), turned);
     if (!m_refits) return;
     m_view.stopFlight();
     m_view.placeCamera(fitted());

@@ -24,6 +24,10 @@ class ScenePlacement : public QObject {
 
     /// Shows the whole scene, also when the size of the widget changes.
     void fit();
+    /// The whole is shown, or about to be.
+    bool isFitted() const { return isHome() && m_home->fitted; }
+    /// At which the whole is in view.
+    double fittedScale() const { return fitted().scale; }
     /// The item stays where it is on the screen when the next scene comes, whatever is in the middle.
     void hold(layout::ItemId item);
     void release() { m_held.reset(); }
@@ -61,6 +65,10 @@ class ScenePlacement : public QObject {
   public Q_SLOTS:
     /// The place is written soon, so that it is known in the next session.
     void rememberSoon();
+
+  Q_SIGNALS:
+    /// fit() was asked for.
+    void fitAsked();
 
   private:
     std::optional<SceneAnchor> chooseAnchor(const layout::SceneLayout* next = nullptr) const;

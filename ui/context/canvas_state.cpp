@@ -89,6 +89,7 @@ void CanvasState::expandToDepth(int depth) {
 void CanvasState::setDirection(layout::Direction direction) {
     layout::ViewState view = m_view;
     view.direction = direction;
+    if (view.wrapping == layout::Wrapping::On) view.columnHeight = 0;  // the canvas is not as wide as it is high
     changeView(std::move(view));
 }
 

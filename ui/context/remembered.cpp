@@ -2,6 +2,8 @@
 
 #include <QCryptographicHash>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -165,6 +167,10 @@ std::vector<ScopeId> findScopes(const std::map<QString, ScopeId>& scopes, const 
     return found;
 }
 
+/// As layout::Wrapping has them.
+const std::array kWrappings{QStringLiteral("automatic"), QStringLiteral("on"), QStringLiteral("off")};
+constexpr double kMinColumn = 100, kMaxColumn = 1e6;
+
 void addView(Group& group, const QString& below, const InternalGraph& graph, const layout::ViewState& view) {
     QStringList exprs, instances;
     for (const ExprId id : view.openExprs) exprs << exprText(graph, id);
@@ -178,6 +184,8 @@ void addView(Group& group, const QString& below, const InternalGraph& graph, con
     group[below + QStringLiteral("folds")] = view.foldFrom > 0;
     group[below + QStringLiteral("unfolded")] = scopeTexts(graph, view.unfolded);
     group[below + QStringLiteral("instances")] = instances;
+    group[below + QStringLiteral("wrapping")] = kWrappings[static_cast<std::size_t>(view.wrapping)];
+    group[below + QStringLiteral("columnHeight")] = view.columnHeight;
 }
 
 layout::ViewState viewOf(const Group& group, const QString& below, const InternalGraph& graph) {
@@ -194,6 +202,11 @@ layout::ViewState viewOf(const Group& group, const QString& below, const Interna
     view.hideConstants = value("hideConstants", true).toBool();
     view.foldShapes = value("foldShapes", false).toBool();
     view.foldFrom = value("folds", true).toBool() ? kFoldFrom : 0;
+    const auto wrapping = std::find(kWrappings.begin(), kWrappings.end(), value("wrapping").toString());
+    if (wrapping != kWrappings.end()) view.wrapping = static_cast<layout::Wrapping>(wrapping - kWrappings.begin());
+    // A file may say anything.
+    if (const double height = value("columnHeight").toDouble(); height >= kMinColumn && height <= kMaxColumn)
+        view.columnHeight = view.wrapping == layout::Wrapping::Off ? 0 : height;
     for (const ScopeId scope : findScopes(scopes, value("unfolded").toStringList())) view.unfolded.insert(scope);
     for (const QString& kept : value("instances").toStringList())
         if (const auto found = scopes.find(kept.section(kTab, 1)); found != scopes.end())

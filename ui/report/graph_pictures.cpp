@@ -71,6 +71,7 @@ base::Result<std::string> GraphPictures::svg(const std::string& qualname, const 
     const layout::Outline& outline = m_drawing->outline;
     layout::ViewState view;
     view.foldFrom = kFoldPictureFrom;
+    view.wrapping = layout::Wrapping::Automatic;
     layout::openToDepth(outline, view, qualname.empty() ? 1 : 0);
     bool isFound = qualname.empty();
     for (const graph::Scope& scope : outline.graph().scopes()) {
@@ -92,7 +93,8 @@ base::Result<std::string> GraphPictures::svg(const std::string& qualname, const 
     const auto measure = std::make_shared<const canvas::TextMeasure>(style.textScale);
     layout::SceneOptions sceneOptions;
     sceneOptions.metrics = canvas::itemMetrics(m_drawing->document->graph, style, measure, {}, {});
-    SONDE_ASSIGN(auto scene, canvas::layOut(outline, view, sceneOptions, work));
+    SONDE_ASSIGN(layout::FirstView picture, canvas::layOutPicture(outline, view, sceneOptions, work));
+    std::shared_ptr<const layout::SceneLayout> scene = std::move(picture.scene);
     const auto box = qualname.empty() ? std::nullopt : boxOf(*scene, outline.graph(), qualname);
     const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)),
                                        m_drawing->document->graph, measure, style);

@@ -27,6 +27,7 @@ constexpr ScriptWord kEdges[] = {{"size", "view.edge_widths", true}, {"plain", "
 constexpr ScriptWord kLegend[] = {{"", "view.legend", true}, {"on", "view.legend", true}, {"off", "view.legend", false}};
 constexpr ScriptWord kBookmark[] = {{"", "go.bookmark"}};
 constexpr ScriptWord kDirection[] = {{"down", "view.direction", false}, {"right", "view.direction", true}};
+constexpr ScriptWord kWrap[] = {{"automatic", "view.wrap_automatic", true}, {"on", "view.wrap_on", true}, {"off", "view.wrap_off", true}};
 constexpr ScriptWord kZoom[] = {{"fit", "view.fit"}, {"in", "view.zoom_in"}, {"out", "view.zoom_out"}};
 constexpr ScriptWord kUndo[] = {{"", "edit.undo_value"}};
 constexpr ScriptWord kRedo[] = {{"", "edit.redo_value"}};
@@ -113,6 +114,8 @@ constexpr std::array kCommands{
                   kBookmark},
     ScriptCommand{"direction", "down|right", "direction of the data flow",
                   kDirection},
+    ScriptCommand{"wrap", "automatic|on|off", "draw a long flow in columns",
+                  kWrap},
     ScriptCommand{"zoom", "fit|in|out|FACTOR", "zoom the graph",
                   kZoom, &ScriptVerbs::zoom},
     ScriptCommand{"panel", "ID", "raise a panel",

@@ -23,6 +23,7 @@
 #include "ui/window/window_docks.h"
 #include "ui/window/window_links.h"
 #include "ui/window/window_output.h"
+#include "ui/window/wrap_actions.h"
 
 namespace sonde::window {
 
@@ -132,6 +133,11 @@ void WindowActions::bindContents() {
     bindToggle("view.direction", [this](bool on) {
         shown().setDirection(on ? layout::Direction::LeftRight : layout::Direction::TopDown);
     });
+    for (const auto& [id, wrapping] : kWrapActions)
+        bindToggle(QLatin1String(id), [this, id = QLatin1String(id), wrapping = wrapping](bool) {
+            shown().setView(rewrapped(shown().view(), wrapping));
+            m_parts.actions.action(id)->setChecked(true);  // the same once more is no other choice
+        });
     bindToggle("view.weights", [this](bool on) { shown().setShowsConstants(on); });
     bindToggle("view.fold_shapes", [this](bool on) { shown().setFoldsShapes(on); });
     bindToggle("view.fold", [this](bool on) { shown().setFolds(on); });

@@ -22,6 +22,7 @@
 #include "ui/window/recent_files.h"
 #include "ui/window/window_canvases.h"
 #include "ui/window/window_output.h"
+#include "ui/window/wrap_actions.h"
 
 namespace sonde::window {
 
@@ -212,6 +213,7 @@ void WindowMenus::refreshChecks() {
     check("run.live", context.runs().isLive());
     check("view.fold", shown.folds());
     check("view.direction", shown.view().direction == layout::Direction::LeftRight);
+    for (const auto& [id, wrapping] : kWrapActions) check(id, shown.view().wrapping == wrapping);
     check("view.weights", !shown.view().hideConstants);
     check("view.fold_shapes", shown.view().foldShapes);
     check("view.edge_widths", context.settings().edgeWidths());

@@ -1,0 +1,109 @@
+#include "ui/canvas/jump_names.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "ui/canvas/item_text.h"
+
+namespace sonde::canvas {
+
+namespace {
+
+constexpr double kMaxNameWidth = 170;
+/// Lines that leave together may lead to many places.
+constexpr std::size_t kMaxNamed = 2;
+
+/// The qualname where there is one: it tells a layer from the others.
+QString jumpName(const graph::InternalGraph& graph, const layout::ItemDescription& what) {
+    const ItemText text = itemText(graph, what);
+    if (what.kind != layout::ItemKind::Expr) return text.title;
+    return !text.qualname.isEmpty() ? text.qualname : !text.name.isEmpty() ? text.name : text.title;
+}
+
+QString elidedFront(const TextMeasure& measure, const QString& text, double available) {
+    if (measure.width(TextRole::Title, text) <= available) return text;
+    qsizetype dropped = 1;
+    const auto rest = [&] { return QChar(0x2026) + text.mid(dropped); };
+    while (dropped < text.size() && measure.width(TextRole::Title, rest()) > available) ++dropped;
+    return rest();
+}
+
+/// Which names are near one: a grid of cells as wide as the widest name.
+class NameGrid {
+  public:
+    explicit NameGrid(double cell) : m_cell(cell) {}
+    bool isFree(const QRectF& rect) const {
+        for (int dx = -1; dx <= 1; ++dx)
+            for (int dy = -1; dy <= 1; ++dy)
+                if (const auto found = m_cells.find(cellOf(rect, dx, dy)); found != m_cells.end())
+                    for (const QRectF& other : found->second)
+                        if (other.intersects(rect)) return false;
+        return true;
+    }
+    void take(const QRectF& rect) { m_cells[cellOf(rect, 0, 0)].push_back(rect); }
+
+  private:
+    std::pair<std::int64_t, std::int64_t> cellOf(const QRectF& rect, int dx, int dy) const {
+        return {static_cast<std::int64_t>(std::floor(rect.center().x() / m_cell)) + dx,
+                static_cast<std::int64_t>(std::floor(rect.center().y() / m_cell)) + dy};
+    }
+    double m_cell;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<QRectF>> m_cells;
+};
+
+bool isOverCard(const SceneIndex& index, const QRectF& rect) {
+    const std::vector<std::uint32_t> near = index.itemsWithin(rect);
+    return std::any_of(near.begin(), near.end(), [&](std::uint32_t id) {
+        const layout::SceneItem& item = index.scene().items[id];
+        return !item.what.open && toQt(item.rect).intersects(rect);
+    });
+}
+
+}  // namespace
+
+std::vector<JumpName> jumpNames(const SceneIndex& index, const graph::InternalGraph& graph, const TextMeasure& measure,
+                                double factor) {
+    const layout::SceneLayout& scene = index.scene();
+    std::vector<JumpName> names;
+    NameGrid taken((kMaxNameWidth + 4 * kNameSide + 40) * factor);
+    const auto add = [&](QPointF at, const QString& before, const QString& text, const QString& after,
+                         const JumpName& name) {
+        const double height = measure.height(TextRole::Title) * factor;
+        const QString whole = before + elidedFront(measure, text, kMaxNameWidth / factor) + after;
+        const double width = (measure.width(TextRole::Title, whole) + 2 * kNameSide) * factor;
+        const QRectF rect(at.x() - width / 2, at.y() - height / 2, width, height);
+        if (!taken.isFree(rect) || isOverCard(index, rect)) return;
+        taken.take(rect);
+        names.push_back(name);
+        names.back().rect = rect;
+        names.back().text = whole;
+    };
+    const auto nameOf = [&](layout::ItemId id) { return jumpName(graph, scene.item(id).what); };
+    // Lines of one value that leave together have one name where they leave.
+    std::map<std::pair<double, double>, std::vector<std::size_t>> leaving;
+    for (std::size_t i = 0; i < scene.jumps.size(); ++i)
+        leaving[{scene.jumps[i].leaves.x, scene.jumps[i].leaves.y}].push_back(i);
+    std::map<std::pair<double, double>, bool> arrived;
+    for (std::size_t i = 0; i < scene.jumps.size(); ++i) {
+        const layout::SceneJump& jump = scene.jumps[i];
+        const graph::NodeId value = jump.values.empty() ? graph::NodeId() : jump.values.front();
+        const std::vector<std::size_t>& together = leaving[{jump.leaves.x, jump.leaves.y}];
+        if (together.front() == i) {
+            QStringList targets;
+            for (const std::size_t other : together)
+                if (const QString name = nameOf(scene.jumps[other].to); !targets.contains(name)) targets << name;
+            QString text = targets.mid(0, kMaxNamed).join(QStringLiteral(", "));
+            if (targets.size() > static_cast<qsizetype>(kMaxNamed))
+                text = targets.front() + QStringLiteral(" +%1").arg(targets.size() - 1);
+            add(toQt(jump.leaves), QStringLiteral("\u2192 "), text, {}, {{}, {}, jump.to, toQt(jump.arrives), value});
+        }
+        if (std::exchange(arrived[{jump.arrives.x, jump.arrives.y}], true)) continue;
+        add(toQt(jump.arrives), {}, nameOf(jump.from), QStringLiteral(" \u2192"),
+            {{}, {}, jump.from, toQt(jump.leaves), value});
+    }
+    return names;
+}
+
+}  // namespace sonde::canvas

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <QRectF>
+#include <QString>
+
+#include <vector>
+
+#include "ui/canvas/canvas_style.h"
+#include "ui/canvas/scene_index.h"
+
+namespace sonde::canvas {
+
+/// Between a name and the end of its plate.
+inline constexpr double kNameSide = 7;
+
+/// The name at an end of a line between two columns (SceneLayout::jumps): what it leads to, or where it comes from.
+struct JumpName {
+    QRectF rect;          ///< scene units
+    QString text;         ///< elided from the front: the end of a name tells it from others
+    layout::ItemId item;  ///< what it names
+    QPointF other;        ///< the other end of the line
+    graph::NodeId value;  ///< the first that the line carries
+};
+
+/// Far out names are written larger, so that they are read where cards are.
+inline constexpr double kFarName = 1.7;
+
+/// All names of a scene that have room: of two that would overlap the first stays, and none is on a closed box.
+/// `factor`: of the size of letters. Linear.
+std::vector<JumpName> jumpNames(const SceneIndex& index, const graph::InternalGraph& graph, const TextMeasure& measure,
+                                double factor = 1);
+
+}  // namespace sonde::canvas
