@@ -30,8 +30,6 @@ SummaryPanel::SummaryPanel(context::OpenModel& opened, context::Navigation& navi
     m_view->setSortingEnabled(false);  // in the order of the command
     m_view->horizontalHeader()->hide();
     m_view->horizontalHeader()->setStretchLastSection(true);
-    // In a narrow panel texts end in an ellipsis; a wider column would be cut by the edge of the panel.
-    m_view->horizontalHeader()->setMinimumSectionSize(theme::kLarge);
     m_view->setTextElideMode(Qt::ElideRight);
     m_view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the tool tip has all of a long line
     m_state->setColorRole(theme::ColorRole::MutedText);
