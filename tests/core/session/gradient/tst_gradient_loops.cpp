@@ -232,7 +232,7 @@ void TestGradientLoops::mapsSequences() {
     std::mt19937 random = generator();
     random.discard(static_cast<unsigned long long>(number) * 16);
     const std::int64_t size = 1 + static_cast<std::int64_t>(random() % 3),
-                       count = 1 + static_cast<std::int64_t>(random() % 3);
+                       count = 2 + static_cast<std::int64_t>(random() % 3);
     onnx::Graph body;
     body.nodes = {
         {"Mul", {"a", "w"}, {"p"}}, {"Tanh", {"p"}, {"q"}}, {"Mul", {"q", "b"}, {"y"}}, {"Add", {"y", "w"}, {"z"}}};
