@@ -296,7 +296,7 @@ QString WhyPanel::shareText() const {
 
 void WhyPanel::refreshNote() {
     const Why::Hop* const hop = m_why.current();
-    if (!hop || m_stack->currentWidget() != m_page) return;
+    if (!hop || m_stack->currentWidget() == m_empty) return;
     QStringList lines;
     const auto coloured = [](theme::ColorRole role, const QString& text) {
         return QStringLiteral("<span style='color:%1'>%2</span>").arg(theme::color(role).name(), text.toHtmlEscaped());
