@@ -41,14 +41,18 @@ void ElidedLabel::setColorRole(theme::ColorRole role) {
     update();
 }
 
-bool ElidedLabel::isElided() const { return fontMetrics().horizontalAdvance(m_text) > width(); }
+bool ElidedLabel::isElided() const { return fontMetrics().horizontalAdvance(m_text) > contentsRect().width(); }
 
 QSize ElidedLabel::sizeHint() const {
-    return {std::min(fontMetrics().horizontalAdvance(m_text), 4000) + 1, fontMetrics().height() + 2};
+    const QMargins margins = contentsMargins();
+    return {std::min(fontMetrics().horizontalAdvance(m_text), 4000) + 1 + margins.left() + margins.right(),
+            fontMetrics().height() + 2 + margins.top() + margins.bottom()};
 }
 
 QSize ElidedLabel::minimumSizeHint() const {
-    return {std::min(sizeHint().width(), fontMetrics().horizontalAdvance(QStringLiteral("mmm…"))), sizeHint().height()};
+    const int sides = contentsMargins().left() + contentsMargins().right();
+    return {std::min(sizeHint().width(), fontMetrics().horizontalAdvance(QStringLiteral("mmm…")) + sides),
+            sizeHint().height()};
 }
 
 void ElidedLabel::paintEvent(QPaintEvent*) {
@@ -57,8 +61,9 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
     font.setUnderline(underlined());
     painter.setFont(font);
     painter.setPen(isEnabled() ? theme::color(m_role) : theme::color(theme::ColorRole::DisabledText));
-    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
-                     theme::elidedText(m_text, m_mode, width(), fontMetrics()));
+    const QRect inside = contentsRect();
+    painter.drawText(inside, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+                     theme::elidedText(m_text, m_mode, inside.width(), fontMetrics()));
 }
 
 bool ElidedLabel::event(QEvent* event) {

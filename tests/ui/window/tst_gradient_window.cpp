@@ -105,7 +105,7 @@ void TestGradientWindow::aKeyTintsTheInput() {
     ask();
     // The picture comes by itself.
     QCOMPARE(selected(), named("x"));
-    QTRY_COMPARE(text(), QStringLiteral("Saliency of y[0, 0] = 1499: from 0 to 10, the largest at [0, 0, 2, 2]"));
+    QTRY_COMPARE(text(), QStringLiteral("Saliency of y[0, 0] = 1499: 0 to 10, largest at [0, 0, 2, 2]"));
     auto* const field = map();
     QVERIFY(field && field->overlay() && field->overlay()->part);
     QCOMPARE(field->overlay()->rows, 6);
@@ -127,9 +127,9 @@ void TestGradientWindow::nodesBetweenHaveTheirs() {
     settle();
     viewer()->showElement({}, {0, 2});
     ask();
-    QTRY_COMPARE(text(), QStringLiteral("Saliency of f[0, 2] = 171.5: from 0 to 1, the largest at [0, 0, 2, 0]"));
+    QTRY_COMPARE(text(), QStringLiteral("Saliency of f[0, 2] = 171.5: 0 to 1, largest at [0, 0, 2, 0]"));
     select("c");
-    QTRY_COMPARE(text(), QStringLiteral("Saliency of f[0, 2] = 171.5: from 0 to 1, the largest at [0, 0, 1, 0]"));
+    QTRY_COMPARE(text(), QStringLiteral("Saliency of f[0, 2] = 171.5: 0 to 1, largest at [0, 0, 1, 0]"));
     select("y");
     QTRY_COMPARE(text(), QStringLiteral("f[0, 2] does not depend on this value."));
     QVERIFY(!map()->overlay());
@@ -141,7 +141,7 @@ void TestGradientWindow::theGradientIsSeenInPlaceOfTheValue() {
     select("y");
     ask();
     select("c");
-    QTRY_VERIFY(text().contains(QStringLiteral("from 1 to 4")));
+    QTRY_VERIFY(text().contains(QStringLiteral(": 1 to 4")));
     QCOMPARE(shown(), (Numbers{63.5, 81.5, 171.5, 189.5}));
     showGradient();
     QCOMPARE(shown(), (Numbers{1, 2, 3, 4}));
@@ -159,11 +159,11 @@ void TestGradientWindow::anotherRunGivesAnotherOne() {
     run();
     select("y");
     ask();
-    QTRY_VERIFY(text().contains(QStringLiteral("from 0 to 10")));
+    QTRY_VERIFY(text().contains(QStringLiteral(": 0 to 10")));
     // Of negative numbers relu lets only the first window through, whose sum is 0.5 less 9 · 0.
     give(tensor::Tensor::of<float>({1, 1, 6, 6}, std::vector<float>(36, -1)));
     run();
-    QTRY_COMPARE(text(), QStringLiteral("Saliency of y[0, 0] = 0: from 0 to 0, the largest at [0, 0, 0, 0]"));
+    QTRY_COMPARE(text(), QStringLiteral("Saliency of y[0, 0] = 0: 0 to 0, largest at [0, 0, 0, 0]"));
 }
 
 void TestGradientWindow::anOperatorWithoutARuleIsNamed() {
@@ -177,7 +177,7 @@ void TestGradientWindow::anOperatorWithoutARuleIsNamed() {
     QTRY_VERIFY2(text().contains(QStringLiteral("'d' (Det) cannot be differentiated")), qPrintable(text()));
     // By what is behind it there is one.
     select("d");
-    QTRY_COMPARE(text(), QStringLiteral("Saliency of y = 2: from -1 to -1, the largest at []"));
+    QTRY_COMPARE(text(), QStringLiteral("Saliency of y = 2: -1 to -1, largest at []"));
 }
 
 void TestGradientWindow::withoutARunItSaysSo() {
@@ -186,7 +186,7 @@ void TestGradientWindow::withoutARunItSaysSo() {
     ask();
     QVERIFY2(text().contains(QStringLiteral("run")), qPrintable(text()));
     run();
-    QTRY_VERIFY2(text().contains(QStringLiteral("from")), qPrintable(text()));
+    QTRY_VERIFY2(text().contains(QStringLiteral("largest at")), qPrintable(text()));
 }
 
 void TestGradientWindow::scriptsAskToo() {
@@ -206,7 +206,7 @@ void TestGradientWindow::askingWhyEndsIt() {
     run();
     select("y");
     ask();
-    QTRY_VERIFY(text().contains(QStringLiteral("from 0 to 10")));
+    QTRY_VERIFY(text().contains(QStringLiteral(": 0 to 10")));
     select("y");
     key(Qt::Key_Y, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(!panel()->gradientBar()->isVisible());

@@ -14,6 +14,7 @@
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/tensor_viewer/value_pair.h"
 #include "ui/widgets/heat_map_view.h"
+#include "ui/widgets/labels.h"
 #include "ui/window/script.h"
 
 namespace tst_two_panes {
@@ -39,11 +40,13 @@ class TestTwoPanes : public test::WindowFixture {
     void cleanup() { closeWindow(); }
 
     void theBaselineIsBeside();
+    void theFirstSaysWhatItShows();
     void bothAreLookedAtInOneWay();
     void theyBlinkAndDiffer();
     void aPinnedNodeIsBeside();
     void theReferenceIsBeside();
     void instancesAreBeside();
+    void smallWindowsKeepTheirSize();
 
   private:
     QString path(const char* name) { return m_folder->filePath(QLatin1String(name)); }
@@ -98,6 +101,40 @@ void TestTwoPanes::theBaselineIsBeside() {
     QTRY_VERIFY(pair()->hasSecond());
     QTest::mouseClick(panel()->findChild<QToolButton*>(QStringLiteral("twoPanes")), Qt::LeftButton);
     QVERIFY(!pair()->hasSecond());
+}
+
+/// All panels may show the baseline, or the difference from it.
+void TestTwoPanes::theFirstSaysWhatItShows() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\nbeside baseline\n")), QString());
+    const auto* title = pair()->findChild<widgets::ElidedLabel*>(QStringLiteral("firstTitle"));
+    QVERIFY(title);
+    QCOMPARE(title->text(), QStringLiteral("With the edits"));
+    QCOMPARE(play(QStringLiteral("show difference\n")), QString());
+    QTRY_COMPARE(first(), (Numbers{0, 5, 0, 0}));
+    QCOMPARE(title->text(), QStringLiteral("Difference from the baseline"));
+    QCOMPARE(play(QStringLiteral("show baseline\n")), QString());
+    QTRY_COMPARE(title->text(), QStringLiteral("Baseline"));
+    QCOMPARE(play(QStringLiteral("show value\n")), QString());
+    QTRY_COMPARE(title->text(), QStringLiteral("With the edits"));
+}
+
+/// With all that is about an element beside them.
+void TestTwoPanes::smallWindowsKeepTheirSize() {
+    closeWindow();
+    openWindow({800, 600});
+    open(path("linear.onnx"));
+    context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[[1,-2],[3,4]]"), {}});
+    settle();
+    for (const char* step :
+         {"run\n", "select s\n", "set y[0, 1] = 5\n", "beside baseline\n", "gradient\n", "select s\n", "panes blink\n",
+          "panes difference\n", "panel timeline\n", "panel edits\n"}) {
+        QCOMPARE(play(QLatin1String(step)), QString());
+        settle();
+        QVERIFY2(
+            m_window->size() == QSize(800, 600),
+            qPrintable(
+                QStringLiteral("%1%2 %3").arg(QLatin1String(step)).arg(m_window->width()).arg(m_window->height())));
+    }
 }
 
 void TestTwoPanes::bothAreLookedAtInOneWay() {

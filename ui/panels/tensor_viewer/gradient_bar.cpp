@@ -60,16 +60,16 @@ void GradientBar::setNode(graph::NodeId node) {
 
 QString GradientBar::text() const { return isHidden() ? QString() : m_text->text(); }
 
-/// "Saliency of y[0] = 3: from -1 to 2, the largest at [0, 1]".
+/// "Saliency of y[0] = 3: -1 to 2, largest at [0, 1]".
 QString GradientBar::textOf(const Gradients::Gradient& gradient) const {
     const QString of = models::oneLine(m_gradients.text());
     if (!gradient.isReached) return tr("%1 does not depend on this value.").arg(of);
     QString text = tr("Saliency of %1").arg(of);
     if (m_gradients.value()) text += QStringLiteral(" = ") + widgets::numberText(*m_gradients.value(), 6);
-    text += tr(": from %1 to %2").arg(widgets::numberText(gradient.low, 4), widgets::numberText(gradient.high, 4));
+    text += tr(": %1 to %2").arg(widgets::numberText(gradient.low, 4), widgets::numberText(gradient.high, 4));
     QStringList index;
     for (const std::int64_t i : gradient.largest) index << QString::number(i);
-    return text + tr(", the largest at [%1]").arg(index.join(QStringLiteral(", ")));
+    return text + tr(", largest at [%1]").arg(index.join(QStringLiteral(", ")));
 }
 
 void GradientBar::refresh() {

@@ -41,7 +41,12 @@ void TensorViewerPanel::showPair() {
     }
     const QString name = models::shown(m_opened.graph().node(m_node).name);
     const bool isOther = m_paired->choice().kind == Kind::Node;
-    const QString first = m_paired->choice().kind == Kind::Baseline ? tr("With the edits") : name;
+    const context::ShownValues shown = m_debugger.shown();
+    const bool isBaseline = m_paired->choice().kind == Kind::Baseline;
+    QString first = isBaseline ? tr("With the edits") : name;
+    if (m_edits.isCounterfactual() && shown == context::ShownValues::Baseline) first = tr("Baseline");
+    if (m_edits.isCounterfactual() && shown == context::ShownValues::Difference)
+        first = tr("Difference from the baseline");
     const QString second = isOther ? models::shown(m_opened.graph().node(m_paired->choice().node).name)
                                    : m_paired->titleOf(m_paired->choice());
     m_pair->setSecond(first, second, name, m_paired->value(), m_paired->missing());

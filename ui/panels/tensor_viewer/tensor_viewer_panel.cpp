@@ -30,6 +30,7 @@
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/number_text.h"
+#include "ui/widgets/tall_area.h"
 #include "ui/widgets/tool_button.h"
 
 namespace sonde::panels {
@@ -115,7 +116,7 @@ void TensorViewerPanel::buildHeader() {
     m_beside->setAccessibleName(tr("What is in the second pane"));
     m_beside->setToolTip(tr("What is in the second pane"));
     m_beside->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_beside->setMinimumContentsLength(10);
+    m_beside->setMinimumContentsLength(4);
     m_beside->hide();
     header->addWidget(m_beside);
     m_twoPanes->setObjectName(QStringLiteral("twoPanes"));
@@ -133,7 +134,9 @@ void TensorViewerPanel::buildHeader() {
     column->addWidget(m_gradient);
     column->addWidget(m_pair, 1);
     m_stack->addWidget(m_empty);
-    m_stack->addWidget(m_page);
+    auto* place = new widgets::TallArea(m_page, m_stack);
+    place->setFocusPolicy(Qt::NoFocus);  // what is in it has it
+    m_stack->addWidget(place);
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);
@@ -250,7 +253,7 @@ void TensorViewerPanel::showPage() {
     m_paired->follow(m_node);
     if (!m_opened.checkFiles()) return explain();  // numbers of another file are not shown
     setHasContent(true);
-    m_stack->setCurrentWidget(m_page);
+    m_stack->setCurrentIndex(m_stack->count() - 1);  // where the page is scrolled
     followHop();
 }
 

@@ -1,8 +1,6 @@
 #include "ui/panels/tensor_viewer/value_pair.h"
 
 #include <QButtonGroup>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QSplitter>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -12,6 +10,7 @@
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
+#include "ui/widgets/flow_layout.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/number_text.h"
 
@@ -47,9 +46,10 @@ ValuePair::ValuePair(QWidget* parent)
       m_apartTitle(new widgets::ElidedLabel), m_firstPane(makePane(m_first, m_firstTitle)),
       m_secondPane(makePane(m_second, m_secondTitle)), m_apartPane(makePane(m_apart, m_apartTitle)),
       m_modes(new QWidget(this)), m_shared(new QWidget(this)), m_sharedColumn(new QVBoxLayout(m_shared)),
-      m_buttons(new QButtonGroup(this)), m_difference(new QLabel(m_modes)) {
+      m_buttons(new QButtonGroup(this)), m_difference(new widgets::ElidedLabel({}, m_modes)) {
     m_second->setObjectName(QStringLiteral("secondViewer"));
     m_apart->setObjectName(QStringLiteral("differenceViewer"));
+    m_firstTitle->setObjectName(QStringLiteral("firstTitle"));
     m_apartTitle->setText(tr("Difference"));
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setOrientation(Qt::Vertical);
@@ -90,9 +90,11 @@ QWidget* ValuePair::makePane(TensorViewer* viewer, widgets::ElidedLabel* title) 
 }
 
 void ValuePair::buildModes() {
-    auto* row = new QHBoxLayout(m_modes);
-    row->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
-    row->setSpacing(theme::kTight);
+    auto* column = new QVBoxLayout(m_modes);
+    column->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
+    column->setSpacing(theme::kTight);
+    auto* row = new widgets::FlowLayout(nullptr, 2, theme::kTight);
+    column->addLayout(row);
     for (int i = 0; i < 3; ++i) {
         auto* button = new QToolButton(m_modes);
         button->setText(tr(kModes[i].text));
@@ -104,8 +106,8 @@ void ValuePair::buildModes() {
         row->addWidget(button);
     }
     m_difference->setObjectName(QStringLiteral("paneDifferenceText"));
-    m_difference->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    row->addWidget(m_difference, 1);
+    m_difference->setElideMode(Qt::ElideRight);
+    column->addWidget(m_difference);
     m_buttons->button(0)->setChecked(true);
     connect(m_buttons, &QButtonGroup::idClicked, this, [this](int id) { setMode(static_cast<Mode>(id)); });
 }
@@ -168,7 +170,7 @@ void ValuePair::clearSecond() {
     m_other = {};
     m_second->clear();
     m_apart->clear();
-    m_difference->clear();
+    m_difference->setText({});
     // Its own range again.
     if (m_first->shown().stats && m_first->shown().stats->finiteCount() > 0)
         m_first->fitTo(m_first->shown().stats->minimum, m_first->shown().stats->maximum);
@@ -216,7 +218,7 @@ QString ValuePair::differenceText() const { return m_difference->text(); }
 
 void ValuePair::compute() {
     m_job.abandon();
-    m_difference->clear();
+    m_difference->setText({});
     const tensor::Tensor& first = m_first->tensor();
     if (!m_other.isTensor() || !haveOneShape(first, m_other.tensor())) {
         m_apart->clear();

@@ -10,7 +10,6 @@
 #include "ui/context/job.h"
 
 class QButtonGroup;
-class QLabel;
 class QSplitter;
 class QVBoxLayout;
 
@@ -82,7 +81,7 @@ class ValuePair : public QWidget {
     QWidget* m_shared;  ///< the controls of the first pane, while there are two
     QVBoxLayout* m_sharedColumn;
     QButtonGroup* m_buttons;
-    QLabel* m_difference;
+    widgets::ElidedLabel* m_difference;
     QTimer m_blink;
     context::Job m_job;
     Mode m_mode = Mode::SideBySide;
