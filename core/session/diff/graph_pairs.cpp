@@ -63,6 +63,9 @@ class PairMaker {
         spread();
         bySequences();
         spread();
+        // The same operator on the same values, used alike: which is paired with which is no matter, nor that one graph
+        // has more of them.
+        byKeys(combined(m_a.upDetail, m_a.downDetail), combined(m_b.upDetail, m_b.downDetail), Groups::OfAnySize);
         replaced();
         // What is left over in both is the same elsewhere.
         if (m_isOneVocabulary) byKeys(of(m_a.detail), of(m_b.detail));
@@ -130,8 +133,11 @@ class PairMaker {
 
     bool isSameOperator(ExprId a, ExprId b) const { return m_a.label[a.index()] == m_b.label[b.index()]; }
 
-    /// Pairs of what has the same key and operator, if both graphs have equally many of it; key 0 is none.
-    void byKeys(const Key& ofA, const Key& ofB) {
+    /// Which groups of operations with one key are paired: those that both graphs have equally many of, or all.
+    enum class Groups { OfEqualSize, OfAnySize };
+
+    /// Pairs of what has the same key and operator; key 0 is none.
+    void byKeys(const Key& ofA, const Key& ofB, Groups paired = Groups::OfEqualSize) {
         if (m_work.cancelled()) return;
         std::unordered_map<Hash, std::pair<std::vector<ExprId>, std::vector<ExprId>>> groups;
         for (const ExprId id : m_a.order)
@@ -145,10 +151,12 @@ class PairMaker {
         for (const ExprId id : m_a.order) {
             if (m_a.isMatched(id)) continue;
             const auto group = groups.find(diff::mixed(ofA(id), m_a.label[id.index()]));
-            if (group == groups.end() || group->second.first.size() != group->second.second.size()) continue;
-            for (std::size_t i = 0; i < group->second.first.size(); ++i)
-                if (isFree(group->second.first[i], group->second.second[i]))
-                    pair(group->second.first[i], group->second.second[i]);
+            if (group == groups.end()) continue;
+            const auto& [ours, theirs] = group->second;
+            const bool isPaired = paired == Groups::OfAnySize || ours.size() == theirs.size();
+            for (std::size_t i = 0; isPaired && i < std::min(ours.size(), theirs.size()); ++i)
+                if (isFree(ours[i], theirs[i])) pair(ours[i], theirs[i]);
+            groups.erase(group);
         }
     }
 

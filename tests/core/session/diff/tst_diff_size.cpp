@@ -96,7 +96,8 @@ void TestDiffSize::isDoneInSeconds_data() {
     row("all from one value", Form::Star, 0, 0, 7, false, 1);
     row("all from one value, in another order", Form::Star, 0, 0, 7, true, 1);
     row("all from one value, each third another operator", Form::Star, 3, 0, 7, false, 0.6);
-    row("all from one value, one operator, some left out", Form::Star, 0, 9, 1, true, 0.5);
+    // Two of three are interchangeable: whichever is left out, the others have counterparts (2 · 8 / 17 = 0.941).
+    row("all from one value, one operator, some left out", Form::Star, 0, 9, 1, true, 0.94);
     row("a comb, each fourth another operator", Form::Comb, 4, 0, 7, false, 0.7);
 }
 

@@ -95,6 +95,7 @@ class TestModelDiff : public QObject {
     void plantedDifferencesAreFound_data();
     void plantedDifferencesAreFound();
     void weightsAreComparedByElement();
+    void transposedOnesAreFoundByTheirElements();
     void exportsOfOneNetworkMatch_data();
     void exportsOfOneNetworkMatch();
     void valuesAreComparedOnOneInput();
@@ -249,6 +250,26 @@ void TestModelDiff::weightsAreComparedByElement() {
     QCOMPARE(json["nodes"]["added"].toArray().size() + json["nodes"]["removed"].toArray().size() +
                  json["nodes"]["changed"].toArray().size(),
              0);
+}
+
+/// The second stores v = wᵀ and transposes it: no operation that reads it has a counterpart.
+void TestModelDiff::transposedOnesAreFoundByTheirElements() {
+    const auto of = [](const char* name, bool isTurned) {
+        std::vector<float> values(kWidth * kWidth);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            values[isTurned ? k % kWidth * kWidth + k / kWidth : k] = static_cast<float>(k * k % 7);
+        return floats(name, {kWidth, kWidth}, values);
+    };
+    const std::vector<std::string> x{valueInfo("x", kFloat, {1, kWidth})}, y{valueInfo("y", kFloat, {1, kWidth})};
+    const auto a =
+        open({.nodes = {{"MatMul", {"x", "w"}, {"y"}}}, .inputs = x, .outputs = y, .initializers = {of("w", false)}});
+    const auto b = open({.nodes = {{"Transpose", {"v"}, {"t"}}, {"MatMul", {"x", "t"}, {"y"}}},
+                         .inputs = x,
+                         .outputs = y,
+                         .initializers = {of("v", true)}});
+    const QJsonObject parameters = jsonOf(*a, *b)["parameters"].toObject();
+    QCOMPARE(parameters["equal"].toInt(), 1);
+    QCOMPARE(parameters["added"].toArray().size() + parameters["removed"].toArray().size(), 0);
 }
 
 void TestModelDiff::exportsOfOneNetworkMatch_data() {
