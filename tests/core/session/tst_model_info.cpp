@@ -169,7 +169,8 @@ void TestModelInfo::textSaysTheSame() {
     for (const char* line :
          {"layers.onnx (ONNX)\n", "producer     tests 4.2\n", "opset        ai.onnx 16\n             com.example 3\n",
           "metadata     author = A. Uthor\n             producer = not this\n", "function     custom::Swish\n",
-          "input        x: float32[N,4]\n", "parameters   20 in 2 tensors", "unused       unused\n",
+          "input        x: float32[N,4]\n", "parameters   20 in 2 tensors", "unused       unused\n", "nodes        6\n",
+          "depth        6 operations on the longest path\n", "from m to y\n",
           "multiply-adds 32*N, 1 operation not counted\n", "not counted  1 com.example::Strange\n",
           "com.example::Strange  (opset 3)  (cannot be run: y)\n", "layers.data, 16 bytes, "})
         QVERIFY2(text.contains(QLatin1String(line)), qPrintable(QLatin1String(line) + QStringLiteral("\n") + text));
