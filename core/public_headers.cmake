@@ -25,7 +25,7 @@ set(SONDE_PUBLIC_HEADERS
   export/lowering/onnx_graph.h
   expression/expression.h
   graph/argument.h graph/guard.h graph/ids.h graph/internal_graph.h graph/module_tree.h graph/scope_output.h
-  graph/source.h graph/source_files.h graph/traits.h
+  graph/missing_data.h graph/source.h graph/source_files.h graph/traits.h
   io/dump/dump_file.h io/dump/export_options.h io/dump/name_options.h
   io/image/image.h
   io/inputs/agreement.h io/inputs/input_info.h io/inputs/inputs.h io/inputs/npz_inputs.h

@@ -43,6 +43,7 @@ Verb findingsVerb() {
         "sonde findings model.onnx --input-data photo.png --accept accepted.json", [](CLI::App& command) {
             auto options = std::make_shared<FindingsOptions>();
             options->model.addTo(command);
+            options->model.needsValues = false;
             command.get_option("MODEL")->required(false);
             options->choice.addTo(command);
             command.add_flag("--list", options->list,

@@ -46,6 +46,7 @@ Verb infoVerb() {
         "sonde info model.onnx --json", [](CLI::App& command) {
             auto options = std::make_shared<InfoOptions>();
             options->model.addTo(command);
+            options->model.needsValues = false;
             options->inputs.addTo(command);
             command.add_option("--depth", options->depth,
                                "List the cost of modules down to this depth: 1 for those directly in the model");

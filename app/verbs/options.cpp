@@ -7,6 +7,7 @@
 #include "app/verbs/inputs.h"
 #include "core/base/visible_text.h"
 #include "core/document/session_model.h"
+#include "core/graph/missing_data.h"
 #include "core/passes/report.h"
 #include "core/session/session_state.h"
 
@@ -93,6 +94,7 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
     }
     auto document = document::open(model, open, commandLineWork());
     if (!document) return document;
+    if (needsValues) SONDE_TRY(graph::checkComplete((*document)->graph));
     // Only now is known which files beside the model have its data.
     const bool isReplaced = files.mayReplaceModel && !isSession && (*document)->format == "ONNX" &&
                             document::isSameFile(files.outputs.front().second, model);

@@ -32,6 +32,7 @@ struct ModelOptions {
     std::string model;
     document::OpenOptions open;
     std::vector<std::string> concrete;  ///< NAME=VALUE as given
+    bool needsValues = true;            ///< false: a model whose data files are missing is of use, too
 
     /// Adds the arguments to a command; they are filled in when the command line is parsed.
     void addTo(CLI::App& command);

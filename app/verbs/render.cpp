@@ -161,6 +161,7 @@ Verb renderVerb() {
             [](CLI::App& command) {
                 auto options = std::make_shared<RenderOptions>();
                 options->model.addTo(command);
+                options->model.needsValues = false;
                 command
                     .add_option("-o,--output", options->output,
                                 "File to write; the extension selects the format: svg, png, pdf, dot, json")

@@ -109,6 +109,7 @@ Verb reportVerb() {
         "sonde report model.onnx --input-data photo.png -o report.html", [](CLI::App& command) {
             auto options = std::make_shared<ReportOptions>();
             options->model.addTo(command);
+            options->model.needsValues = false;
             options->choice.addTo(command);
             command.add_option("-o,--output", options->output, "The file to write (.html or .pdf)")->required();
             command

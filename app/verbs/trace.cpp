@@ -79,6 +79,7 @@ Verb traceVerb() {
         [](CLI::App& command) {
             auto options = std::make_shared<TraceOptions>();
             options->model.addTo(command);
+            options->model.needsValues = false;
             command.add_option("--format", options->format, "nodes, graph, json or dot")
                 ->check(CLI::IsMember({"nodes", "graph", "json", "dot"}))
                 ->capture_default_str();

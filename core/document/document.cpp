@@ -11,6 +11,7 @@
 #include "core/document/model_passes.h"
 #include "core/document/session_model.h"
 #include "core/document/unknown_file.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
 
 namespace sonde::document {
@@ -95,6 +96,8 @@ void keepFiles(Document& document, const base::MappedFiles& opened) {
     base::MappedFiles files = withoutRepeats(opened);
     if (document.session)
         std::erase_if(files, [&](const auto& file) { return file->path() == document.session->path; });
+    // A pass that changed the graph made it anew.
+    document.graph = graph::withMissing(std::move(document.graph), graph::missingOf(document.original));
     document.graph = graph::withFiles(std::move(document.graph), files);
     document.original = graph::withFiles(std::move(document.original), files);
     for (Part& part : document.parts) part.graph = graph::withFiles(std::move(part.graph), files);

@@ -7,6 +7,7 @@
 #include "core/base/mapped_file.h"
 #include "core/document/finish.h"
 #include "core/document/found_modules.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/traits.h"
 #include "core/io/onnx/onnx_reader.h"
 #include "core/passes/gradient.h"
@@ -33,6 +34,14 @@ void unfoldGradients(Document& document, graph::InternalGraph& graph) {
     passes::expandGradients(graph, document.diagnostics);
 }
 
+/// The model can be looked at without: what needs values refuses (graph::checkComplete).
+void tellMissing(Document& document, const graph::MissingFiles& missing) {
+    for (const graph::MissingFile& file : missing)
+        document.diagnostics.push_back(
+            {base::Severity::Warning, "the data file '" + file.location + "' cannot be opened: " + file.reason,
+             file.tensorsText(3), "put it into the model's folder: until then the model cannot be run"});
+}
+
 base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& path, const OpenOptions& options,
                                                  const base::WorkContext& work) {
     if (!options.tracer.empty() || !options.leaves.empty() || !options.concrete.empty()) {
@@ -40,7 +49,7 @@ base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& pa
                                 "leave out --tracer, --leaf and --concrete");
     }
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
-    SONDE_ASSIGN(io::OnnxModel model, io::readOnnx(file, work));
+    SONDE_ASSIGN(io::OnnxModel model, io::readOnnx(file, work, io::MissingData::Listed));
     if (options.flatten) removeHierarchy(model.graph);
     else if (options.groups) addFoundModules(model.graph, model.modules, model.diagnostics);
     analysis::listParameters(model.graph, model.modules);
@@ -60,7 +69,9 @@ base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& pa
     const std::vector<graph::NodeId>& outputs = model.graph.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i) document->outputs.push_back({model.outputNames[i], outputs[i]});
     if (work.cancelled()) return base::cancelled("opening the model");
+    tellMissing(*document, model.missing);
     finish(*document, std::move(model.graph), work);
+    document->graph = graph::withMissing(std::move(document->graph), std::move(model.missing));
     if (work.cancelled()) return base::cancelled("inferring shapes");
     return document;
 }

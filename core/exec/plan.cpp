@@ -8,6 +8,7 @@
 #include "core/exec/join.h"
 #include "core/exec/needed.h"
 #include "core/exec/plan_impl.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/purify.h"
 #include "core/graph/traits.h"
 #include "core/ops/kernels/epilogue.h"
@@ -63,6 +64,9 @@ class Planner {
         m_plan.missing.assign(m_missing.begin(), m_missing.end());
     }
 
+    /// A stored value that the plan needs and the graph lacks; invalid if there is none.
+    NodeId lacking() const { return m_lacking; }
+
   private:
     void planEdits() {
         if (const auto& edits = m_plan.options.edits) {
@@ -86,6 +90,7 @@ class Planner {
         for (ExprId exprId : body.order) {
             const Expr& expr = m_graph.expr(exprId);
             if (!m_needed.runs[exprId.index()] || expr.kind == ExprKind::Input || isConstant(expr)) continue;
+            if (lacksValue(expr) && !m_lacking.valid()) m_lacking = expr.outputs.front();
             steps.push_back(planStep(expr));
         }
     }
@@ -116,6 +121,12 @@ class Planner {
 
     bool isConstant(const Expr& expr) const {
         return !expr.outputs.empty() && m_graph.node(expr.outputs.front()).constant.has_value();
+    }
+
+    /// Stored in a file that is missing.
+    bool lacksValue(const Expr& expr) const {
+        return expr.kind == ExprKind::Constant && expr.op.name.empty() && !expr.outputs.empty() &&
+               !m_plan.constants.contains(expr.outputs.front());
     }
 
     Step planStep(const Expr& expr) {
@@ -288,6 +299,7 @@ class Planner {
     const std::unordered_map<ExprId, std::uint64_t> m_streams;
     std::vector<BodyId> m_home;  ///< by source node
     std::set<std::string> m_missing;
+    NodeId m_lacking;
 };
 
 base::Result<void> checkNodes(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
@@ -319,6 +331,19 @@ base::Result<void> refuseWritesInPlace(const InternalGraph& graph) {
 Plan::Plan() : m_impl(std::make_unique<PlanImpl>()) {}
 Plan::~Plan() = default;
 
+namespace {
+
+base::Error lackingError(const std::shared_ptr<const InternalGraph>& graph, NodeId node) {
+    const std::string& name = graph->node(node).name;
+    for (const graph::MissingFile& file : graph::missingOf(graph))
+        if (std::ranges::find(file.tensors, name) != file.tensors.end())
+            return base::unreadable("the data file '" + file.location + "' cannot be opened: " + file.reason,
+                                    "tensor '" + name + "'", "put the data file into the model's folder");
+    return base::unreadable("the model has no value for a tensor that is needed", "tensor '" + name + "'");
+}
+
+}  // namespace
+
 base::Result<std::shared_ptr<const Plan>> Plan::make(std::shared_ptr<const InternalGraph> graph, PlanOptions options,
                                                      const ops::Registry& registry) {
     SONDE_TRY(refuseWritesInPlace(*graph));
@@ -328,7 +353,9 @@ base::Result<std::shared_ptr<const Plan>> Plan::make(std::shared_ptr<const Inter
     std::shared_ptr<Plan> plan(new Plan);
     plan->m_impl->graph = std::move(graph);
     plan->m_impl->options = std::move(options);
-    Planner(*plan->m_impl, registry).run();
+    Planner planner(*plan->m_impl, registry);
+    planner.run();
+    if (planner.lacking().valid()) return lackingError(plan->m_impl->graph, planner.lacking());
     return std::shared_ptr<const Plan>(std::move(plan));
 }
 

@@ -17,6 +17,7 @@
 #include "core/export/inference/export_passes.h"
 #include "core/export/inference/inference_form.h"
 #include "core/export/lowering/dropped_checks.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
 #include "core/io/dump/input_transform.h"
 #include "core/io/inputs/agreement.h"
@@ -447,6 +448,7 @@ base::Result<io::dump::DumpFile> dumpOf(const Document& given, const std::vector
                                         const DumpOptions& options, const io::dump::InferenceOptions& forms,
                                         const base::WorkContext& work) {
     const Document source = withDumpOutputs(given);
+    SONDE_TRY(graph::checkComplete(source.graph));
     SONDE_TRY(checkModel(source));
     SONDE_TRY(checkOpaqueCalls(source, "a dump"));
     io::dump::DumpFile dump;

@@ -11,6 +11,7 @@
 #include "core/document/optimize.h"
 #include "core/document/output_check.h"
 #include "core/export/lowering/onnx_graph.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
 #include "core/io/traced_module/traced_module_file.h"
 #include "core/ops/kernels/half_sums.h"
@@ -158,6 +159,7 @@ base::Result<WrittenExport> writeAsTracedModule(const Document& document, const 
 }  // namespace
 
 base::Result<void> checkExport(const Document& document, ExportFormat format) {
+    SONDE_TRY(graph::checkComplete(document.graph));
     if (format == ExportFormat::TracedModule && !document.tracedModule)
         return base::usageError("only traced modules can be saved as one", document.location,
                                 document.traced ? "trace the model with --tracer traced-module"

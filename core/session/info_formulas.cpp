@@ -15,6 +15,8 @@ constexpr Formula kFormulas[] = {
     {"SHA-256", "SHA-256 of all bytes of the file (FIPS 180-4)"},
     {"file size", "size of the model file; data files are counted apart"},
     {"data file", "a file beside the model that weights are in, with its size and SHA-256"},
+    {"missing file",
+     "a data file that cannot be opened, why, and the tensors in it: what needs their values is refused"},
     {"opset", "version of each set of operators that the file imports"},
     {"metadata", "what the file's author added (metadata_props)"},
     {"function", "an operator that the file defines itself; its body is a part of the graph"},

@@ -16,6 +16,7 @@
 #include "core/exec/plan.h"
 #include "core/exec/recording.h"
 #include "core/exec/runner.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
 #include "core/io/onnx/model_facts.h"
 
@@ -163,6 +164,11 @@ base::Result<void> addCost(ModelInfo& info, const document::Document& document, 
         if (isSettled(info.cost)) return {};
         // Shapes and counts that depend on the data.
         work.report("running the model for its cost");
+        if (const auto complete = graph::checkComplete(document.graph); !complete) {
+            info.notes.push_back("the model was not run for its cost, which is what shapes tell: " +
+                                 complete.error().what);
+            return {};
+        }
         SONDE_ASSIGN(const auto plan, exec::Plan::make(document.graph, {}));
         exec::Runner runner(request.threads);
         CostObserver observer(document.graph);

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "core/graph/missing_data.h"
 #include "core/session/model_info.h"
 
 namespace sonde::session {
@@ -48,7 +49,15 @@ Json fileJson(const ModelFile& file) {
     return json;
 }
 
-Json fileJson(const FileFacts& facts) {
+Json missingJson(const graph::MissingFiles& missing) {
+    Json list = Json::array();
+    for (const graph::MissingFile& file : missing)
+        list.push_back(
+            {{"path", file.location}, {"reason", file.reason}, {"tensors", file.tensors}, {"bytes", file.bytes}});
+    return list;
+}
+
+Json fileJson(const FileFacts& facts, const graph::MissingFiles& missing) {
     Json json{{"path", facts.path}, {"sha256", Json()}, {"bytes", Json()}};
     if (facts.file) json.update(fileJson(*facts.file));
     json["path"] = facts.path;
@@ -56,6 +65,7 @@ Json fileJson(const FileFacts& facts) {
     json["producer"] = facts.producer.empty() ? Json() : Json(facts.producer);
     json["external"] = Json::array();
     for (const ModelFile& file : facts.external) json["external"].push_back(fileJson(file));
+    json["missing"] = missingJson(missing);
     json["properties"] = pairsJson(facts.properties);
     return json;
 }
@@ -191,7 +201,7 @@ std::string modelInfoJson(const document::Document& document, const ModelInfo& i
     const graph::InternalGraph& graph = *document.graph;
     Json root{{"format", "sonde-info"},
               {"version", 1},
-              {"file", fileJson(info.file)},
+              {"file", fileJson(info.file, graph::missingOf(document.graph))},
               {"inputs", valuesJson(graph, document.inputs)},
               {"outputs", valuesJson(graph, document.outputs)},
               {"parameters", info.counts.parameters.elements},

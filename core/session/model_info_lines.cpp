@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/base/counted_text.h"
+#include "core/graph/missing_data.h"
 #include "core/session/info_formulas.h"
 #include "core/session/model_info.h"
 
@@ -110,6 +111,27 @@ std::string storedText(const analysis::StoredSum& sum) {
     return text;
 }
 
+/// Data files that cannot be opened, with all that they would be read for.
+void addMissing(InfoLines& lines, const document::Document& document) {
+    const auto readersOf = [&document](const graph::MissingFile& file) {
+        std::vector<NodeId> nodes;
+        for (const std::string& name : file.tensors) {
+            const NodeId node = document.graph->findNode(name);
+            if (!node.valid()) continue;
+            for (const ExprId user : document.graph->node(node).users)
+                if (const Expr& expr = document.graph->expr(user); !expr.outputs.empty())
+                    nodes.push_back(expr.outputs.front());
+        }
+        return nodes;
+    };
+    lines.addAll(
+        "missing file", graph::missingOf(document.graph),
+        [](const graph::MissingFile& file) {
+            return fmt::format("{}, {}, {}", file.location, file.reason, file.tensorsText(file.tensors.size()));
+        },
+        readersOf);
+}
+
 void addFile(InfoLines& lines, const document::Document& document, const FileFacts& facts) {
     lines.add("", fmt::format("{} ({})", document.title, document.format));
     if (facts.file) {
@@ -119,6 +141,7 @@ void addFile(InfoLines& lines, const document::Document& document, const FileFac
     lines.addAll("data file", facts.external, [](const ModelFile& file) {
         return fmt::format("{}, {} bytes{}", file.path, file.bytes, file.sha256.empty() ? "" : ", " + file.sha256);
     });
+    addMissing(lines, document);
     if (!facts.producer.empty()) lines.add("producer", facts.producer);
     for (const auto& [domain, version] : facts.opsets) lines.add("opset", fmt::format("{} {}", domain, version));
     for (const auto& [key, value] : facts.properties) lines.add(key, value);

@@ -40,8 +40,9 @@ NodeId Names::find(std::string_view name) const {
     return {};
 }
 
-GraphBuilder::GraphBuilder(Wire& wire, const ModelProto& model, TensorReader& tensors, const base::WorkContext& work)
-    : m_wire(wire), m_model(model), m_tensors(tensors), m_work(work) {
+GraphBuilder::GraphBuilder(Wire& wire, const ModelProto& model, TensorReader& tensors, const base::WorkContext& work,
+                           graph::MissingFiles* missing)
+    : m_wire(wire), m_model(model), m_tensors(tensors), m_work(work), m_missing(missing) {
     for (const FunctionProto& function : model.functions) {
         if (m_functions.emplace(functionKey(function.domain, function.name, function.overload), &function).second)
             continue;
@@ -176,21 +177,44 @@ Result<void> GraphBuilder::buildInputs(const GraphProto& graph, const std::unord
     return {};
 }
 
-NodeId GraphBuilder::addConstant(Expr expr, std::string_view name, Tensor value, Place& place) {
+/// A constant whose value is still to be set.
+NodeId GraphBuilder::addStored(Expr expr, std::string_view name, TypeInfo type, Place& place) {
     expr.kind = ExprKind::Constant;
     expr.body = place.body;
     const std::string nodeName = uniqueName(name);
     const ExprId id = m_graph.addExpr(std::move(expr), std::span(&nodeName, 1));
     const NodeId node = m_graph.expr(id).outputs.front();
-    m_graph.setType(node, TypeInfo::tensor(value.dtype(), value.shape()));
+    m_graph.setType(node, std::move(type));
+    return node;
+}
+
+NodeId GraphBuilder::addConstant(Expr expr, std::string_view name, Tensor value, Place& place) {
+    const NodeId node = addStored(std::move(expr), name, TypeInfo::tensor(value.dtype(), value.shape()), place);
     m_graph.setConstant(node, tensor::Value(std::move(value)));
+    return node;
+}
+
+NodeId GraphBuilder::addMissing(Expr expr, std::string_view name, const TensorReader::Missing& missing, Place& place) {
+    const NodeId node = addStored(std::move(expr), name, TypeInfo::tensor(missing.dtype, missing.shape), place);
+    auto file = std::ranges::find(*m_missing, missing.location, &graph::MissingFile::location);
+    if (file == m_missing->end()) file = m_missing->insert(file, {missing.location, missing.reason, {}, 0});
+    file->tensors.push_back(m_graph.node(node).name);
+    // Nothing says that the file would be as large as the shape tells.
+    constexpr double kMaxBytes = 1e18;
+    const double bytes =
+        static_cast<double>(missing.shape.numel()) * static_cast<double>(tensor::bitsInFile(missing.dtype)) / 8;
+    file->bytes = static_cast<std::int64_t>(std::min(static_cast<double>(file->bytes) + bytes, kMaxBytes));
     return node;
 }
 
 Result<void> GraphBuilder::buildInitializers(const GraphProto& graph, Place& place) {
     const auto add = [&](Bytes name, Bytes message, bool sparse) -> Result<void> {
         if (m_work.cancelled()) return base::cancelled("reading weights");
-        SONDE_ASSIGN(Tensor value, sparse ? m_tensors.readSparse(message) : m_tensors.read(message));
+        const auto missing = m_missing && !sparse ? m_tensors.missing(message) : std::nullopt;
+        Tensor value;
+        if (!missing) {
+            SONDE_ASSIGN(value, sparse ? m_tensors.readSparse(message) : m_tensors.read(message));
+        }
         if (place.names.nodes.contains(name))
             return unreadable("two initializers have the name '" + shown(name) + "'",
                               "graph '" + shown(graph.name) + "'");
@@ -198,7 +222,8 @@ Result<void> GraphBuilder::buildInitializers(const GraphProto& graph, Place& pla
         expr.isParameter = true;
         expr.target = name;
         expr.name = name;
-        place.names.nodes.emplace(name, addConstant(std::move(expr), name, std::move(value), place));
+        place.names.nodes.emplace(name, missing ? addMissing(std::move(expr), name, *missing, place)
+                                                : addConstant(std::move(expr), name, std::move(value), place));
         return {};
     };
     for (Bytes message : graph.initializers) SONDE_TRY(add(m_tensors.nameOf(message), message, false));

@@ -9,6 +9,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/graph/internal_graph.h"
+#include "core/graph/missing_data.h"
 #include "core/io/onnx/proto.h"
 #include "core/io/onnx/qualnames.h"
 #include "core/io/onnx/tensor_proto.h"
@@ -33,7 +34,9 @@ using CallAttributes = std::unordered_map<std::string_view, CallAttribute>;
 /// Turns the messages of one model into an InternalGraph.
 class GraphBuilder {
   public:
-    GraphBuilder(Wire& wire, const ModelProto& model, TensorReader& tensors, const base::WorkContext& work);
+    /// `missing`: gets what is stored in data files that cannot be opened; null: that is an error.
+    GraphBuilder(Wire& wire, const ModelProto& model, TensorReader& tensors, const base::WorkContext& work,
+                 graph::MissingFiles* missing = nullptr);
 
     /// The main graph, with everything in it.
     base::Result<void> build(const GraphProto& graph);
@@ -81,7 +84,10 @@ class GraphBuilder {
     void collectReads(const NodeProto& node, std::vector<Bytes>& reads, int depth);
 
     const FunctionProto* findFunction(const NodeProto& node) const;
+    graph::NodeId addStored(graph::Expr expr, std::string_view name, tensor::TypeInfo type, Place& place);
     graph::NodeId addConstant(graph::Expr expr, std::string_view name, tensor::Tensor value, Place& place);
+    graph::NodeId addMissing(graph::Expr expr, std::string_view name, const TensorReader::Missing& missing,
+                             Place& place);
     std::string uniqueName(std::string_view name);
     std::string placeOf(const NodeProto& node) const;
     base::Error inNode(base::Error error, const NodeProto& node) const;
@@ -92,6 +98,7 @@ class GraphBuilder {
     const ModelProto& m_model;
     TensorReader& m_tensors;
     const base::WorkContext& m_work;
+    graph::MissingFiles* m_missing;
     graph::InternalGraph m_graph;
     base::Diagnostics m_diagnostics;
     std::vector<NameHint> m_hints;

@@ -52,7 +52,8 @@ bool looksLikeOnnx(std::span<const std::byte> head, std::size_t fileSizeBytes) {
     return onnx::looksLikeModel(asBytes(head), fileSizeBytes);
 }
 
-Result<OnnxModel> readOnnx(std::shared_ptr<const base::MappedFile> file, const base::WorkContext& work) {
+Result<OnnxModel> readOnnx(std::shared_ptr<const base::MappedFile> file, const base::WorkContext& work,
+                           MissingData missing) {
     const onnx::Bytes bytes = asBytes(file->bytes());
     onnx::Wire wire(bytes);
     const auto damaged = [&] {
@@ -69,7 +70,7 @@ Result<OnnxModel> readOnnx(std::shared_ptr<const base::MappedFile> file, const b
     OnnxModel result;
     describe(model, result);
     onnx::TensorReader tensors(wire, file);
-    onnx::GraphBuilder builder(wire, model, tensors, work);
+    onnx::GraphBuilder builder(wire, model, tensors, work, missing == MissingData::Listed ? &result.missing : nullptr);
     if (auto built = builder.build(graph); !built) return inFile(std::move(built).error(), *file);
     for (base::Diagnostic& diagnostic : builder.takeDiagnostics()) result.diagnostics.push_back(std::move(diagnostic));
     for (const onnx::ValueInfoProto& output : graph.outputs) result.outputNames.emplace_back(output.name);

@@ -256,9 +256,9 @@ Result<Tensor> TensorReader::fromNumbers(const Header& header, Bytes message) {
     return tensor;
 }
 
-Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Header& header, Bytes message) {
+/// Error if the model may not name it.
+Result<std::filesystem::path> TensorReader::dataPath(const Header& header, Bytes message) const {
     const std::string location(header.location);
-    if (const auto known = m_dataFiles.find(location); known != m_dataFiles.end()) return known->second;
     if (location.empty() || location.find('\0') != std::string::npos) {
         return wrong(header, "the data is in an external file whose name is missing", message);
     }
@@ -271,13 +271,32 @@ Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Hea
     if (code || std::filesystem::path(location).is_absolute() || end != folder.end()) {
         return wrong(header, "the data file '" + shown(location) + "' is outside of the model's folder", message);
     }
+    return path;
+}
+
+Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Header& header, Bytes message) {
+    const std::string location(header.location);
+    if (const auto known = m_dataFiles.find(location); known != m_dataFiles.end()) return known->second;
+    SONDE_ASSIGN(const std::filesystem::path path, dataPath(header, message));
     auto file = base::MappedFile::open(path);
     if (!file) {
+        m_unopened[location] = file.error().what;
         return wrong(header, "the data file '" + shown(location) + "' cannot be opened: " + file.error().what, message)
             .withHint("put the data file into the model's folder");
     }
     m_dataFiles.emplace(location, *file);
     return *file;
+}
+
+std::optional<TensorReader::Missing> TensorReader::missing(Bytes message) {
+    const Header header = readHeader(message);
+    if (m_wire.failed() || !header.problem.empty() || !header.external) return std::nullopt;
+    const std::string location(header.location);
+    // Tensors of one file are many: it is looked for once.
+    if (!m_unopened.contains(location) && dataFile(header, message)) return std::nullopt;
+    const auto reason = m_unopened.find(location);
+    if (reason == m_unopened.end()) return std::nullopt;
+    return Missing{location, reason->second, header.dtype, header.shape};
 }
 
 Result<Tensor> TensorReader::fromExternal(const Header& header, Bytes message) {

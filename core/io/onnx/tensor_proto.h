@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "core/base/mapped_file.h"
 #include "core/base/result.h"
@@ -21,6 +23,14 @@ class TensorReader {
     base::Result<tensor::Tensor> read(Bytes message);
     /// SparseTensorProto, as the dense tensor that it stands for.
     base::Result<tensor::Tensor> readSparse(Bytes message);
+    /// A tensor in a data file that cannot be opened: what is known of it.
+    struct Missing {
+        std::string location, reason;
+        tensor::DType dtype;
+        tensor::Shape shape;
+    };
+    /// Nothing if the data can be read, or if that is refused for another reason: read() tells.
+    std::optional<Missing> missing(Bytes message);
     Bytes nameOf(Bytes message);
     Bytes nameOfSparse(Bytes message);
 
@@ -32,11 +42,13 @@ class TensorReader {
                                          std::shared_ptr<const base::MappedFile> owner, Bytes message);
     base::Result<tensor::Tensor> fromNumbers(const Header& header, Bytes message);
     base::Result<tensor::Tensor> fromExternal(const Header& header, Bytes message);
+    base::Result<std::filesystem::path> dataPath(const Header& header, Bytes message) const;
     base::Result<std::shared_ptr<const base::MappedFile>> dataFile(const Header& header, Bytes message);
 
     Wire& m_wire;
     std::shared_ptr<const base::MappedFile> m_model;
     std::map<std::string, std::shared_ptr<const base::MappedFile>> m_dataFiles;
+    std::map<std::string, std::string> m_unopened;  ///< by location: why it cannot be opened
 };
 
 }  // namespace sonde::io::onnx

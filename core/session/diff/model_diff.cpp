@@ -5,6 +5,7 @@
 
 #include "core/analysis/measured_runs.h"
 #include "core/exec/runner.h"
+#include "core/graph/missing_data.h"
 #include "core/session/model_info.h"
 
 namespace sonde::session {
@@ -152,6 +153,7 @@ std::vector<tensor::Value> valuesForSecond(const document::Document& first, cons
 
 base::Result<ModelDiff> modelDiff(const document::Document& first, const document::Document& second,
                                   const ModelDiffRequest& request, const base::WorkContext& work) {
+    for (const document::Document* document : {&first, &second}) SONDE_TRY(graph::checkComplete(document->graph));
     ModelDiff diff;
     work.report("matching nodes");
     diff.pairs = pairOperations(*first.graph, *second.graph, request.byHand, work);

@@ -5,6 +5,7 @@
 #include "core/analysis/findings/findings.h"
 #include "core/exec/plan.h"
 #include "core/exec/runner.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
 
 namespace sonde::session {
@@ -112,6 +113,13 @@ std::vector<analysis::FileText> textsOf(const document::Document& document, cons
     return texts;
 }
 
+/// What could not be looked at for want of its data.
+void noteMissing(FindingReport& report, const graph::MissingFiles& missing) {
+    for (const graph::MissingFile& file : missing)
+        report.notes.push_back("the data file '" + file.location + "' cannot be opened, so that the values of " +
+                               file.tensorsText(3) + " were not checked");
+}
+
 /// Which of the acceptances cover nothing that is found.
 void noteUnused(FindingReport& report, const std::vector<Acceptance>& acceptances) {
     for (const Acceptance& acceptance : acceptances) {
@@ -161,7 +169,8 @@ base::Result<FindingReport> findFindings(const document::Document& document, con
                                          const FindingRequest& request, const base::WorkContext& work) {
     FindingReport report{document.graph, {}, {}, {}, {}};
     CaseRuns runs(document, request, report.notes);
-    if (!request.cases.empty()) SONDE_TRY(runs.run(work));
+    const auto complete = graph::checkComplete(document.graph);
+    if (!request.cases.empty() && complete) SONDE_TRY(runs.run(work));
     work.report("reading the weights");
     const std::vector<analysis::StoredWeight> weights = analysis::storedWeights(*document.graph, work);
     const std::vector<analysis::FileText> texts = textsOf(document, info.file);
@@ -174,9 +183,11 @@ base::Result<FindingReport> findFindings(const document::Document& document, con
     for (analysis::Finding& finding : found.all) report.findings.push_back({std::move(finding), {}});
     report.leftOut = std::move(found.leftOut);
     for (const std::string_view id : found.notChecked) report.notChecked.emplace_back(id);
+    noteMissing(report, graph::missingOf(document.graph));
+    const std::string& why = complete ? request.withoutCases : complete.error().what;
     if (!runs.observed())
         report.notes.push_back("the model was not run, so that its values were not checked" +
-                               (request.withoutCases.empty() ? std::string() : ": " + request.withoutCases));
+                               (why.empty() ? std::string() : ": " + why));
     accept(report, request.acceptances);
     noteUnused(report, request.acceptances);
     return report;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/graph/missing_data.h"
 #include "core/session/report/make_report.h"
 
 namespace sonde::session {
@@ -30,6 +31,10 @@ base::Result<void> addValues(ReportContent& content, const document::Document& d
     const FindingRequest& run = request.findings;
     if (run.cases.empty()) {
         content.valuesNote = "The model was not run: " + run.withoutCases;
+        return {};
+    }
+    if (const auto complete = graph::checkComplete(document.graph); !complete) {
+        content.valuesNote = "The model was not run: " + complete.error().what;
         return {};
     }
     work.report("running the model");

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/nearest.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
 
 namespace sonde::session {
@@ -55,6 +56,7 @@ WeightReport listWeights(std::shared_ptr<const document::Document> document) {
 base::Result<void> measureWeights(const WeightReport& report,
                                   const std::function<void(std::size_t, WeightFigures)>& take,
                                   const base::WorkContext& work, std::size_t first) {
+    SONDE_TRY(graph::checkComplete(report.document->graph));
     std::int64_t all = 0, done = 0;
     for (const WeightRow& row : report.rows) all += row.bytes;
     for (std::size_t i = 0; i < first && i < report.rows.size(); ++i) done += report.rows[i].bytes;
