@@ -121,6 +121,9 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     m_stack->addWidget(new widgets::EmptyState(QStringLiteral("output"), tr("No outputs"),
                                                tr("Run the model (F5) to see what it gives"), {}, m_stack));
     m_stack->addWidget(new widgets::TallArea(page));
+    // Below the inputs of a small window there is little room; what is lower is scrolled.
+    constexpr int kMinHeight = 64;
+    for (int i = 0; i < m_stack->count(); ++i) m_stack->widget(i)->setMinimumHeight(kMinHeight);
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);
@@ -273,7 +276,7 @@ void OutputsPanel::join(const PanelHost& host) {
 PanelInfo outputsPanel() {
     PanelInfo info{
         QStringLiteral("outputs"), QObject::tr("Outputs"),
-        QStringLiteral("output"),  PanelArea::Right,
+        QStringLiteral("output"),  PanelArea::Left,
         QStringLiteral("Alt+O"),   [](InspectorContext& context) -> Panel* { return new OutputsPanel(context); }};
     info.size = {330, 300};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<OutputsPanel&>(panel).join(host); };
