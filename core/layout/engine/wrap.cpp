@@ -21,7 +21,7 @@ constexpr struct {
     std::size_t most;
     double apart;
 } kNamedLanes[] = {{4, 32}, {8, 20}};
-constexpr double kTurn = 14;        ///< along the flow, from the cut to where a line is upright
+constexpr double kTurn = 14;        ///< along the flow, from the cut to where a line is vertical
 constexpr double kMaxTurn = 80;     ///< the same where many lines are spread
 constexpr double kGutterSide = 26;  ///< from a column to the first lane beside it
 constexpr double kCorner = 6;       ///< radius
@@ -56,7 +56,7 @@ double lean(Point from, Point to, double dy, double most) {
     return along > kNoWay ? std::clamp((to.x - from.x) / along * dy, -std::abs(most), std::abs(most)) : 0.0;
 }
 
-/// Goes on from where a part ended above, down to `to`, where it arrives upright.
+/// Goes on from where a part ended above, down to `to`, where it arrives vertically.
 void bendDown(Path& path, Point to) {
     const Point from = path.end(), control = path.points[path.points.size() - 2];
     const double half = (to.y - from.y) / 2;
@@ -93,7 +93,7 @@ struct Trunk {
     std::uint32_t upper = 0, lower = 0;  ///< columns
     bool isBack = false;
     Path above, below;            ///< its parts in them, where they were
-    double footX = 0, headX = 0;  ///< where it is upright, within its column's old place
+    double footX = 0, headX = 0;  ///< where it is vertical, within its column's old place
     std::size_t line = 0;
 };
 
@@ -335,9 +335,9 @@ class Wrapper {
 
 WrappedLayout wrapped(const BoxGraph& graph, const BoxLayout& layout, double columnHeight) {
     if (graph.direction == Direction::LeftRight) {
-        BoxLayout upright = layout;
-        transpose(upright);
-        WrappedLayout result = wrapped(transposed(graph), upright, columnHeight);
+        BoxLayout topDown = layout;
+        transpose(topDown);
+        WrappedLayout result = wrapped(transposed(graph), topDown, columnHeight);
         transpose(result.layout);
         for (WrapJump& jump : result.jumps) {
             std::swap(jump.leaves.x, jump.leaves.y);
