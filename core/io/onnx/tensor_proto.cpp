@@ -271,6 +271,8 @@ Result<std::filesystem::path> TensorReader::dataPath(const Header& header, Bytes
     if (code || std::filesystem::path(location).is_absolute() || end != folder.end()) {
         return wrong(header, "the data file '" + shown(location) + "' is outside of the model's folder", message);
     }
+    if (std::filesystem::is_directory(path, code))
+        return wrong(header, "the data file '" + shown(location) + "' is a folder", message);
     return path;
 }
 
