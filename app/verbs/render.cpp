@@ -36,12 +36,14 @@ struct RenderOptions {
     double pageScale = canvas::Paging().scale;
     std::vector<std::string> labels;
     bool unfold = false;
-    std::string wrap = "automatic";
+    std::string wrap;
 };
 
 /// From this many equal blocks in a row on they are drawn as one, as in the window.
 constexpr std::size_t kFoldFrom = 3;
 
+const std::map<std::string, layout::Wrapping> kWrappings{
+    {"automatic", layout::Wrapping::Automatic}, {"on", layout::Wrapping::On}, {"off", layout::Wrapping::Off}};
 const std::map<std::string, QPageSize::PageSizeId> kPageSizes{{"A3", QPageSize::A3},
                                                               {"A4", QPageSize::A4},
                                                               {"A5", QPageSize::A5},
@@ -78,10 +80,8 @@ base::Result<ViewState> viewFor(const RenderOptions& options, const document::Do
     if (options.weights || !stored) view.hideConstants = !options.weights;
     if (options.foldShapes || !stored) view.foldShapes = options.foldShapes;
     if (options.unfold || !stored) view.foldFrom = options.unfold ? 0 : kFoldFrom;
-    if (view.columnHeight <= 0)
-        view.wrapping = options.wrap == "on" ? layout::Wrapping::On : layout::Wrapping::Automatic;
-    if (options.wrap == "off") {
-        view.wrapping = layout::Wrapping::Off;
+    if (!options.wrap.empty()) {
+        view.wrapping = kWrappings.at(options.wrap);
         view.columnHeight = 0;
     }
     if (!options.direction.empty())
@@ -190,9 +190,8 @@ Verb renderVerb() {
                 command
                     .add_option("--wrap", options->wrap,
                                 "Draw a long flow in columns: automatic (a picture that would be more than 3 times as "
-                                "long as wide), on or off")
-                    ->check(CLI::IsMember({"automatic", "on", "off"}))
-                    ->capture_default_str();
+                                "long as wide), on or off; else as the session shows it, or off")
+                    ->check(CLI::IsMember({"automatic", "on", "off"}));
                 command
                     .add_option("--pages", options->pages,
                                 "PDF on as many pages as needed, of size A3, A4, A5, Letter or Legal")

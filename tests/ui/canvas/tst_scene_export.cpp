@@ -173,8 +173,7 @@ void TestSceneExport::theVerbWritesTheSameBytes() {
     for (const char* ending : {"svg", "pdf", "dot", "json"}) {
         const QString path = m_folder.filePath(QStringLiteral("verb.") + QLatin1String(ending));
         QProcess process;
-        process.start(SONDE_BINARY_DIR "/sonde",
-                      {"render", "zoo:resnet18", "--depth", "1", "--wrap", "off", "-o", path});
+        process.start(SONDE_BINARY_DIR "/sonde", {"render", "zoo:resnet18", "--depth", "1", "-o", path});
         QVERIFY(process.waitForFinished(30000));
         QCOMPARE(process.exitCode(), 0);
         QFile file(path);
