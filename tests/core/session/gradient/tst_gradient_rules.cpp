@@ -134,7 +134,7 @@ static void addOnnxRows(const std::function<void(const char*, Case)>& row) {
               {{"group", std::int64_t{2}}, {"dilations", Dims{2}}, {"strides", Dims{3}}}));
     row("Conv, strides that leave a rest",
         plain("Conv", 11, {{2, 2, 7, 6}, {3, 2, 3, 2}, {3}}, {{"strides", Dims{3, 2}}, {"pads", Dims{1, 1, 0, 1}}}));
-    row("Conv, SAME_LOWER", plain("Conv", 11, {{1, 2, 6, 5}, {2, 2, 2, 3}},
+    row("Conv, SAME_LOWER", plain("Conv", 11, {{1, 2, 6, 5}, {2, 2, 2, 2}},
                                   {{"auto_pad", std::string("SAME_LOWER")}, {"strides", Dims{2, 2}}}));
     row("Conv by depth",
         plain("Conv", 11, {{1, 4, 5}, {4, 1, 3}}, {{"group", std::int64_t{4}}, {"dilations", Dims{2}}}));
@@ -150,6 +150,10 @@ static void addOnnxRows(const std::function<void(const char*, Case)>& row) {
                        const Argument axis = Argument::of(Value(Tensor::scalar<std::int64_t>(1)));
                        return onnx(net, "CumSum", 14, {on(xs[0]), axis}, {{"exclusive", std::int64_t{1}}});
                    }});
+    row("CumProd, reverse", {{{2, 4}}, [](SmallNet& net, const Nodes& xs) {
+                                 const Argument axis = Argument::of(Value(Tensor::scalar<std::int64_t>(1)));
+                                 return onnx(net, "CumProd", 26, {on(xs[0]), axis}, {{"reverse", std::int64_t{1}}});
+                             }});
     for (const char* reduction : {"none", "add"})
         row(qPrintable(QString("ScatterElements %1").arg(reduction)),
             {{{3, 2}, {2, 2}}, [=](SmallNet& net, const Nodes& xs) {
