@@ -21,6 +21,31 @@ NAMES = [b"[PAD]\n[UNK]\nthe\n##ing\n", b"<s>\n\xe2\x96\x81the\nt\n</s>", b"\xc4
 CHOICES = [b'[{"name": "y", "form": "classes", "labels": "l.txt", "options": "top=3,sample=1"}]', b"a=boxes:xyxy,normalised,score=4,class=5+",
            b'[{"name": "d", "form": "boxes", "vocabulary": "v.txt", "options": "cxcywh,pixels,transposed,first=1,score=s,class=none,threshold=0.25"}]',
            b"auto:rows,yxyx", b"cat\ndog\n"]
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+WORDS = {"type": "WordLevel", "unk_token": "u", "vocab": {"u": 0, "a": 1, "\u2581a": 2}}
+TOKENIZERS = [
+    {"added_tokens": [{"id": 9, "content": "<s>", "lstrip": True, "rstrip": True, "single_word": True, "normalized": True, "special": True}],
+     "pre_tokenizer": BYTES, "decoder": BYTES, "post_processor": {"type": "RobertaProcessing", "cls": ["<s>", 9], "sep": ["<s>", 9]},
+     "padding": {"direction": "Left", "pad_id": 9, "pad_token": "<s>"}, "truncation": {"direction": "Left"},
+     "model": {"type": "BPE", "vocab": {"H": 1, "e": 2, "l": 3, "He": 4, "ll": 5, "Hell": 6}, "merges": ["H e", "l l", ["He", "ll"]]}},
+    {"normalizer": {"type": "BertNormalizer", "lowercase": True, "strip_accents": None}, "pre_tokenizer": {"type": "BertPreTokenizer"},
+     "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "C", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 1}}],
+                        "special_tokens": {"C": {"id": "C", "ids": [7]}}},
+     "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+     "model": {"type": "WordPiece", "unk_token": "[UNK]", "max_input_chars_per_word": 9, "vocab": {"[UNK]": 0, "w": 1, "##or": 2, "##l": 3, "##d": 4}}},
+    {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "StripAccents"}, {"type": "Lowercase"}, {"type": "Strip"},
+                    {"type": "Prepend", "prepend": "\u2581"}, {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}]},
+     "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"Regex": "\u2581"}, "content": " "}, {"type": "ByteFallback"},
+                 {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}, {"type": "BPEDecoder", "suffix": "</w>"}]},
+     "model": {"type": "BPE", "unk_token": "u", "fuse_unk": True, "byte_fallback": True, "continuing_subword_prefix": "", "end_of_word_suffix": "</w>",
+               "ignore_merges": True, "vocab": {"u": 0, "a": 1, "<0xC3>": 2, "d</w>": 3}, "merges": []}},
+    {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Punctuation", "behavior": "MergedWithNext"},
+                       {"type": "Digits", "individual_digits": True}, {"type": "Split", "behavior": "Contiguous", "invert": True,
+                        "pattern": {"Regex": "(?i:a)|\\p{N}{1,3}|\\s+(?!\\S)|\\s+"}}, {"type": "Metaspace", "replacement": "\u2581"}]},
+     "decoder": {"type": "Metaspace", "replacement": "\u2581"}, "model": WORDS},
+    {"pre_tokenizer": {"type": "Whitespace"}, "model": WORDS}]
+VOCABULARIES = [b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nhe\n##ll\n##o\n", b"<unk>\na\nb\n \n", b"hello\nworld\n,\n<unk>\n", b'["a", "b", "\\n"]',
+                b'{"a": 5, "b": 7}', b"a\nb\n\0ab,16,plain,words,cased"]
 NODE = {"name": "fc", "qualname": "fc", "identity": "fc\tfc"}
 SESSION = {
     "format": "sonde-session", "version": 1,
@@ -109,6 +134,10 @@ def main(models, out):
         put(out / "name_lines", text)
     for text in CHOICES:
         put(out / "output_choices", text)
+    for tokenizer in TOKENIZERS:
+        put(out / "tokenizer", json.dumps(tokenizer).encode())
+    for vocabulary in VOCABULARIES:
+        put(out / "tokenizer", vocabulary)
     put(out / "session_file", json.dumps(SESSION).encode())
     for key in SESSION:
         put(out / "session_file", json.dumps({k: SESSION[k] for k in ("format", "version", "model", key)}).encode())
