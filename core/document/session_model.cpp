@@ -1,13 +1,12 @@
 #include "core/document/session_model.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/mapped_file.h"
 #include "core/document/format_plugin.h"
 #include "core/document/sha256.h"
-#include "core/io/inputs/data_files.h"
-#include "core/io/inputs/inputs.h"
-#include "core/io/inputs/npz_inputs.h"
+#include "core/io/inputs/named_files.h"
 
 namespace sonde::document {
 
@@ -29,14 +28,15 @@ bool isFile(const fs::path& path) {
     return fs::is_regular_file(path, ignored);
 }
 
-/// "a.npz#key" → ("a.npz", "#key"); what is no file is left alone.
-std::optional<std::pair<std::string, std::string>> fileOfItem(const std::string& item) {
-    if (item.empty()) return std::nullopt;
-    const io::ItemKind kind = io::kindOfItem(item);
-    if (kind != io::ItemKind::File && kind != io::ItemKind::Archive) return std::nullopt;
-    const std::size_t end =
-        (kind == io::ItemKind::Archive ? io::splitArchiveItem(item) : io::splitDataItem(item)).first.size();
-    return std::pair(item.substr(0, end), item.substr(end));
+/// An item with each of its paths as `change` has it.
+std::string withPaths(const std::string& item, const std::function<std::string(const std::string&)>& change) {
+    std::string text;
+    std::size_t done = 0;
+    for (const auto& [begin, size] : io::pathsInItem(item)) {
+        text += item.substr(done, begin - done) + change(item.substr(begin, size));
+        done = begin + size;
+    }
+    return text + item.substr(done);
 }
 
 std::string modelHint(std::string_view rest) { return "--model FILE opens the session with " + std::string(rest); }
@@ -117,21 +117,22 @@ std::string storedPath(const fs::path& path, const fs::path& folder) {
 
 std::string storedItem(const std::string& item, const fs::path& folder) {
     if (item.starts_with('@')) return '@' + storedPath(item.substr(1), folder);
-    const auto file = fileOfItem(item);
-    return file ? storedPath(file->first, folder) + file->second : item;
+    return withPaths(item, [&folder](const std::string& path) { return storedPath(path, folder); });
 }
 
 std::string itemOf(const std::string& stored, const fs::path& folder) {
     if (stored.starts_with('@')) return '@' + fileIn(stored.substr(1), folder).string();
-    const auto file = fileOfItem(stored);
-    return file ? fileIn(file->first, folder).string() + file->second : stored;
+    return withPaths(stored, [&folder](const std::string& path) { return fileIn(path, folder).string(); });
 }
 
 base::Result<void> checkItem(const OpenedSession& session, const std::string& item) {
     if (session.allowsOutside) return {};
-    const auto file = fileOfItem(item);
     const bool isList = item.starts_with('@');
-    if (!isList && (!file || isInFolder(fileIn(file->first, session.folder), session.folder))) return {};
+    const auto paths = io::pathsInItem(item);
+    const bool isInside = std::ranges::all_of(paths, [&](const auto& place) {
+        return isInFolder(fileIn(item.substr(place.first, place.second), session.folder), session.folder);
+    });
+    if (!isList && isInside) return {};
     return base::unreadable(
         (isList ? "the session names a list of further files: " : "the session names a file outside of its folder: ") +
             item.substr(0, io::SessionFile::kMaxName),

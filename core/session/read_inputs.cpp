@@ -6,6 +6,7 @@
 #include "core/document/input_infos.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/npz_inputs.h"
+#include "core/io/inputs/text_input.h"
 
 namespace sonde::session {
 namespace {
@@ -64,13 +65,16 @@ void fill(std::vector<Input>& inputs, const ArchiveChoice& archive, const std::v
     }
 }
 
-/// What nobody chose has the sizes of what somebody did: a mask the batch of the image.
+/// What nobody chose has the sizes of what somebody did: a mask the batch of the image, or what goes with a text.
 void resizeDefaults(std::vector<Input>& inputs, std::vector<io::InputInfo> infos,
                     const std::vector<tensor::Value>& values) {
+    std::vector<std::string> texts;
+    for (const Input& input : inputs) texts.push_back(input.isDefault ? std::string() : input.spec.source);
+    io::fillFromText(texts, infos);
     io::agreeOnSymbols(infos, values);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (!inputs[i].isDefault) continue;
-        InputSpec spec = defaultSpec(document::usualType(infos[i]));
+        InputSpec spec = texts[i].empty() ? defaultSpec(document::usualType(infos[i])) : InputSpec{texts[i], {}};
         if (spec != inputs[i].spec) setSpec(inputs[i], std::move(spec));
     }
 }

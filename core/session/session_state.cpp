@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/io/image/image.h"
+#include "core/io/inputs/text_item.h"
 #include "core/session/outputs/choice.h"
 
 namespace sonde::session {
@@ -39,15 +40,13 @@ std::string changedItems(const document::Document& document, const std::string& 
                          const std::function<std::string(const std::string&)>& change) {
     if (spec.starts_with('@')) return change(spec);
     std::string text;
-    for (std::size_t begin = 0; begin <= spec.size();) {
-        const std::size_t end = std::min(spec.find(';', begin), spec.size());
-        const std::string item = spec.substr(begin, end - begin);
+    for (const std::string_view each : io::splitSpecification(spec)) {
+        const std::string item(each);
         std::size_t name = 0;  // the longest that fits, with its colon
         for (const document::NamedNode& input : document.inputs)
             if (item.size() > input.name.size() && item.starts_with(input.name) && item[input.name.size()] == ':')
                 name = std::max(name, input.name.size() + 1);
-        text += (begin > 0 ? ";" : "") + item.substr(0, name) + change(item.substr(name));
-        begin = end + 1;
+        text += (text.empty() ? "" : ";") + item.substr(0, name) + change(item.substr(name));
     }
     return text;
 }
@@ -229,9 +228,8 @@ void restoreWatches(Session& session, const SessionFile& file, std::vector<std::
 std::vector<SessionFile::Input> rowsOf(const document::Document& document, const SessionFile& file) {
     if (file.inputData.empty()) return file.inputs;
     std::vector<SessionFile::Input> rows;
-    for (std::size_t begin = 0; begin <= file.inputData.size();) {
-        const std::size_t end = std::min(file.inputData.find(';', begin), file.inputData.size());
-        const std::string item = file.inputData.substr(begin, end - begin);
+    for (const std::string_view each : io::splitSpecification(file.inputData)) {
+        const std::string item(each);
         const document::NamedNode* named = nullptr;
         for (const document::NamedNode& input : document.inputs)
             if (item.starts_with(input.name + ':') && (!named || input.name.size() > named->name.size()))
@@ -240,7 +238,6 @@ std::vector<SessionFile::Input> rowsOf(const document::Document& document, const
         else
             for (const document::NamedNode& input : document.inputs)
                 rows.push_back({input.name, item, file.inputPreset, true});
-        begin = end + 1;
     }
     return rows;
 }

@@ -65,22 +65,31 @@ const DataFileKind* kindBySuffix(std::string_view path) {
 }  // namespace
 
 std::span<const DataFileKind> dataFileKinds() {
-    static const std::vector<DataFileKind> kinds{arrayKind(), imageKind(), recordingKind(), tableKind()};
+    static const std::vector<DataFileKind> kinds{arrayKind(), imageKind(), recordingKind(), tableKind(), textKind()};
     return kinds;
 }
 
 const DataFileKind* dataFileKindOf(std::string_view path, std::span<const std::byte> head) {
     for (const DataFileKind& kind : dataFileKinds())
         if (kind.isBegunBy && kind.isBegunBy(head)) return &kind;
-    return kindBySuffix(path);
+    const DataFileKind* const kind = kindBySuffix(path);
+    return kind && !kind->needsPart ? kind : nullptr;
 }
 
-bool isNamedAsData(std::string_view path) { return suffixOf(path) == ".npz" || kindBySuffix(path) != nullptr; }
+const DataFileKind* partedFileKindOf(std::string_view path) {
+    const DataFileKind* const kind = kindBySuffix(path);
+    return kind && kind->needsPart ? kind : nullptr;
+}
+
+bool isNamedAsData(std::string_view path) {
+    const DataFileKind* const kind = kindBySuffix(path);
+    return suffixOf(path) == ".npz" || (kind && !kind->needsPart);
+}
 
 std::vector<std::string_view> dataFileSuffixes() {
     std::vector<std::string_view> suffixes{".npz"};
     for (const DataFileKind& kind : dataFileKinds())
-        suffixes.insert(suffixes.end(), kind.suffixes.begin(), kind.suffixes.end());
+        if (!kind.needsPart) suffixes.insert(suffixes.end(), kind.suffixes.begin(), kind.suffixes.end());
     return suffixes;
 }
 

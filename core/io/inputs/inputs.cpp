@@ -12,6 +12,8 @@
 #include "core/io/inputs/literal.h"
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/inputs/random_input.h"
+#include "core/io/inputs/text_input.h"
+#include "core/io/inputs/text_item.h"
 
 namespace sonde::io {
 
@@ -67,8 +69,9 @@ Result<Value> fileValue(std::string_view item, const InputInfo& input, const Inp
     DataFile data;
     std::tie(data.path, data.part) = splitDataItem(item);
     SONDE_ASSIGN(data.file, base::MappedFile::open(data.path));
-    const DataFileKind* const kind =
+    const DataFileKind* kind =
         dataFileKindOf(data.path, data.file->window(0, std::min<std::size_t>(data.file->sizeBytes(), 4096)));
+    if (!kind) kind = partedFileKindOf(data.path);
     if (!kind) return usageError("the file is of no kind that an input is read from", data.path, dataFileFormats());
     SONDE_ASSIGN(Tensor tensor, kind->read(data, input, options.image, note));
     SONDE_ASSIGN(tensor, repeated(tensor, options.repeat));
@@ -99,6 +102,10 @@ Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t
                       std::string& note) {
     const ItemKind kind = kindOfItem(item);
     if (kind == ItemKind::Literal) return literalValue(item, input);
+    if (isTextItem(item)) {
+        SONDE_ASSIGN(Tensor ids, textItemTensor(item, input, note));
+        return fitted(std::move(ids), input, "the text");
+    }
     if (kind == ItemKind::Archive) return archiveValue(item, input, options.hasDefault, note);
     if (kind == ItemKind::File && isWord(item)) return notAValue(item, input);
     if (input.type.kind && !input.type.isTensor()) {
@@ -165,17 +172,23 @@ bool namesOther(std::string_view item) {
     const std::size_t colon = item.find(':');
     if (colon == std::string_view::npos || colon == 0 || kindOfItem(item) == ItemKind::Literal) return false;
     std::error_code ignored;
+    // In a text, and behind the '#' of a file, a colon is no end of a name.
+    if (isTextItem(item) || (givesText(item) && item.find('#') < colon)) return false;
     return item.front() != '#' && item.substr(0, colon).find_first_of("/\\") == std::string_view::npos &&
            !std::filesystem::exists(item, ignored);
 }
 
+Result<Sources> allGiven(Sources sources, const std::vector<InputInfo>& inputs,
+                         const std::vector<std::string_view>& items) {
+    const auto missing = std::ranges::find_if(sources.items, &std::string::empty);
+    if (missing == sources.items.end()) return sources;
+    return usageError(
+        "no value for input '" + inputs[static_cast<std::size_t>(missing - sources.items.begin())].name + "'", {},
+        sources.lacking ? sources.lacking->hint : namesAndData(inputs, items));
+}
+
 Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& inputs, const InputOptions& options) {
-    std::vector<std::string_view> items;
-    for (std::string_view rest = text; !rest.empty();) {
-        const std::size_t semicolon = rest.find(';');
-        if (!rest.substr(0, semicolon).empty()) items.push_back(rest.substr(0, semicolon));
-        rest = semicolon == std::string_view::npos ? std::string_view() : rest.substr(semicolon + 1);
-    }
+    const std::vector<std::string_view> items = splitSpecification(text);
     Sources sources;
     sources.items.resize(inputs.size());
     if (text.empty()) {
@@ -191,6 +204,12 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
         if (item.starts_with('#') || inputs.size() == 1) {
             std::ranges::fill(sources.items, std::string(item));
             return sources;
+        }
+        const auto target = givesText(item) ? inputOfText(inputs) : std::nullopt;
+        if (target) {
+            sources.items[*target] = item;
+            fillFromText(sources.items, inputs);
+            return allGiven(std::move(sources), inputs, items);
         }
     }
     for (std::string_view item : items) {
@@ -221,11 +240,8 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
         if (named[i].empty() || kindOfItem(named[i]) != ItemKind::Archive) continue;
         SONDE_TRY(fillFrom(named[i], i, sources, inputs, options));
     }
-    const auto missing = std::ranges::find_if(sources.items, &std::string::empty);
-    if (missing == sources.items.end()) return sources;
-    return usageError(
-        "no value for input '" + inputs[static_cast<std::size_t>(missing - sources.items.begin())].name + "'", {},
-        sources.lacking ? sources.lacking->hint : namesAndData(inputs, items));
+    fillFromText(sources.items, inputs);
+    return allGiven(std::move(sources), inputs, items);
 }
 
 /// How much of its shape a value takes from the input: nothing, the dimensions after those that are given, all.
@@ -270,8 +286,9 @@ InputOptions ofCase(const InputOptions& options, std::size_t index) {
 ItemKind kindOfItem(std::string_view item) {
     if (item == "#zeros") return ItemKind::Zeros;
     if (item.starts_with('#')) return ItemKind::Random;
-    if (isLiteral(item)) return ItemKind::Literal;
-    return splitArchiveItem(item).first.ends_with(".npz") ? ItemKind::Archive : ItemKind::File;
+    if (isLiteral(item) && !isTextItem(item)) return ItemKind::Literal;
+    const bool isArchive = !isTextItem(item) && splitArchiveItem(item).first.ends_with(".npz");
+    return isArchive ? ItemKind::Archive : ItemKind::File;
 }
 
 std::string defaultItem(const InputInfo& input) {

@@ -1,15 +1,29 @@
 #include "core/io/inputs/named_files.h"
 
-#include <algorithm>
 #include <fstream>
 #include <string>
+
+#include "core/io/inputs/data_files.h"
+#include "core/io/inputs/inputs.h"
+#include "core/io/inputs/npz_inputs.h"
+#include "core/io/inputs/text_input.h"
+#include "core/io/inputs/text_item.h"
 
 namespace sonde::io {
 
 namespace {
 
+/// Of a text the file of its tokenizer, which stands behind '#'.
+void addTokenizer(std::string_view item, std::vector<std::filesystem::path>& paths) {
+    for (std::size_t hash = item.find('#'); hash != std::string_view::npos; hash = item.find('#', hash + 1)) {
+        const std::string_view part = item.substr(hash + 1);
+        paths.emplace_back(part.substr(0, tokenizerPathBytes(part)));
+    }
+}
+
 /// "x:a.npz#key": the item itself, what stands behind one of its colons, and each without what follows a '#'.
 void addItem(std::string_view item, std::vector<std::filesystem::path>& paths) {
+    addTokenizer(item, paths);
     for (std::string_view rest = item; !rest.empty();) {
         for (std::size_t end = rest.size(); end != std::string_view::npos && end > 0; end = rest.rfind('#', end - 1))
             paths.emplace_back(rest.substr(0, end));
@@ -19,11 +33,7 @@ void addItem(std::string_view item, std::vector<std::filesystem::path>& paths) {
 }
 
 void addItems(std::string_view text, std::vector<std::filesystem::path>& paths) {
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(';'), text.size());
-        addItem(text.substr(0, end), paths);
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
+    for (const std::string_view item : splitSpecification(text)) addItem(item, paths);
 }
 
 }  // namespace
@@ -42,6 +52,22 @@ std::vector<std::filesystem::path> filesNamedIn(std::string_view spec) {
         line.resize(line.find_last_not_of(" \t\r") + 1);
         addItems(line, paths);
     }
+    return paths;
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> pathsInItem(std::string_view item) {
+    if (item.empty()) return {};
+    std::vector<std::pair<std::size_t, std::size_t>> paths;
+    std::size_t part = item.size();  // where that of a tokenizer begins
+    const ItemKind kind = kindOfItem(item);
+    if (isTextItem(item)) {
+        const auto typed = parseTextItem(item);
+        part = item.size() - (typed ? typed->part.size() : 0);
+    } else if (kind == ItemKind::File || kind == ItemKind::Archive) {
+        paths.emplace_back(0, (kind == ItemKind::Archive ? splitArchiveItem(item) : splitDataItem(item)).first.size());
+        if (givesText(item)) part = paths.back().second + 1;
+    }
+    if (part < item.size()) paths.emplace_back(part, tokenizerPathBytes(item.substr(part)));
     return paths;
 }
 

@@ -186,7 +186,7 @@ void TestDataFiles::refusals_data() {
     row("a cut header", "a.wav", sound.left(20), "the recording cannot be read");
     row("no samples", "a.wav", wave(1, 8000, {}), "the recording has no samples");
     row("not a recording", "a.wav", "hello", "the recording cannot be read");
-    row("another kind", "a.txt", "hello", "the file is of no kind that an input is read from");
+    row("another kind", "a.bin", "hello", "the file is of no kind that an input is read from");
     row("behind the end", "a.wav#,9", sound, "the recording has 3 samples: none from 9");
     row("no number", "a.wav#fast", sound, "'fast' is no count of samples");
     row("too many", "a.wav#1,2,3,4", sound, "is no part of a recording");
