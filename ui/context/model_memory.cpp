@@ -1,5 +1,6 @@
 #include "ui/context/model_memory.h"
 
+#include "core/io/inputs/text_input.h"
 #include "core/session/session_state.h"
 #include "ui/context/canvases.h"
 #include "ui/context/comparison.h"
@@ -93,6 +94,8 @@ void ModelMemory::keep() {
         else if (bookmark.scope.valid()) state.bookmarkedScopes.push_back(bookmark.scope);
     }
     for (const session::Input& input : session.inputs().all()) {
+        // What goes with the text of another input follows it again.
+        if (input.isDefault && io::givesText(input.spec.source)) continue;
         // What a comparison gave is not the user's choice.
         const session::InputSpec& kept = input.before ? *input.before : input.spec;
         if (!input.before || !kept.source.empty())

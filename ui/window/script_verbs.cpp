@@ -13,8 +13,10 @@
 #include <QRegularExpression>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/io/image/image.h"
+#include "core/io/inputs/named_files.h"
 #include "core/session/output_check.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/context/second_model.h"
@@ -41,6 +43,19 @@ namespace {
 
 QString firstWord(const QString& text) { return text.section(QRegularExpression(QStringLiteral("\\s+")), 0, 0); }
 QString afterFirstWord(const QString& text) { return text.mid(firstWord(text).size()).trimmed(); }
+
+/// An item of an input with its files, such as a text and its tokenizer.
+QString withFiles(const QString& item, const std::function<QString(const QString&)>& change) {
+    const std::string given = item.toStdString();
+    std::string made;
+    std::size_t done = 0;
+    for (const auto& [begin, size] : io::pathsInItem(given)) {
+        made +=
+            given.substr(done, begin - done) + change(QString::fromStdString(given.substr(begin, size))).toStdString();
+        done = begin + size;
+    }
+    return QString::fromStdString(made + given.substr(done));
+}
 
 std::string sizeText(QSize size) {
     return QStringLiteral("at least %1x%2").arg(size.width()).arg(size.height()).toStdString();
@@ -163,7 +178,7 @@ Result<void> ScriptVerbs::giveInput(const QString& rest) {
         spec.image.preset = preset;
         spec.source = spec.source.section(QLatin1Char(' '), 0, -2).trimmed();
     }
-    if (spec.isFile()) spec.source = inFolder(spec.source);
+    spec.source = withFiles(spec.source, [this](const QString& path) { return inFolder(path); });
     m_window.context().inputs().setSpec(name, spec);
     m_awaitedInput = name;
     return {};

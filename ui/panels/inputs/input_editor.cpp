@@ -6,9 +6,11 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGridLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QRegularExpression>
 #include <QSignalBlocker>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -17,6 +19,8 @@
 #include "core/io/image/image.h"
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/inputs.h"
+#include "core/io/inputs/text_input.h"
+#include "core/io/inputs/text_item.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/inputs.h"
 #include "ui/context/open_model.h"
@@ -52,14 +56,35 @@ QString valueFilePatterns() {
     return patterns.join(QLatin1Char(' '));
 }
 
+/// A list of tokens, with each id in the line of its token.
+QString unbroken(QString note) {
+    static const QRegularExpression id(QStringLiteral("(?<=[:·] )(\\d+) "),
+                                       QRegularExpression::UseUnicodePropertiesOption);
+    return note.replace(id, QStringLiteral("\\1") + QChar(QChar::Nbsp));
+}
+
+bool isTextSource(const QString& source) { return io::isTextItem(source.toStdString()); }
+
+/// The text of an item and what stands behind it; empty ones of another item.
+io::TextItem textIn(const QString& source) {
+    auto item = io::parseTextItem(source.toStdString());
+    return item ? std::move(*item) : io::TextItem{};
+}
+
+QString textSource(const QString& text, const QString& part) {
+    return context::text(io::textItemOf(text.toStdString(), part.toStdString()));
+}
+
 }  // namespace
 
 InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, const QString& inputName, QWidget* parent)
     : QFrame(parent), m_opened(opened), m_inputs(inputs), m_name(inputName), m_grid(new QGridLayout(this)),
       m_type(new widgets::ElidedLabel), m_mode(new QComboBox), m_source(new QLineEdit),
       m_browse(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a file"), this)),
-      m_number(new widgets::NumberField), m_flag(new QCheckBox), m_imageRow(new QWidget),
-      m_resize(new QCheckBox(tr("Resize to input"))), m_preset(new QComboBox), m_state(new QLabel) {
+      m_number(new widgets::NumberField), m_flag(new QCheckBox), m_textRow(new QWidget), m_tokenizer(new QLineEdit),
+      m_chooseTokenizer(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a tokenizer file"), this)),
+      m_imageRow(new QWidget), m_resize(new QCheckBox(tr("Resize to input"))), m_preset(new QComboBox),
+      m_state(new QLabel) {
     setObjectName(QStringLiteral("input.") + inputName);
     setAcceptDrops(true);
     auto* name = new widgets::ElidedLabel(inputName);
@@ -68,10 +93,7 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
     name->setFont(bold);
     m_type->setColorRole(theme::ColorRole::MutedText);
     if (const ModelInput* input = m_inputs.find(inputName)) m_field = context::numberFieldOf(input->type);
-    const QString numbers = m_field == context::NumberField::Number ? tr("Number")
-                            : m_field == context::NumberField::Flag ? tr("Bool")
-                                                                    : tr("Numbers");
-    m_mode->addItems({tr("File"), tr("Random"), tr("Zeros"), numbers, tr("No value")});
+    addModes();
     m_mode->setSizeAdjustPolicy(QComboBox::AdjustToContents);  // "Test case 12" is longer than what it begins with
     m_mode->setToolTip(tr("Source of the value"));
     m_mode->setAccessibleName(tr("Source of input %1").arg(inputName));
@@ -92,6 +114,7 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
     m_state->setTextFormat(Qt::PlainText);
     m_state->setTextInteractionFlags(Qt::TextSelectableByMouse);
 
+    addTextRow();
     auto* imageColumn = new QVBoxLayout(m_imageRow);
     imageColumn->setContentsMargins(0, 0, 0, 0);
     imageColumn->setSpacing(theme::kTight);
@@ -105,12 +128,16 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
     m_grid->addLayout(head, 0, 0, 1, 3);
     head->addWidget(name);
     head->addWidget(m_type);
-    m_grid->addWidget(m_imageRow, 3, 0, 1, 3);
-    m_grid->addWidget(m_state, 4, 0, 1, 3);
-    arrange(false);
+    arrange(false);  // first: Tab goes through them in the order in which they are added
+    m_grid->addWidget(m_textRow, 3, 0, 1, 3);
+    m_grid->addWidget(m_imageRow, 4, 0, 1, 3);
+    m_grid->addWidget(m_state, 5, 0, 1, 3);
 
     connect(m_mode, &QComboBox::activated, this, &InputEditor::chooseMode);
     connect(m_source, &QLineEdit::editingFinished, this, &InputEditor::commit);
+    connect(m_source, &QLineEdit::textEdited, this, [this] {
+        if (chosenMode() == Text) Q_EMIT numberTyped();
+    });
     // What is no number, or too large for one, is refused where it is read: the field and the run must not differ.
     connect(m_number, &widgets::NumberField::editingFinished, this, [this] {
         if (m_number->isModified()) give(m_number->number());
@@ -124,6 +151,39 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
     connect(m_resize, &QCheckBox::clicked, this, &InputEditor::commit);
     setFocusProxy(m_mode);
     refresh();
+}
+
+/// Each choice has its mode, since not every input is offered all of them.
+void InputEditor::addModes() {
+    const QString numbers = m_field == context::NumberField::Number ? tr("Number")
+                            : m_field == context::NumberField::Flag ? tr("Bool")
+                                                                    : tr("Numbers");
+    m_mode->addItem(tr("File"), File);
+    m_mode->addItem(tr("Random"), Random);
+    m_mode->addItem(tr("Zeros"), Zeros);
+    m_mode->addItem(numbers, Numbers);
+    const ModelInput* const input = m_inputs.find(m_name);
+    if (input && m_field == context::NumberField::List && io::takesText(input->type)) m_mode->addItem(tr("Text"), Text);
+    m_mode->addItem(tr("No value"), None);
+}
+
+InputEditor::Mode InputEditor::chosenMode() const { return static_cast<Mode>(m_mode->currentData().toInt()); }
+
+void InputEditor::addTextRow() {
+    m_tokenizer->setObjectName(QStringLiteral("tokenizer"));
+    m_tokenizer->setAccessibleName(tr("Tokenizer of input %1").arg(m_name));
+    m_tokenizer->setPlaceholderText(tr("tokenizer.json or vocab.txt"));
+    m_tokenizer->setToolTip(tr(
+        "File that makes tokens of the text; behind it a length, as in vocab.txt,128, or \"plain\" for no special tokens"));
+    auto* row = new QHBoxLayout(m_textRow);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(theme::kTight);
+    auto* label = new QLabel(tr("Tokenizer"));
+    row->addWidget(label);
+    row->addWidget(m_tokenizer, 1);
+    row->addWidget(m_chooseTokenizer);
+    connect(m_tokenizer, &QLineEdit::editingFinished, this, &InputEditor::commit);
+    connect(m_chooseTokenizer, &QToolButton::clicked, this, &InputEditor::browseTokenizer);
 }
 
 /// In a narrow panel the specification has a line of its own, else it would be a few letters wide.
@@ -153,22 +213,30 @@ void InputEditor::refresh() {
     const Mode given = modeOf(*input);
     if (given != None) m_emptied.reset();
     const Mode mode = m_emptied.value_or(given);
-    if (m_mode->count() > TestCase) m_mode->removeItem(TestCase);
-    if (mode == TestCase) m_mode->addItem(input->note.isEmpty() ? tr("Values") : input->note);
-    m_mode->setCurrentIndex(mode);
+    if (const int last = m_mode->findData(TestCase); last >= 0) m_mode->removeItem(last);
+    if (mode == TestCase) m_mode->addItem(input->note.isEmpty() ? tr("Values") : input->note, TestCase);
+    // Of an input that no text fits a text is refused; its field is that of a file.
+    m_mode->setCurrentIndex(std::max(0, m_mode->findData(mode)));
     m_number->setIntegral(input->type.kind == tensor::ValueKind::Int || tensor::isInteger(input->type.dtype));
     const QWidget* const field = m_emptied ? m_emptiedField : fieldOf(mode);
     for (QWidget* each : std::initializer_list<QWidget*>{m_source, m_number, m_flag}) each->setVisible(each == field);
     if (given == Numbers && !(m_number->hasFocus() && m_number->isModified())) m_number->setNumber(source);
     m_flag->setChecked(source == QLatin1String("true") || source == QLatin1String("1"));
     m_flag->setText(m_flag->isChecked() ? tr("true") : tr("false"));
+    const bool isText = chosenMode() == Text;
     m_source->setPlaceholderText(mode == Numbers ? tr("[1,2,3] or [[1,2],[3,4]]")
+                                 : isText        ? tr("Text")
                                                  : tr("image, .npy, .npz, .wav, .csv or #rand(0,1)"));
-    if (!m_source->hasFocus() || !m_source->isModified()) m_source->setText(source);
+    if (!m_source->hasFocus() || !m_source->isModified())
+        m_source->setText(isText ? context::text(textIn(source).text) : source);
+    if (!m_tokenizer->hasFocus() || !m_tokenizer->isModified())
+        m_tokenizer->setText(isText ? context::text(textIn(source).part) : QString());
+    m_textRow->setVisible(isText);
     if (mode != File && !m_source->hasFocus()) m_source->setCursorPosition(0);  // a path tells most at its end
     m_source->setToolTip(source);
     m_source->setEnabled(mode != None);
     m_browse->setEnabled(true);
+    m_browse->setVisible(!isText);
     m_imageRow->setVisible(mode == File && mayBePicture(source));
     m_resize->setChecked(input->spec.image.resize);
     m_preset->setCurrentIndex(std::max(0, m_preset->findData(input->spec.image.preset)));
@@ -178,6 +246,7 @@ void InputEditor::refresh() {
 InputEditor::Mode InputEditor::modeOf(const ModelInput& input) const {
     const QString& source = input.spec.source;
     if (source.isEmpty()) return input.value ? TestCase : None;
+    if (isTextSource(source)) return Text;
     if (source == QLatin1String("#zeros") || source.startsWith(QLatin1String("#rand(0,0,")) ||
         source == QLatin1String("#rand(0,0)"))
         return Zeros;
@@ -208,7 +277,9 @@ void InputEditor::showState(const ModelInput& input) {
         role = theme::ColorRole::Error;
     } else {
         if (input.isRequired) lines << tr("Shape inferred from layers");
-        if (!input.note.isEmpty() && modeOf(input) != TestCase) lines << tr("Note: %1").arg(input.note);
+        const Mode mode = modeOf(input);
+        if (!input.note.isEmpty() && mode != TestCase)
+            lines << (mode == Text ? unbroken(input.note) : tr("Note: %1").arg(input.note));
         if (input.value) lines << tr("Given: %1").arg(models::shown(input.value->typeText()));
     }
     const QString state = lines.join(QLatin1Char('\n'));
@@ -221,7 +292,8 @@ void InputEditor::showState(const ModelInput& input) {
 
 QString InputEditor::refusal() const { return m_isRefused ? m_state->text() : QString(); }
 
-void InputEditor::chooseMode(int mode) {
+void InputEditor::chooseMode(int index) {
+    const auto mode = static_cast<Mode>(m_mode->itemData(index).toInt());
     const ModelInput* input = m_inputs.find(m_name);
     if (!input) return;
     m_emptied.reset();
@@ -233,12 +305,18 @@ void InputEditor::chooseMode(int mode) {
         case Random: spec.source = context::randomSource(type, 0, 1); break;
         case Zeros: spec.source = context::randomSource(type, 0, 0); break;
         case Numbers: spec.source = context::defaultNumbers(type); break;
+        case Text:
+            if (!isTextSource(spec.source))
+                spec.source =
+                    textSource(tr("Hello world"), context::text(io::tokenizerBeside(m_opened.document()->location)));
+            break;
         case None: spec.source.clear(); break;
         case TestCase: return;  // has them already
         default: browse(); return;
     }
     m_inputs.setSpec(m_name, spec);  // after which there are other inputs
     if (const ModelInput* given = m_inputs.find(m_name); given && mode == Numbers) fieldOf(modeOf(*given))->setFocus();
+    if (mode == Text) (m_tokenizer->text().isEmpty() ? m_tokenizer : m_source)->setFocus();
 }
 
 void InputEditor::noteEmptied(const ModelInput& input, const QString& source) {
@@ -258,7 +336,8 @@ void InputEditor::give(const QString& source) {
 }
 
 void InputEditor::giveTyped() {
-    if (!m_source->isHidden() && m_source->isModified()) commit();
+    const bool isTyped = m_source->isModified() || (!m_textRow->isHidden() && m_tokenizer->isModified());
+    if (!m_source->isHidden() && isTyped) commit();
     if (!m_number->isHidden() && m_number->isModified()) give(m_number->number());
 }
 
@@ -267,12 +346,15 @@ void InputEditor::commit() {
     if (!input) return;
     InputSpec spec;
     const bool isField = fieldOf(modeOf(*input)) != m_source;
-    spec.source = isField ? input->spec.source : m_source->text().trimmed();
-    if (!isField && m_mode->currentIndex() == Numbers && !spec.source.isEmpty())
+    spec.source = isField                ? input->spec.source
+                  : chosenMode() == Text ? textSource(m_source->text(), m_tokenizer->text().trimmed())
+                                         : m_source->text().trimmed();
+    if (!isField && chosenMode() == Numbers && !spec.source.isEmpty())
         spec.source = context::withBrackets(spec.source, input->type);
     spec.image.resize = m_resize->isChecked();
     spec.image.preset = m_preset->currentData().toString();
     m_source->setModified(false);
+    m_tokenizer->setModified(false);
     noteEmptied(*input, spec.source);
     if (spec != input->spec) m_inputs.setSpec(m_name, spec);
 }
@@ -290,11 +372,36 @@ void InputEditor::browse() {
     dialog->open();
 }
 
+void InputEditor::browseTokenizer() {
+    auto* dialog = new QFileDialog(this, tr("Tokenizer of input %1").arg(m_name));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilters({tr("Tokenizers and vocabularies (*.json *.txt)"), tr("All files (*)")});
+    const std::string known = textIn(m_inputs.find(m_name)->spec.source).part;
+    const std::string path = known.substr(0, io::tokenizerPathBytes(known));
+    if (!path.empty()) dialog->setDirectory(QFileInfo(context::text(path)).absolutePath());
+    connect(dialog, &QFileDialog::fileSelected, this, [this, path](const QString& chosen) {
+        m_tokenizer->setText(chosen + m_tokenizer->text().mid(context::text(path).size()));
+        commit();
+    });
+    dialog->open();
+}
+
+QString InputEditor::sourceOfFile(const QString& path) const {
+    const QString source = m_inputs.find(m_name)->spec.source;
+    if (!isTextSource(source) || io::isNamedAsData(path.toStdString())) return path;
+    const io::TextItem item = textIn(source);
+    const std::size_t known = io::tokenizerPathBytes(item.part);
+    const bool isTokenizer = known == 0 || path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
+    if (!isTokenizer) return path + QLatin1Char('#') + context::text(item.part);
+    return textSource(context::text(item.text), path + context::text(item.part.substr(known)));
+}
+
 void InputEditor::showFile(const QString& path) {
     const ModelInput* input = m_inputs.find(m_name);
     if (!input) return;
     InputSpec spec = input->spec;
-    spec.source = path;
+    spec.source = sourceOfFile(path);
     m_inputs.setSpec(m_name, spec);  // chosen again, an archive fills the other inputs again
 }
 

@@ -22,8 +22,8 @@ class NumberField;
 
 namespace sonde::panels {
 
-/// Chooses where one model input's value comes from: a file, random numbers, zeros, or numbers: a field for one number,
-/// a check box for a bool, text for a list. A file may be dropped on it.
+/// Chooses where one model input's value comes from: a file, random numbers, zeros, numbers (a field for one number, a
+/// check box for a bool, text for a list), or a text with the file of its tokenizer. A file may be dropped on it.
 class InputEditor : public QFrame {
     Q_OBJECT
   public:
@@ -39,7 +39,7 @@ class InputEditor : public QFrame {
     const QLabel& state() const { return *m_state; }
 
   Q_SIGNALS:
-    /// A number is typed and not confirmed yet.
+    /// A number or a text is typed and not confirmed yet.
     void numberTyped();
 
   protected:
@@ -49,8 +49,11 @@ class InputEditor : public QFrame {
 
   private:
     /// TestCase is a choice only while the input has values that no text gives.
-    enum Mode { File, Random, Zeros, Numbers, None, TestCase };
-    void chooseMode(int mode);
+    enum Mode { File, Random, Zeros, Numbers, Text, None, TestCase };
+    void addModes();
+    void addTextRow();
+    void chooseMode(int index);
+    Mode chosenMode() const;
     void commit();
     void give(const QString& source);
     /// Before what the user typed is given.
@@ -60,7 +63,10 @@ class InputEditor : public QFrame {
     /// The control that takes the source in a mode.
     QWidget* fieldOf(Mode mode) const;
     void browse();
+    void browseTokenizer();
     void showFile(const QString& path);
+    /// What a file that is dropped or chosen becomes: in a text its tokenizer, or the text with the same tokenizer.
+    QString sourceOfFile(const QString& path) const;
     void arrange(bool isNarrow);
 
     context::OpenModel& m_opened;
@@ -75,6 +81,9 @@ class InputEditor : public QFrame {
     widgets::NumberField* m_number;
     QCheckBox* m_flag;
     context::NumberField m_field = context::NumberField::List;
+    QWidget* m_textRow;      ///< the tokenizer of a text
+    QLineEdit* m_tokenizer;  ///< its file with what stands behind it
+    QToolButton* m_chooseTokenizer;
     QWidget* m_imageRow;
     QCheckBox* m_resize;
     QComboBox* m_preset;
