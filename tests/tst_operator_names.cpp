@@ -48,6 +48,7 @@ constexpr Allowed kAllowed[] = {
     {"core/session/watch/node_identity.cpp", "operators that exports of one model name differently"},
     {"core/passes/vocabulary.cpp", "creates nodes: the names of one operation in each vocabulary"},
     {"core/io/dump/", "reader"},
+    {"core/io/inputs/tokenizers/", "reader: keys of tokenizer.json"},
     {"core/io/traced_module/", "reader"},
     {"core/io/torchscript/builtins", "reader: functions of the language"},
     {"core/io/torchscript/interpreter", "reader"},
