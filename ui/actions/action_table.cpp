@@ -1,5 +1,7 @@
 #include "ui/actions/action_table.h"
 
+#include "ui/actions/teaching_actions.h"
+
 namespace sonde::actions {
 namespace {
 
@@ -571,8 +573,8 @@ std::vector<ActionInfo> helpActions() {
 const std::vector<ActionInfo>& actionTable() {
     static const std::vector<ActionInfo> table = [] {
         std::vector<ActionInfo> rows;
-        for (auto part : {fileActions, editActions, viewActions, goActions, runActions, otherRunActions,
-                          breakpointActions, valueActions, helpActions}) {
+        for (auto part : {fileActions, editActions, viewActions, teachingActions, goActions, runActions,
+                          otherRunActions, breakpointActions, valueActions, helpActions}) {
             std::vector<ActionInfo> some = part();
             rows.insert(rows.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
         }

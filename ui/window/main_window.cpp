@@ -22,6 +22,7 @@
 #include "ui/window/comparison_colors.h"
 #include "ui/window/graph_steps.h"
 #include "ui/window/placement.h"
+#include "ui/window/presentation.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/samples.h"
 #include "ui/window/search_bar.h"
@@ -101,8 +102,9 @@ void MainWindow::buildParts() {
     m_dialogs = std::make_unique<WindowDialogs>(*this, m_context, m_actions, *m_canvases);
     m_links = new WindowLinks(*this, m_context, *m_canvases);
     m_steps = std::make_unique<GraphSteps>(m_context, m_actions);
-    const WindowParts parts{*this,      m_context, m_actions, *m_canvases, *m_docks,
-                            *m_dialogs, *m_output, *m_links,  *m_steps,    *m_search};
+    m_presentation = std::make_unique<Presentation>(*this, m_context, m_actions, *m_canvases, *m_docks);
+    const WindowParts parts{*this,     m_context, m_actions, *m_canvases, *m_docks,       *m_dialogs,
+                            *m_output, *m_links,  *m_steps,  *m_search,   *m_presentation};
     m_bindings = std::make_unique<WindowActions>(parts);
     bindWindows();
     m_menus = std::make_unique<WindowMenus>(parts);
@@ -189,8 +191,8 @@ void MainWindow::refreshTitle() {
 bool MainWindow::isIdle() const {
     for (const panels::Panel* const panel : findChildren<panels::Panel*>())
         if (panel->property("busy").toBool()) return false;
-    return !m_output->isBusy() && !m_dialogs->isBusy() && !m_context.isBusy() && m_docks->isIdle() &&
-           (!m_context.model().isOpen() || m_canvases->isIdle());
+    return !m_output->isBusy() && !m_dialogs->isBusy() && m_presentation->isIdle() && !m_context.isBusy() &&
+           m_docks->isIdle() && (!m_context.model().isOpen() || m_canvases->isIdle());
 }
 
 // --- models ----------------------------------------------------------------------------------------------------------
@@ -311,6 +313,7 @@ void MainWindow::changeEvent(QEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    m_presentation->end();  // remembered is what it looks like otherwise
     m_state->saveAll();
     noteSession(this);
     m_context.notes().flush();

@@ -17,6 +17,7 @@ namespace sonde::window {
 
 class ComparisonColors;
 class GraphSteps;
+class Presentation;
 class SearchBar;
 class StartPage;
 class WindowActions;
@@ -46,6 +47,7 @@ class MainWindow : public QMainWindow {
     WindowOutput& output() { return *m_output; }
     WindowDialogs& dialogs() { return *m_dialogs; }
     WindowLinks& links() { return *m_links; }
+    Presentation& presentation() { return *m_presentation; }
     SearchBar* searchBar() const { return m_search; }
     widgets::Banner* banner() const { return m_banner; }
 
@@ -99,6 +101,7 @@ class MainWindow : public QMainWindow {
     std::unique_ptr<WindowOutput> m_output;
     std::unique_ptr<WindowDialogs> m_dialogs;
     std::unique_ptr<GraphSteps> m_steps;
+    std::unique_ptr<Presentation> m_presentation;
     std::unique_ptr<WindowActions> m_bindings;
     std::unique_ptr<WindowMenus> m_menus;
     std::unique_ptr<WindowStatus> m_status;

@@ -35,6 +35,11 @@ constexpr ScriptWord kBaseline[] = {{"", "run.baseline"}};
 constexpr ScriptWord kShown[] = {
     {"value", "values.show_value"}, {"baseline", "values.show_baseline"}, {"difference", "values.show_difference"}};
 constexpr ScriptWord kFindings[] = {{"", "go.findings"}};
+constexpr ScriptWord kPresent[] = {
+    {"", "present.toggle", true},        {"on", "present.toggle", true},       {"off", "present.toggle", false},
+    {"next", "present.next"},            {"previous", "present.previous"},     {"first", "present.first"},
+    {"last", "present.last"},            {"spotlight", "present.spotlight"},   {"pointer", "present.pointer"},
+    {"draw", "present.pen"},             {"erase", "present.erase"},           {"black", "present.black"}};
 constexpr ScriptWord kHelp[] = {{"", "help.contents"}, {"operators", "help.operators"}};
 
 constexpr std::array kCommands{
@@ -132,6 +137,8 @@ constexpr std::array kCommands{
                   {}, &ScriptVerbs::triggerAction, kWithoutModel},
     ScriptCommand{"help", "[operators|PAGE [HEADING]]", "open the help, the list of operators, or a page of the help, at a heading: help from-megengine InternalGraph",
                   kHelp, &ScriptVerbs::showHelp, kWithoutModel},
+    ScriptCommand{"present", "[on|off|next|previous|first|last|spotlight|pointer|draw|erase|black]", "present the model layer by layer; go to another layer; switch the spotlight, the pointer, drawing or black on and off",
+                  kPresent},
     ScriptCommand{"theme", "light|dark|contrast", "colour theme of the window",
                   {}, &ScriptVerbs::setTheme, kWithoutModel, kContinue},
     ScriptCommand{"size", "WxH", "size of the window",

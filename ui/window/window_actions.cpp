@@ -17,6 +17,7 @@
 #include "ui/models/node_columns.h"
 #include "ui/theme/theme.h"
 #include "ui/window/graph_steps.h"
+#include "ui/window/presentation.h"
 #include "ui/window/search_bar.h"
 #include "ui/window/window_canvases.h"
 #include "ui/window/window_dialogs.h"
@@ -94,6 +95,7 @@ void WindowActions::bindEdit() {
     bindCanvas("edit.select_all", &CanvasNavigation::selectAll);
     bind("edit.clear_selection", [this] {
         if (m_parts.search.isVisible()) m_parts.search.dismiss();
+        else if (m_parts.presentation.isOn()) m_parts.presentation.end();
         else if (m_parts.context.navigation().selection().isNone()) shown().showEverything();
         else m_parts.canvases.active()->navigation().clearSelection();
     });

@@ -346,6 +346,11 @@ void WindowDocks::setShown(bool shown) {
         for (const auto& [id, dock] : m_docks) dock->hide();
         return;
     }
+    if (QDockWidget* const alone = std::exchange(m_alone, nullptr)) {
+        QWidget* const noTitle = alone->titleBarWidget();
+        alone->setTitleBarWidget(nullptr);
+        delete noTitle;
+    }
     m_window.restoreState(m_state, kStateVersion);
     for (const panels::PanelInfo& info : panelTable()) {
         QDockWidget& dock = *m_docks[info.id];
@@ -353,6 +358,17 @@ void WindowDocks::setShown(bool shown) {
     }
     if (!std::exchange(m_isSized, true)) giveAllSizes();
     QTimer::singleShot(0, this, &WindowDocks::leaveRoomForGraph);
+}
+
+void WindowDocks::showAlone(const QString& panel, double share) {
+    setShown(false);
+    m_alone = dock(panel);
+    if (!m_alone) return;
+    m_alone->setTitleBarWidget(new QWidget(m_alone));
+    m_alone->setFloating(false);
+    m_window.addDockWidget(Qt::RightDockWidgetArea, m_alone);
+    m_alone->show();
+    m_window.resizeDocks({m_alone}, {static_cast<int>(m_window.width() * share)}, Qt::Horizontal);
 }
 
 QByteArray WindowDocks::state() const { return m_isShown ? m_window.saveState(kStateVersion) : m_state; }

@@ -38,6 +38,9 @@ class WindowDocks : public QObject {
     void arrange();
     /// The start page has the window for itself; what was docked comes back with a model.
     void setShown(bool shown);
+    /// One panel at the right, without a title, so wide a part of the window, and nothing else; what was there comes
+    /// back with setShown(true). Only while panels are shown.
+    void showAlone(const QString& panel, double share);
     /// The mouse was pressed on the graph: what comes and goes with the selection waits until a second click would no
     /// longer be part of a double click, so that it hits what the first one did.
     void holdStill() { m_pressed.start(); }
@@ -102,6 +105,7 @@ class WindowDocks : public QObject {
     QTimer m_follow;              ///< runs while there are such
     QElapsedTimer m_pressed;      ///< since the mouse was pressed on the graph
     QByteArray m_state;           ///< while the docks are out of the way
+    QDockWidget* m_alone = nullptr;
     bool m_isShown = true;
 };
 

@@ -19,6 +19,7 @@
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
 #include "ui/window/graph_steps.h"
+#include "ui/window/presentation.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/window_canvases.h"
 #include "ui/window/window_output.h"
@@ -195,6 +196,7 @@ void WindowMenus::refresh() {
     const context::SecondModel& second = m_parts.context.second();
     m_parts.actions.action(QStringLiteral("compare.pair"))->setEnabled(second.canPair());
     m_parts.actions.action(QStringLiteral("compare.unpair"))->setEnabled(second.canUnpair());
+    m_parts.presentation.refreshActions();
     refreshBookmarks();
     refreshChecks();
     refreshColors();

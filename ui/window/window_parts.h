@@ -8,6 +8,7 @@ class QMainWindow;
 namespace sonde::window {
 
 class GraphSteps;
+class Presentation;
 class SearchBar;
 class WindowCanvases;
 class WindowDialogs;
@@ -27,6 +28,7 @@ struct WindowParts {
     WindowLinks& links;
     GraphSteps& steps;
     SearchBar& search;
+    Presentation& presentation;
 };
 
 }  // namespace sonde::window
