@@ -11,6 +11,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/io/inputs/data_files.h"
@@ -168,7 +169,7 @@ void MainWindow::showModel() {
     m_pages->setCurrentWidget(m_graphPage);
     m_docks->setShown(true);
     m_canvases->active()->setFocus();
-    giveSamplePicture();
+    giveSampleInputs();
     refreshTitle();
 }
 
@@ -197,14 +198,36 @@ bool MainWindow::isIdle() const {
 
 // --- models ----------------------------------------------------------------------------------------------------------
 
-/// A sample has its own picture as input, also when it was opened by name; a file that the user chose before stays.
-void MainWindow::giveSamplePicture() {
-    const bool asked = std::exchange(m_sampleLocation, {}) == m_context.loader().location();
-    if (m_context.inputs().all().empty() || (!asked && m_context.inputs().all().front().spec.isFile())) return;
-    for (const Sample& sample : samples()) {
-        if (sample.model == m_context.loader().location())
-            m_context.inputs().setSpec(m_context.inputs().all().front().name, {sample.picture, {true, sample.preset}});
-    }
+/// A sample has inputs of its own, also when it was opened by name; what the user chose before stays then.
+void MainWindow::giveSampleInputs() {
+    const QString location = m_context.loader().location();
+    const bool asked = std::exchange(m_sampleLocation, {}) == location;
+    const auto& inputs = m_context.inputs().all();
+    if (inputs.empty() || (!asked && !inputs.front().isDefault)) return;
+    const std::vector<Sample> all = samples();
+    const auto sample = std::ranges::find(all, location, &Sample::model);
+    if (sample == all.end()) return;
+    const QString first = inputs.front().name;
+    for (const SampleInput& input : sample->inputs)
+        m_context.inputs().setSpec(input.name.isEmpty() ? first : input.name, {input.source, {true, input.preset}});
+    if (asked) beginSample(*sample);
+}
+
+/// Once all parts of the window know the model: runs it, and says what to do next.
+void MainWindow::beginSample(const Sample& sample) {
+    const auto isOpen = [this, location = sample.model] { return m_context.loader().location() == location; };
+    const auto say = [this, isOpen, next = sample.next] {
+        if (isOpen()) m_status->say(next);
+    };
+    if (!sample.runs) return say();
+    const auto showOutputs = [this, isOpen, say] {
+        if (isOpen()) m_docks->show(QStringLiteral("outputs"));
+        say();
+    };
+    connect(&m_context.runs(), &context::Runs::runFinished, this, showOutputs, Qt::SingleShotConnection);
+    QTimer::singleShot(0, this, [this, isOpen] {
+        if (isOpen() && m_context.model().isOpen()) m_context.runs().run();
+    });
 }
 
 void MainWindow::openSample(int index) {

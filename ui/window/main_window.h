@@ -20,6 +20,7 @@ class GraphSteps;
 class Presentation;
 class SearchBar;
 class StartPage;
+struct Sample;
 class WindowActions;
 class WindowBanner;
 class WindowCanvases;
@@ -52,7 +53,7 @@ class MainWindow : public QMainWindow {
     widgets::Banner* banner() const { return m_banner; }
 
     void open(const QString& location) { m_context.loader().open(location); }
-    /// Opens a sample of the start page with its picture as input.
+    /// Opens a sample of the start page, an index of samples(), with its input; runs it if its output means something.
     void openSample(int index);
     /// Offers to open again what a session had open that was killed: the first here, the others in windows of their
     /// own.
@@ -81,7 +82,8 @@ class MainWindow : public QMainWindow {
     void showModel();
     void showStart();
     void refreshTitle();
-    void giveSamplePicture();
+    void giveSampleInputs();
+    void beginSample(const Sample& sample);
     void dropFile(const QString& path);
     void noteSession(const MainWindow* leaving = nullptr) const;
     MainWindow* newWindow();
@@ -108,7 +110,7 @@ class MainWindow : public QMainWindow {
     std::unique_ptr<WindowBanner> m_offers;
     std::unique_ptr<ComparisonColors> m_colors;
     std::unique_ptr<WindowState> m_state;
-    QString m_sampleLocation;  ///< of the sample that is being opened: gets its picture whatever was its input before
+    QString m_sampleLocation;  ///< of the sample that is being opened: gets its inputs whatever they were before
 };
 
 }  // namespace sonde::window

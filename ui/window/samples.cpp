@@ -4,7 +4,106 @@
 #include <QDir>
 #include <QFileInfo>
 
+#include "core/io/inputs/text_item.h"
+
 namespace sonde::window {
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Samples", text); }
+
+/// A file of resources/, with what stands behind it in an item; empty if it is not there.
+QString item(const char* file, const char* part = "") {
+    const QString path = resourcePath(QLatin1String(file));
+    return path.isEmpty() ? path : path + QLatin1String(part);
+}
+
+/// A text with the vocabulary that makes ids of it; empty if that is not there.
+QString textItem(const char* text, const char* vocabulary) {
+    const QString path = resourcePath(QLatin1String(vocabulary));
+    return path.isEmpty() ? path : QString::fromStdString(io::textItemOf(text, path.toStdString()));
+}
+
+Sample digits() {
+    return {.id = QStringLiteral("digits"),
+            .title = tr("Digits: draw one"),
+            .description = tr("A trained network reads a digit, 28×28."),
+            .next = tr("Draw a digit in the Inputs panel, white on black, and run (F5)."),
+            .model = item("samples/digits/digits.onnx"),
+            .inputs = {{{}, item("samples/digits/three.png"), QStringLiteral("unit")}},
+            .picture = item("samples/digits/three.png"),
+            .icon = {},
+            .runs = true};
+}
+
+Sample words() {
+    return {.id = QStringLiteral("words"),
+            .title = tr("Words: complete one"),
+            .description = tr("A trained transformer guesses the next letter of an English word."),
+            .next = tr("Type another beginning in the Inputs panel, run (F5), and open a softmax: where it looks."),
+            .model = item("samples/words/words.onnx"),
+            .inputs = {{{}, textItem("inter", "samples/words/vocab.txt"), {}}},
+            .picture = {},
+            .icon = QStringLiteral("edit"),
+            .runs = true};
+}
+
+Sample textDirection() {
+    return {.id = QStringLiteral("text-direction"),
+            .title = tr("Text direction on a line of text"),
+            .description = tr("A trained classifier that detects upside-down text (PaddleOCR)."),
+            .next = tr("Give it text-line.png, which is upright, and compare."),
+            .model = item("samples/ch_ppocr_mobile_v2.0_cls_infer.onnx"),
+            .inputs = {{{}, item("samples/text-line-upside-down.png"), QStringLiteral("signed")}},
+            .picture = item("samples/text-line-upside-down.png"),
+            .icon = {},
+            .runs = true};
+}
+
+Sample voice() {
+    return {.id = QStringLiteral("voice"),
+            .title = tr("Voice in a recording"),
+            .description = tr("A trained detector tells the probability of speech in 32 ms of sound (Silero VAD)."),
+            .next = tr("Change the 16000 in voice.wav#16000,16000,576 to another sample; 0 is silence."),
+            .model = item("samples/voice/silero_vad_v5.onnx"),
+            .inputs = {{QStringLiteral("input"), item("samples/voice/voice.wav", "#16000,16000,576"), {}},
+                       {QStringLiteral("state"), QStringLiteral("#zeros"), {}},
+                       {QStringLiteral("sr"), QStringLiteral("16000"), {}}},
+            .picture = {},
+            .icon = QStringLiteral("line"),
+            .runs = true};
+}
+
+Sample resnet18() {
+    return {.id = QStringLiteral("resnet18"),
+            .title = tr("ResNet-18 on a photograph"),
+            .description = tr("The built-in ResNet-18 on a photograph of a cat. Its weights are random."),
+            .next = tr("Run (F5) and look at the feature maps."),
+            .model = QStringLiteral("zoo:resnet18"),
+            .inputs = {{{}, item("samples/chelsea.png"), QStringLiteral("imagenet")}},
+            .picture = item("samples/chelsea.png"),
+            .icon = {}};
+}
+
+Sample findTheNan() {
+    return {.id = QStringLiteral("find-the-nan"),
+            .title = tr("Find the NaN"),
+            .description = tr("A model with a mistake that gives NaN."),
+            .next = tr("Run (F5); the help shows how to find it."),
+            .model = item("demos/find-the-nan.onnx"),
+            .inputs = {{{}, item("demos/find-the-nan.npy"), {}}},
+            .picture = {},
+            .icon = QStringLiteral("warning")};
+}
+
+bool isThere(const Sample& sample) {
+    if (sample.model.isEmpty()) return false;
+    for (const SampleInput& input : sample.inputs)
+        if (input.source.isEmpty()) return false;
+    return true;
+}
+
+}  // namespace
 
 QString resourcePath(const QString& relative) {
     const QDir program(QCoreApplication::applicationDirPath());
@@ -21,21 +120,8 @@ QString resourcePath(const QString& relative) {
 }
 
 std::vector<Sample> samples() {
-    std::vector<Sample> all{
-        {QCoreApplication::translate("Samples", "ResNet-18 on a photograph"),
-         QCoreApplication::translate("Samples", "The built-in ResNet-18 on a photograph of a cat"),
-         QStringLiteral("zoo:resnet18"), resourcePath(QStringLiteral("samples/chelsea.png")),
-         QStringLiteral("imagenet")},
-        {QCoreApplication::translate("Samples", "Text direction on a line of text"),
-         QCoreApplication::translate("Samples", "A trained classifier that detects upside-down text"),
-         resourcePath(QStringLiteral("samples/ch_ppocr_mobile_v2.0_cls_infer.onnx")),
-         resourcePath(QStringLiteral("samples/text-line-upside-down.png")), QStringLiteral("signed")},
-        {QCoreApplication::translate("Samples", "Find the NaN"),
-         QCoreApplication::translate("Samples", "A model with a mistake that gives NaN; the help shows how to find it"),
-         resourcePath(QStringLiteral("demos/find-the-nan.onnx")),
-         resourcePath(QStringLiteral("demos/find-the-nan.npy")), QString()},
-    };
-    std::erase_if(all, [](const Sample& sample) { return sample.model.isEmpty() || sample.picture.isEmpty(); });
+    std::vector<Sample> all{digits(), words(), textDirection(), voice(), resnet18(), findTheNan()};
+    std::erase_if(all, [](const Sample& sample) { return !isThere(sample); });
     return all;
 }
 

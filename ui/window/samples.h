@@ -6,16 +6,27 @@
 
 namespace sonde::window {
 
-/// A model with a picture to run it on, that comes with Sonde.
-struct Sample {
-    QString title;
-    QString description;
-    QString model;    ///< path or zoo:NAME
-    QString picture;  ///< path; of the demo an array
-    QString preset;   ///< of io::imagePresets()
+/// What one input of a sample is given.
+struct SampleInput {
+    QString name;    ///< of the input; empty: the first
+    QString source;  ///< as InputSpec::source
+    QString preset;  ///< of io::imagePresets(), if the source is a picture
 };
 
-/// Those whose files are there.
+/// A model with input to run it on, that comes with Sonde.
+struct Sample {
+    QString id;           ///< of scripts and tests
+    QString title;        ///< "Digits: draw one"
+    QString description;  ///< what it is, and how accurate
+    QString next;         ///< what to do once it is open
+    QString model;        ///< path or zoo:NAME
+    std::vector<SampleInput> inputs;
+    QString picture;    ///< file with its picture; empty: `icon`
+    QString icon;       ///< of theme::icon()
+    bool runs = false;  ///< at once when it is opened, as its output means something
+};
+
+/// Those whose files are there, trained ones first.
 std::vector<Sample> samples();
 
 /// A file or folder of resources/, in the source tree or where it was installed; empty if it is not there.

@@ -45,6 +45,8 @@ constexpr ScriptWord kHelp[] = {{"", "help.contents"}, {"operators", "help.opera
 constexpr std::array kCommands{
     ScriptCommand{"open", "MODEL", "open a file or zoo:NAME and wait until it is shown",
                   {}, &ScriptVerbs::open, kWithoutModel},
+    ScriptCommand{"sample", "ID", "open a sample of the start page with its input, and run it if it is trained",
+                  {}, &ScriptVerbs::openSample, kWithoutModel},
     ScriptCommand{"input", "NAME SPEC [PRESET]", "set an input: input x photo.png imagenet, input ids [1,2,3], input x values.npz#key",
                   {}, &ScriptVerbs::giveInput},
     ScriptCommand{"run", "", "run the model and wait; an error if the inputs do not match",

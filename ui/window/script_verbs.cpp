@@ -26,6 +26,7 @@
 #include "ui/theme/theme.h"
 #include "ui/widgets/banner.h"
 #include "ui/window/main_window.h"
+#include "ui/window/samples.h"
 #include "ui/window/script_ids.h"
 #include "ui/window/search_bar.h"
 #include "ui/window/window_canvases.h"
@@ -130,6 +131,19 @@ Result<void> ScriptVerbs::openFirst(const QString& model) {
 Result<void> ScriptVerbs::open(const QString& model) {
     m_loadError.reset();
     m_window.open(model.startsWith(QLatin1String("zoo:")) ? model : inFolder(model));
+    return {};
+}
+
+Result<void> ScriptVerbs::openSample(const QString& id) {
+    const std::vector<Sample> all = samples();
+    QStringList ids;
+    for (const Sample& sample : all) ids << sample.id;
+    const auto index = ids.indexOf(id);
+    if (index < 0)
+        return usageError("there is no sample '" + id.toStdString() + "'", {},
+                          "samples: " + ids.join(", ").toStdString());
+    m_loadError.reset();
+    m_window.openSample(static_cast<int>(index));
     return {};
 }
 

@@ -28,6 +28,7 @@ class ScriptVerbs : public QObject {
     Done open(const QString& model);
     /// The model that the script begins with: a question of the window is an error then.
     Done openFirst(const QString& model);
+    Done openSample(const QString& id);
     Done giveInput(const QString& rest);
     Done run(const QString& rest);
     Done setValue(const QString& line) { return addEdit(line, true); }

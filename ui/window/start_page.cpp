@@ -40,6 +40,12 @@ QIcon squareIcon(const QString& path) {
     return QPixmap::fromImage(square);
 }
 
+QIcon iconOf(const Sample& sample) {
+    if (!sample.picture.isEmpty()) return squareIcon(sample.picture);
+    const bool warns = sample.icon == QLatin1String("warning");
+    return warns ? theme::icon(sample.icon, theme::ColorRole::WarningMark) : theme::icon(sample.icon);
+}
+
 void clear(QLayout* layout) {
     while (QLayoutItem* item = layout->takeAt(0)) {
         if (item->widget()) item->widget()->deleteLater();
@@ -76,12 +82,10 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     const std::vector<Sample> all = samples();
     if (!all.empty()) column->addWidget(heading(tr("Try a model with a sample input"), content));
     for (std::size_t i = 0; i < all.size(); ++i) {
-        auto* button = new QCommandLinkButton(all[i].title, all[i].description, content);
-        const bool isArray = all[i].picture.endsWith(QLatin1String(".npy"));
-        button->setIcon(isArray ? theme::icon(QStringLiteral("warning"), theme::ColorRole::WarningMark)
-                                : squareIcon(all[i].picture));
+        auto* button = new QCommandLinkButton(all[i].title, all[i].description + u' ' + all[i].next, content);
+        button->setIcon(iconOf(all[i]));
         button->setIconSize({kSampleIcon, kSampleIcon});
-        button->setObjectName(QStringLiteral("sample%1").arg(i));
+        button->setObjectName(QStringLiteral("sample-") + all[i].id);
         connect(button, &QCommandLinkButton::clicked, this, [this, i] { Q_EMIT sampleChosen(static_cast<int>(i)); });
         column->addWidget(button);
     }

@@ -19,6 +19,15 @@ base::Result<std::vector<std::string>> trimmedLabels(std::vector<std::string> li
     return lines;
 }
 
+std::optional<std::filesystem::path> fileBeside(const document::Document& document, std::filesystem::path path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(document.location, ignored)) return std::nullopt;
+    if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+    const auto& opened = document.session;
+    if (opened && !opened->allowsOutside && !document::isInFolder(path, opened->folder)) return std::nullopt;
+    return path;
+}
+
 }  // namespace
 
 base::Result<std::vector<std::string>> parseLabels(std::string_view text, const std::string& where) {
@@ -32,14 +41,11 @@ base::Result<std::vector<std::string>> readLabels(const std::filesystem::path& p
 }
 
 std::optional<std::filesystem::path> labelsBeside(const document::Document& document) {
-    std::error_code ignored;
-    std::filesystem::path path(document.location);
-    if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
-    path.replace_extension(".labels.txt");
-    if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
-    const auto& opened = document.session;
-    if (opened && !opened->allowsOutside && !document::isInFolder(path, opened->folder)) return std::nullopt;
-    return path;
+    return fileBeside(document, std::filesystem::path(document.location).replace_extension(".labels.txt"));
+}
+
+std::optional<std::filesystem::path> vocabularyBeside(const document::Document& document) {
+    return fileBeside(document, std::filesystem::path(document.location).replace_filename("vocab.txt"));
 }
 
 }  // namespace sonde::session::outputs

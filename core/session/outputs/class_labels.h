@@ -18,5 +18,7 @@ base::Result<std::vector<std::string>> readLabels(const std::filesystem::path& p
 /// The labels file that lies beside a model file and has its name, "net.labels.txt" of "net.onnx"; none if there is
 /// none, if the model is no file, or if its session file may not read it.
 std::optional<std::filesystem::path> labelsBeside(const document::Document& document);
+/// The vocabulary in the folder of a model file, vocab.txt, on the same conditions.
+std::optional<std::filesystem::path> vocabularyBeside(const document::Document& document);
 
 }  // namespace sonde::session::outputs

@@ -80,7 +80,7 @@ base::Result<ShownOutputs> showOutputs(const ShowRequest& given, const base::Wor
     shown.origin = request.origin.value_or(knownOrigin(*request.document));
     ReadFiles labels([](const std::string& path) { return readLabels(path); });
     ReadFiles vocabularies([](const std::string& path) { return io::Vocabulary::read(path); });
-    const auto beside = labelsBeside(*request.document);
+    const auto beside = labelsBeside(*request.document), vocabulary = vocabularyBeside(*request.document);
     for (std::size_t i = 0; i < request.values.size(); ++i) {
         work.report("showing " + request.names[i].first, i, request.values.size());
         SONDE_ASSIGN(const Facts facts, factsOf(request, i, work));
@@ -113,6 +113,8 @@ base::Result<ShownOutputs> showOutputs(const ShowRequest& given, const base::Wor
                 request.origin = shown.origin;
             }
         }
+        if (output.form->usesVocabulary && output.choice.vocabulary.empty() && vocabulary)
+            output.choice.vocabulary = vocabulary->string();
         if (output.form->usesVocabulary) form.vocabulary = vocabularies.get(output.choice.vocabulary, output.notes);
         if ((output.form->usesLabels || output.form->usesVocabulary) && shown.origin != WeightOrigin::Unknown)
             if (output.isRandom || form.labels) output.notes.push_back(originText(shown.origin));

@@ -135,7 +135,7 @@ void TestMainWindow::everyPanelStandsEmptyAndFilled() {
 void TestMainWindow::startPageOffersSamples() {
     auto* page = m_window->findChild<window::StartPage*>();
     QVERIFY(page->isVisible());
-    auto* sample = page->findChild<QAbstractButton*>(QStringLiteral("sample0"));
+    auto* sample = page->findChild<QAbstractButton*>(QStringLiteral("sample-resnet18"));
     QVERIFY2(sample, "the samples of resources/samples are offered");
     QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
     QTest::mouseClick(sample, Qt::LeftButton);
