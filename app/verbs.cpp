@@ -12,6 +12,7 @@ Verb checkVerb();
 Verb benchVerb();
 Verb dumpVerb();
 Verb opsVerb();
+Verb lessonsVerb();
 Verb modelsVerb();
 Verb passesVerb();
 Verb conformanceVerb();
@@ -37,11 +38,11 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(),      traceVerb(),  runVerb(),      checkVerb(),     benchVerb(),
-        dumpVerb(),      opsVerb(),    modelsVerb(),   passesVerb(),    conformanceVerb(),
-        saveVerb(),      cutVerb(),    problemsVerb(), debugVerb(),     loadAndRunVerb(),
-        referenceVerb(), bisectVerb(), diffVerb(),     sweepVerb(),     profileVerb(),
-        findingsVerb(),  reportVerb(), gradientVerb(), precisionVerb(), weightsVerb(),
+        infoVerb(),      traceVerb(),   runVerb(),     checkVerb(),       benchVerb(),     dumpVerb(),
+        opsVerb(),       modelsVerb(),  passesVerb(),  conformanceVerb(), saveVerb(),      cutVerb(),
+        problemsVerb(),  lessonsVerb(), debugVerb(),   loadAndRunVerb(),  referenceVerb(), bisectVerb(),
+        diffVerb(),      sweepVerb(),   profileVerb(), findingsVerb(),    reportVerb(),    gradientVerb(),
+        precisionVerb(), weightsVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(),    windowVerb(),
 #endif

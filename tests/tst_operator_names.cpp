@@ -47,6 +47,7 @@ constexpr Allowed kAllowed[] = {
     {"core/session/diff/graph_side.cpp", "operators that exports of one model name differently"},
     {"core/session/watch/node_identity.cpp", "operators that exports of one model name differently"},
     {"core/passes/vocabulary.cpp", "creates nodes: the names of one operation in each vocabulary"},
+    {"core/lessons/", "words of the format of lessons"},
     {"core/io/dump/", "reader"},
     {"core/io/inputs/tokenizers/", "reader: keys of tokenizer.json"},
     {"core/io/traced_module/", "reader"},

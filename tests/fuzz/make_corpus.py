@@ -2,7 +2,7 @@
 """Makes starting corpora for the fuzz targets of the fixtures: make_corpus.py MODELS OUT (tests/data/models, a new folder).
 
 OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec, OUT/data_files, OUT/session_file, OUT/name_lines,
-OUT/output_choices. Names are hashes of the
+OUT/output_choices, OUT/lesson. Names are hashes of the
 content. Big weights are cut: what the readers decide on lies in the first bytes.
 """
 import hashlib
@@ -46,6 +46,12 @@ TOKENIZERS = [
     {"pre_tokenizer": {"type": "Whitespace"}, "model": WORDS}]
 VOCABULARIES = [b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nhe\n##ll\n##o\n", b"<unk>\na\nb\n \n", b"hello\nworld\n,\n<unk>\n", b'["a", "b", "\\n"]',
                 b'{"a": 5, "b": 7}', b"a\nb\n\0ab,16,plain,words,cased"]
+LESSONS = [b"# T\n\n## S\n\ntext {{1 + 2}} and {{log(0.0)}}\n",
+           b"# T\n\n```sonde\nbind c: first kind convolution | a thing\nmaybe d: last query op:add and rank>=2 after $c\nbind m: module a.*\n"
+           b"bind i: input 0 of $c\n```\n\n## S\n\n{{name $c}} {{shape $i}}\n```sonde\nrun\nselect $c\nset $i[0] = 0\nedit $i scale 2\n"
+           b"focus $c 3\nshow table\nformula $c[0, 1]\n```\n",
+           b"# T\n## S\n```question\nask: a\nb\nanswer: 1 / 3\ntolerance: 2 %\nbecause: c\n```\n"
+           b"```question\nask: q\n[ ] a\n[x] b\n```\n```question\nask: q\nnode: kind residual\n```\n```c\nx\n```\n"]
 NODE = {"name": "fc", "qualname": "fc", "identity": "fc\tfc"}
 SESSION = {
     "format": "sonde-session", "version": 1,
@@ -138,6 +144,8 @@ def main(models, out):
         put(out / "tokenizer", json.dumps(tokenizer).encode())
     for vocabulary in VOCABULARIES:
         put(out / "tokenizer", vocabulary)
+    for text in LESSONS:
+        put(out / "lesson", text)
     put(out / "session_file", json.dumps(SESSION).encode())
     for key in SESSION:
         put(out / "session_file", json.dumps({k: SESSION[k] for k in ("format", "version", "model", key)}).encode())

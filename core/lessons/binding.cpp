@@ -1,0 +1,149 @@
+#include "core/lessons/binding.h"
+
+#include <algorithm>
+
+#include "core/analysis/query/query.h"
+#include "core/analysis/reach.h"
+#include "core/graph/scope_output.h"
+#include "core/lessons/kinds.h"
+#include "core/lessons/source_text.h"
+
+namespace sonde::lessons {
+
+using graph::ExprId;
+using graph::NodeId;
+
+namespace {
+
+/// '*' stands for any text, '?' for one character. Linear in the text for each star.
+bool fitsPattern(std::string_view text, std::string_view pattern) {
+    std::size_t t = 0, p = 0, star = std::string_view::npos, mark = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && (pattern[p] == '?' || (pattern[p] != '*' && pattern[p] == text[t]))) ++t, ++p;
+        else if (p < pattern.size() && pattern[p] == '*') star = p++, mark = t;
+        else if (star != std::string_view::npos) p = star + 1, t = ++mark;
+        else return false;
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+std::vector<NodeId> oneOf(const std::vector<NodeId>& nodes, std::size_t position) {
+    if (position >= nodes.size()) return {};
+    return {nodes[position]};
+}
+
+}  // namespace
+
+BoundLesson::BoundLesson(Lesson lesson, std::shared_ptr<const graph::InternalGraph> graph,
+                         const graph::ModuleTree* modules)
+    : m_lesson(std::move(lesson)), m_graph(std::move(graph)), m_modules(modules) {
+    for (const BindingRule& rule : m_lesson.bindings) {
+        const std::vector<NodeId> found = nodes(rule.source);
+        if (found.empty()) {
+            // What depends on something that is missing is not missing itself.
+            const std::string& of = rule.source.of;
+            if (!rule.isOptional && (of.empty() || node(of).valid()))
+                m_missing.push_back(rule.purpose.empty() ? describe(rule.source) : rule.purpose);
+            continue;
+        }
+        using Pick = BindingRule::Pick;
+        m_bound[rule.name] = rule.pick == Pick::First  ? found.front()
+                             : rule.pick == Pick::Last ? found.back()
+                                                       : found[found.size() / 2];
+    }
+    for (std::size_t i = 0; i < m_lesson.steps.size(); ++i)
+        if (std::ranges::all_of(m_lesson.steps[i].names,
+                                [this](const std::string& name) { return node(name).valid(); }))
+            m_steps.push_back(i);
+}
+
+std::string BoundLesson::missingText() const {
+    std::string text;
+    for (std::size_t i = 0; i < m_missing.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == m_missing.size() ? " and " : ", ") + m_missing[i];
+    return "the lesson needs " + text +
+           (m_missing.size() == 1 ? ", which the model has not" : ", which the model lacks");
+}
+
+NodeId BoundLesson::node(const std::string& name) const {
+    const auto found = m_bound.find(name);
+    return found == m_bound.end() ? NodeId() : found->second;
+}
+
+std::string BoundLesson::withNodes(std::string_view text) const {
+    return replaceNames(text, [this](const std::string& name) {
+        const NodeId bound = node(name);
+        return bound.valid() ? "`#" + std::to_string(bound.index()) + "`" : "`" + name + "`";
+    });
+}
+
+std::vector<NodeId> BoundLesson::nodes(const Source& source) const {
+    const NodeId of = node(source.of);
+    if (!source.of.empty() && !of.valid()) return {};
+    const ExprId producer = of.valid() ? m_graph->node(of).producer : ExprId();
+    using Kind = Source::Kind;
+    switch (source.kind) {
+        case Kind::Operators: return limited(nodesOf(*m_graph, *operatorKind(source.text)), source);
+        case Kind::Query: {
+            bool isKnown = true;
+            const std::string text = replaceNames(source.text, [&](const std::string& name) {
+                isKnown = isKnown && node(name).valid();
+                return isKnown ? "#" + std::to_string(node(name).index()) : std::string("#0");
+            });
+            const auto query = analysis::Query::parse(text);
+            if (!query || !isKnown) return {};
+            return limited(query->run(*m_graph, {.modules = m_modules}), source);
+        }
+        case Kind::Module: return ofModule(source.text);
+        case Kind::Name: return {of};
+        case Kind::Input: return oneOf(computedInputs(*m_graph, producer), source.position);
+        case Kind::Weight: return oneOf(weightsOf(*m_graph, producer), source.position);
+        case Kind::User: {
+            std::vector<NodeId> users;
+            for (const ExprId user : m_graph->node(of).users)
+                if (!m_graph->isErased(user) && !m_graph->expr(user).outputs.empty())
+                    users.push_back(m_graph->expr(user).outputs.front());
+            return oneOf(users, source.position);
+        }
+        case Kind::Skip:
+        case Kind::Branch: break;
+    }
+    const ResidualSum sum = residualOf(*m_graph, producer);
+    const NodeId operand = source.kind == Kind::Skip ? sum.skip : sum.branch;
+    if (!operand.valid()) return {};
+    return {operand};
+}
+
+std::vector<NodeId> BoundLesson::limited(std::vector<NodeId> nodes, const Source& source) const {
+    const auto keep = [&](const std::string& name, analysis::Flow flow) {
+        if (name.empty() || nodes.empty()) return;
+        if (!node(name).valid()) return nodes.clear();
+        const ExprId from = m_graph->node(node(name)).producer;
+        const auto distance = analysis::distances(*m_graph, {from}, flow);
+        std::erase_if(nodes, [&](NodeId each) {
+            const ExprId expr = m_graph->node(each).producer;
+            return expr == from || distance[expr.index()] == analysis::kUnreached;
+        });
+    };
+    keep(source.after, analysis::Flow::Downstream);
+    keep(source.before, analysis::Flow::Upstream);
+    return nodes;
+}
+
+std::vector<NodeId> BoundLesson::ofModule(const std::string& pattern) const {
+    const std::vector<ExprId> order = m_graph->recursiveOrder(m_graph->mainId());
+    std::vector<NodeId> found;
+    for (const graph::Scope& scope : m_graph->scopes()) {
+        if (scope.qualname.empty() || scope.call != 0 || !fitsPattern(scope.qualname, pattern)) continue;
+        std::vector<ExprId> inside;
+        for (const ExprId expr : order)
+            if (m_graph->encloses(scope.id, m_graph->expr(expr).scope)) inside.push_back(expr);
+        if (const NodeId output = graph::outputOfScope(*m_graph, scope.id, inside); output.valid())
+            found.push_back(output);
+        if (found.size() >= 64) break;  // each takes time by the size of the graph
+    }
+    return found;
+}
+
+}  // namespace sonde::lessons

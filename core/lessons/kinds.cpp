@@ -1,0 +1,142 @@
+#include "core/lessons/kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "core/graph/traits.h"
+
+namespace sonde::lessons {
+
+using graph::Expr;
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+using operators::OpClass;
+
+namespace {
+
+constexpr std::size_t kMaxBranch = 200;  // operations of a residual branch that are looked at
+constexpr int kMaxHops = 4;              // between the weights of an attention and their product with the values
+
+template <OpClass... classes>
+bool isOneOf(const InternalGraph&, const Expr& expr) {
+    const OpClass is = graph::traitsOf(expr).opClass;
+    return ((is == classes) || ...);
+}
+
+bool isProduct(const InternalGraph& graph, const Expr& expr) {
+    return isOneOf<OpClass::MatMul, OpClass::MatrixProduct, OpClass::BatchMatrixProduct>(graph, expr);
+}
+
+bool isWeight(const InternalGraph& graph, NodeId node) {
+    const Expr& producer = graph.expr(graph.node(node).producer);
+    return producer.kind == graph::ExprKind::Constant || producer.kind == graph::ExprKind::GetAttr;
+}
+
+/// Whether a node is computed from another one, by at most kMaxBranch operations.
+bool isComputedFrom(const InternalGraph& graph, NodeId node, NodeId from) {
+    std::vector<NodeId> stack{node};
+    std::unordered_set<std::uint32_t> seen;
+    while (!stack.empty() && seen.size() < kMaxBranch) {
+        const NodeId next = stack.back();
+        stack.pop_back();
+        if (next == from) return true;
+        if (!seen.insert(static_cast<std::uint32_t>(next.index())).second) continue;
+        for (const NodeId input : graph.expr(graph.node(next).producer).inputs)
+            if (!isWeight(graph, input)) stack.push_back(input);
+    }
+    return false;
+}
+
+bool isResidual(const InternalGraph& graph, const Expr& expr) { return residualOf(graph, expr.id).skip.valid(); }
+
+/// Weights between positions: a softmax whose result is multiplied with values.
+bool isAttention(const InternalGraph& graph, const Expr& expr) {
+    if (!isOneOf<OpClass::Softmax>(graph, expr) || expr.outputs.empty()) return false;
+    std::vector<NodeId> now{expr.outputs.front()};
+    for (int hop = 0; hop < kMaxHops; ++hop) {
+        std::vector<NodeId> next;
+        for (const NodeId node : now)
+            for (const ExprId user : graph.node(node).users) {
+                if (graph.isErased(user)) continue;
+                if (isProduct(graph, graph.expr(user))) return true;
+                const auto& outputs = graph.expr(user).outputs;
+                next.insert(next.end(), outputs.begin(), outputs.end());
+            }
+        if (next.size() > kMaxBranch) return false;
+        now = std::move(next);
+    }
+    return false;
+}
+
+}  // namespace
+
+ResidualSum residualOf(const InternalGraph& graph, ExprId id) {
+    const Expr& expr = graph.expr(id);
+    if (!isOneOf<OpClass::Add>(graph, expr)) return {};
+    const std::vector<NodeId> operands = computedInputs(graph, id);
+    if (operands.size() != 2) return {};
+    for (const NodeId operand : operands) {
+        const auto& type = graph.node(operand).type;
+        if (type.shape && type.shape->size() < 2) return {};  // arithmetic of shapes
+    }
+    if (isComputedFrom(graph, operands[1], operands[0])) return {operands[0], operands[1]};
+    if (isComputedFrom(graph, operands[0], operands[1])) return {operands[1], operands[0]};
+    return {};
+}
+
+const std::vector<OperatorKind>& operatorKinds() {
+    static const std::vector<OperatorKind> kinds{
+        {"activation", "an activation such as ReLU",
+         isOneOf<OpClass::Relu, OpClass::LeakyRelu, OpClass::Sigmoid, OpClass::Clip>},
+        {"attention", "an attention whose weights are a softmax that is multiplied with values", isAttention},
+        {"convolution", "a convolution", isOneOf<OpClass::Conv>},
+        {"embedding", "an embedding", isOneOf<OpClass::Embedding, OpClass::EmbeddingBag>},
+        {"layer", "a layer with weights: a convolution, a linear or a recurrent layer",
+         isOneOf<OpClass::Conv, OpClass::ConvTranspose, OpClass::Linear, OpClass::MatMul, OpClass::MatrixProduct,
+                 OpClass::AddMatrixProduct, OpClass::BatchMatrixProduct, OpClass::Recurrent>},
+        {"linear", "a linear layer or a product of matrices",
+         isOneOf<OpClass::Linear, OpClass::MatMul, OpClass::MatrixProduct, OpClass::AddMatrixProduct,
+                 OpClass::BatchMatrixProduct>},
+        {"normalisation", "a normalisation of one operation (batch, layer, group or instance norm)",
+         isOneOf<OpClass::BatchNorm, OpClass::BatchNormWithStatistics, OpClass::LayerNorm>},
+        {"pooling", "a pooling", isOneOf<OpClass::MaxPool, OpClass::AveragePool>},
+        {"recurrent", "a recurrent layer (RNN, LSTM or GRU)", isOneOf<OpClass::Recurrent>},
+        {"relu", "a ReLU", isOneOf<OpClass::Relu>},
+        {"residual", "a residual connection: a sum of a value with what was computed from it", isResidual},
+        {"softmax", "a softmax", isOneOf<OpClass::Softmax>},
+        {"sum", "a sum of two values", isOneOf<OpClass::Add>},
+    };
+    return kinds;
+}
+
+const OperatorKind* operatorKind(std::string_view name) {
+    const auto found = std::ranges::find(operatorKinds(), name, &OperatorKind::name);
+    return found == operatorKinds().end() ? nullptr : &*found;
+}
+
+std::vector<NodeId> nodesOf(const InternalGraph& graph, const OperatorKind& kind) {
+    std::vector<NodeId> nodes;
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        if (!expr.outputs.empty() && kind.fits(graph, expr)) nodes.push_back(expr.outputs.front());
+    }
+    return nodes;
+}
+
+std::vector<NodeId> computedInputs(const InternalGraph& graph, ExprId expr) {
+    std::vector<NodeId> inputs;
+    for (const NodeId input : graph.expr(expr).inputs)
+        if (!isWeight(graph, input) && std::ranges::find(inputs, input) == inputs.end()) inputs.push_back(input);
+    return inputs;
+}
+
+std::vector<NodeId> weightsOf(const InternalGraph& graph, ExprId expr) {
+    std::vector<NodeId> weights;
+    for (const NodeId input : graph.expr(expr).inputs)
+        if (isWeight(graph, input) && std::ranges::find(weights, input) == weights.end()) weights.push_back(input);
+    return weights;
+}
+
+}  // namespace sonde::lessons

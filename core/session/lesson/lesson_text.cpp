@@ -1,0 +1,247 @@
+#include "core/session/lesson/lesson_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/number_text.h"
+#include "core/expression/expression.h"
+#include "core/session/why/explanation.h"
+#include "core/session/why/place_text.h"
+
+namespace sonde::session {
+
+using base::Result;
+using base::usageError;
+using graph::NodeId;
+using lessons::Block;
+using lessons::BoundLesson;
+using lessons::Placeholder;
+using lessons::Question;
+using tensor::Value;
+
+namespace {
+
+constexpr std::int64_t kMaxListed = 8;
+constexpr std::size_t kMaxFormula = 400;
+constexpr const char* kUnknown = "…";
+
+std::string fourDigits(double number) { return base::roundedText(number, 4); }
+
+/// "#12" as the node that it names; invalid if it is none of the graph.
+NodeId nodeNumbered(std::string_view name, const graph::InternalGraph& graph) {
+    if (!name.starts_with('#')) return {};
+    const auto number = base::parseNumber<std::uint32_t>(name.substr(1));
+    return number && *number < graph.nodeCount() ? NodeId(std::size_t{*number}) : NodeId();
+}
+
+Result<tensor::Tensor> computed(const BoundLesson& lesson, const std::string& text, const LessonValues& values,
+                                const base::WorkContext& work) {
+    SONDE_ASSIGN(const auto parsed, expression::parse(lesson.withNodes(text)));
+    const auto names = [&](std::string_view name) -> Result<Value> {
+        const NodeId node = nodeNumbered(name, lesson.graph());
+        const auto found = values.find(node);
+        if (node.valid() && found != values.end()) return found->second;
+        return usageError("the value of '" + std::string(name) + "' is not known", {}, "run the model");
+    };
+    return expression::evaluateArray(parsed, names, work);
+}
+
+Result<double> computedNumber(const BoundLesson& lesson, const std::string& text, const LessonValues& values,
+                              const base::WorkContext& work) {
+    SONDE_ASSIGN(const tensor::Tensor array, computed(lesson, text, values, work));
+    if (array.numel() != 1) return usageError("'" + text + "' is not one number");
+    return array.toDouble(0);
+}
+
+std::string shownText(const tensor::Tensor& array) {
+    if (array.numel() > kMaxListed) return kUnknown;
+    std::string text;
+    for (std::int64_t i = 0; i < array.numel(); ++i) text += (i == 0 ? "" : ", ") + fourDigits(array.toDouble(i));
+    return array.numel() == 1 ? text : "[" + text + "]";
+}
+
+/// Names of files are code: nothing in them is markup.
+std::string codeText(std::string text) {
+    std::erase(text, '`');
+    return text.empty() ? std::string() : "`" + text + "`";
+}
+
+std::string shapeText(const BoundLesson& lesson, NodeId node, const LessonValues& values) {
+    if (const auto found = values.find(node); found != values.end()) return found->second.typeText();
+    return lesson.graph().node(node).type.text();
+}
+
+std::string filled(const BoundLesson& lesson, const Placeholder& placeholder, const LessonValues& values,
+                   bool& isComplete, const base::WorkContext& work) {
+    if (placeholder.kind == Placeholder::Kind::Expression) {
+        const auto array = computed(lesson, placeholder.text, values, work);
+        if (array) return shownText(*array);
+        isComplete = false;
+        return kUnknown;
+    }
+    const NodeId node = lesson.node(placeholder.text);
+    if (!node.valid()) return kUnknown;
+    const graph::Expr& expr = lesson.graph().expr(lesson.graph().node(node).producer);
+    switch (placeholder.kind) {
+        case Placeholder::Kind::Operator: return codeText(expr.op.name.empty() ? expr.target : expr.op.name);
+        case Placeholder::Kind::Module: return codeText(expr.qualname.value_or("").empty() ? "(root)" : *expr.qualname);
+        case Placeholder::Kind::Shape: return codeText(shapeText(lesson, node, values));
+        case Placeholder::Kind::Name:
+        case Placeholder::Kind::Expression: break;
+    }
+    return codeText(lesson.graph().node(node).name);
+}
+
+std::string filledText(const BoundLesson& lesson, const std::string& text, const LessonValues& values, bool& isComplete,
+                       const base::WorkContext& work) {
+    std::string written;
+    lessons::forEachPart(
+        text, [&](std::string_view plain) { written += plain; },
+        [&](std::string_view inside) {
+            Placeholder placeholder;
+            if (lessons::readPlaceholder(inside, placeholder).empty())
+                written += filled(lesson, placeholder, values, isComplete, work);
+        });
+    return written;
+}
+
+class KnownValues : public why::Reader {
+  public:
+    KnownValues(const BoundLesson& lesson, const LessonValues& values) : m_lesson(lesson), m_values(values) {}
+    Result<Value> value(NodeId node) override {
+        if (const auto found = m_values.find(node); found != m_values.end()) return found->second;
+        if (const auto& constant = m_lesson.graph().node(node).constant) return *constant;
+        return usageError("the value of '" + m_lesson.graph().node(node).name + "' is not known");
+    }
+
+  private:
+    const BoundLesson& m_lesson;
+    const LessonValues& m_values;
+};
+
+/// "$conv[0, 1]" as a place; the notable element without an index.
+Result<why::Place> placeOf(const BoundLesson& lesson, const std::string& text, const LessonValues& values) {
+    why::PlaceProblem problem;
+    const auto read = why::readPlace(lesson.withNodes(text), problem);
+    if (!read) return problem.error;
+    const NodeId node = nodeNumbered(read->node, lesson.graph());
+    if (!node.valid()) return usageError("'" + read->node + "' is no name of the lesson");
+    why::Place place{node, {}, read->index};
+    if (place.index.empty()) {
+        const auto found = values.find(node);
+        if (found == values.end() || !found->second.isTensor()) return usageError("the value is not known");
+        if (auto index = why::notableIndex(found->second.tensor())) place.index = std::move(*index);
+    }
+    return place;
+}
+
+std::string formulaText(const BoundLesson& lesson, const std::string& text, const LessonValues& values,
+                        bool& isComplete, const base::WorkContext& work) {
+    const auto place = placeOf(lesson, text, values);
+    KnownValues reader(lesson, values);
+    const auto found =
+        place ? why::explain(lesson.graph(), *place, reader, {}, work) : Result<why::Explanation>(place.error());
+    if (!found) {
+        isComplete = false;
+        return "\n`" + text + "` = " + kUnknown + "\n";
+    }
+    std::string index;
+    for (const std::int64_t at : found->place.index) index += (index.empty() ? "" : ", ") + std::to_string(at);
+    // A line each: hard breaks of Markdown.
+    std::string line = "\n" + codeText(lesson.graph().node(place->node).name + "[" + index + "]");
+    if (!found->formula.empty()) line += "  \n= " + codeText(found->formula);
+    if (!found->withNumbers.empty() && found->withNumbers.size() <= kMaxFormula)
+        line += "  \n= " + codeText(found->withNumbers);
+    line += "  \n= **" + fourDigits(found->value) + "**\n\n";
+    if (found->formula.empty() && !found->note.empty()) line += "\n" + found->note + "\n";
+    return line;
+}
+
+}  // namespace
+
+std::vector<NodeId> valuesFor(const BoundLesson& lesson, const lessons::Step& step) {
+    std::vector<NodeId> nodes;
+    const auto need = [&nodes](NodeId node) {
+        if (node.valid() && std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+    };
+    const auto needNames = [&](std::string_view text) {
+        for (const std::string& name : lessons::namesIn(text)) need(lesson.node(name));
+    };
+    for (const Block& block : step.blocks) {
+        if (block.kind == Block::Kind::Text)
+            lessons::forEachPart(
+                block.text, [](std::string_view) {}, [&](std::string_view inside) { needNames(inside); });
+        if (block.kind != Block::Kind::Formula) continue;
+        for (const std::string& name : lessons::namesIn(block.text)) {
+            const NodeId node = lesson.node(name);
+            if (!node.valid()) continue;
+            need(node);
+            for (const NodeId input : lesson.graph().expr(lesson.graph().node(node).producer).inputs) need(input);
+        }
+    }
+    for (const Question& question : step.questions)
+        for (const std::string* const text : {&question.ask, &question.answer, &question.because}) needNames(*text);
+    return nodes;
+}
+
+StepText textOf(const BoundLesson& lesson, const lessons::Step& step, const LessonValues& values,
+                const base::WorkContext& work) {
+    StepText text;
+    for (const Block& block : step.blocks) {
+        if (block.kind == Block::Kind::Formula) {
+            text.markdown += formulaText(lesson, block.text, values, text.isComplete, work);
+            continue;
+        }
+        text.markdown += filledText(lesson, block.text, values, text.isComplete, work);
+    }
+    for (const Question& question : step.questions)
+        text.asks.push_back(filledText(lesson, question.ask, values, text.isComplete, work));
+    return text;
+}
+
+Result<LessonAnswer> solution(const BoundLesson& lesson, const Question& question, const LessonValues& values,
+                              const base::WorkContext& work) {
+    LessonAnswer answer;
+    if (question.kind == Question::Kind::Number) {
+        SONDE_ASSIGN(const double number, computedNumber(lesson, question.answer, values, work));
+        answer.number = fourDigits(number);
+    } else if (question.kind == Question::Kind::Choice) {
+        const auto right = std::ranges::find(question.choices, true, &lessons::Choice::isRight);
+        answer.choice = static_cast<std::size_t>(right - question.choices.begin());
+    } else {
+        const std::vector<NodeId> nodes = lesson.nodes(*question.node);
+        if (nodes.empty()) return usageError("no node of the model is the answer");
+        answer.node = nodes.front();
+    }
+    return answer;
+}
+
+Result<LessonVerdict> check(const BoundLesson& lesson, const Question& question, const LessonAnswer& answer,
+                            const LessonValues& values, const base::WorkContext& work) {
+    LessonVerdict verdict;
+    std::string right;
+    if (question.kind == Question::Kind::Number) {
+        SONDE_ASSIGN(const double expected, computedNumber(lesson, question.answer, values, work));
+        std::string given = answer.number;
+        std::erase(given, ' ');
+        std::ranges::replace(given, ',', '.');
+        if (given.starts_with('+')) given.erase(0, 1);
+        const auto number = base::parseNumber<double>(given);
+        if (!number) return usageError("'" + answer.number + "' is no number");
+        const double tolerance = question.isRelative ? question.tolerance * std::abs(expected) : question.tolerance;
+        verdict.isRight = std::abs(*number - expected) <= tolerance || *number == expected;
+        right = fourDigits(expected);
+    } else if (question.kind == Question::Kind::Choice) {
+        verdict.isRight = answer.choice < question.choices.size() && question.choices[answer.choice].isRight;
+    } else {
+        const std::vector<NodeId> nodes = lesson.nodes(*question.node);
+        verdict.isRight = std::ranges::find(nodes, answer.node) != nodes.end();
+    }
+    verdict.text = !verdict.isRight ? "Not yet." : right.empty() ? "Right." : "Right: " + right + ".";
+    bool isComplete = true;
+    if (verdict.isRight && !question.because.empty())
+        verdict.text += " " + filledText(lesson, question.because, values, isComplete, work);
+    return verdict;
+}
+
+}  // namespace sonde::session

@@ -1,0 +1,298 @@
+// The lessons that come with Sonde on models of different kinds, without a window: each on three, step by step, with
+// the numbers of the run, and their questions. What must hold of the numbers is arithmetic.
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+
+#include "core/session/lesson/lesson_run.h"
+#include "tests/support/float_bytes.h"
+#include "tests/support/onnx_file.h"
+
+namespace tst_lessons {
+
+using namespace sonde;
+using session::LessonAnswer;
+using session::LessonRun;
+using session::Session;
+namespace onnx = test::onnxfile;
+
+class TestLessons : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase();
+    void eachRunsOnThreeModels_data();
+    void eachRunsOnThreeModels();
+    void whatAModelLacksIsSaid_data();
+    void whatAModelLacksIsSaid();
+    void editsEndWithTheirStep();
+    void numbersAreThoseOfTheRun();
+    void sequencesAreLookedAt();
+    void wrongAnswersAreNotRight();
+    void filesAreLessonsToo();
+
+  private:
+    /// y = recurrent(x [5,1,3]) with 2 states.
+    void writeRecurrent(const QString& path, const char* op, std::int64_t gates);
+    QString model(const QString& name) const {
+        if (name.startsWith(QStringLiteral("zoo:"))) return name;
+        if (name.endsWith(QStringLiteral(".made"))) return m_files.filePath(QString(name).replace(".made", ".onnx"));
+        return QStringLiteral(SONDE_TEST_DATA "/models/") + name;
+    }
+    /// An opened model and a lesson on it.
+    std::optional<LessonRun> begin(Session& session, const QString& name, const char* lesson) {
+        const auto opened = session.open(model(name).toStdString());
+        if (!opened) return std::nullopt;
+        // Of dynamic dimensions one is 1 by default: the reference has real sequences.
+        const QString values = model(QString(name).replace(QStringLiteral(".onnx"), QStringLiteral(".npz")));
+        if (values.endsWith(QStringLiteral(".npz"))) session.runs().giveFile(values.toStdString());
+        auto text = session::openLesson(lesson);
+        if (!text) return std::nullopt;
+        auto run = LessonRun::begin(session, *std::move(text));
+        if (!run) {
+            qWarning("%s", run.error().what.c_str());
+            return std::nullopt;
+        }
+        return std::optional<LessonRun>(std::move(*run));
+    }
+    static double number(LessonRun& run, const std::string& expression) {
+        lessons::Question question;
+        question.answer = expression;
+        const auto solved = session::solution(run.lesson(), question, run.values());
+        return solved ? std::stod(solved->number) : std::nan("");
+    }
+    QTemporaryDir m_files;
+};
+
+void TestLessons::writeRecurrent(const QString& path, const char* op, std::int64_t gates) {
+    const auto weights = [](std::int64_t count, float from) {
+        std::vector<float> values;
+        for (std::int64_t i = 0; i < count; ++i) values.push_back(from + 0.1F * static_cast<float>(i % 7));
+        return test::floatBytes(values);
+    };
+    onnx::Graph graph{{{op, {"x", "w", "r", "b"}, {"states"}}, {"Relu", {"states"}, {"y"}}},
+                      {onnx::valueInfo("x", 1, {5, 1, 3})},
+                      {onnx::valueInfo("y", 1, {5, 1, 1, 2})},
+                      {onnx::rawTensor("w", 1, {1, gates * 2, 3}, weights(gates * 6, -0.3F)),
+                       onnx::rawTensor("r", 1, {1, gates * 2, 2}, weights(gates * 4, -0.2F)),
+                       onnx::rawTensor("b", 1, {1, gates * 4}, weights(gates * 4, -0.1F))}};
+    graph.nodes[0].attributes.push_back(onnx::intAttribute("hidden_size", 2));
+    QVERIFY(onnx::write(path, onnx::model(graph, {}, {onnx::opset("", 17)})));
+}
+
+void TestLessons::initTestCase() {
+    writeRecurrent(m_files.filePath("gru.onnx"), "GRU", 3);
+    writeRecurrent(m_files.filePath("rnn.onnx"), "RNN", 1);
+}
+
+void TestLessons::eachRunsOnThreeModels_data() {
+    QTest::addColumn<QString>("lesson");
+    QTest::addColumn<QString>("name");
+    const std::pair<const char*, QStringList> rows[] = {
+        {"convolution", {"resnet18_slim.onnx", "zoo:mobilenet_v3_small", "unet_small.trace.pt", "zoo:vit_small"}},
+        {"residual", {"resnet18_slim.onnx", "zoo:mobilenet_v3_small", "gpt_mini.onnx", "zoo:vit_small"}},
+        {"normalisation", {"zoo:resnet18_slim", "zoo:gpt_mini", "zoo:vit_small", "unet_small.trace.pt"}},
+        {"attention", {"vit_small.onnx", "gpt_mini.onnx", "zoo:gpt_mini"}},
+        {"recurrent", {"lstm_classifier.onnx", "zoo:lstm_classifier", "gru.made", "rnn.made"}},
+        {"nan", {"resnet18_slim.onnx", "zoo:gpt_mini", "lstm_classifier.onnx", "unet_small.onnx"}}};
+    for (const auto& [lesson, models] : rows)
+        for (const QString& name : models)
+            QTest::addRow("%s, %s", lesson, qPrintable(name)) << QString::fromLatin1(lesson) << name;
+}
+
+void TestLessons::eachRunsOnThreeModels() {
+    QFETCH(QString, lesson);
+    QFETCH(QString, name);
+    Session session;
+    std::optional<LessonRun> run = begin(session, name, qPrintable(lesson));
+    QVERIFY(run.has_value());
+    QVERIFY(run->stepCount() >= 3);
+    for (std::size_t i = 0; i < run->stepCount(); ++i) {
+        const auto done = run->goTo(i);
+        QVERIFY2(done, done ? "" : (run->step().title + ": " + done.error().text()).c_str());
+        const auto values = run->values();
+        const session::StepText text = session::textOf(run->lesson(), run->step(), values);
+        QVERIFY2(text.isComplete, (run->step().title + "\n" + text.markdown).c_str());
+        QVERIFY2(text.markdown.find("…") == std::string::npos, text.markdown.c_str());
+        QCOMPARE(text.asks.size(), run->step().questions.size());
+        for (const std::string& ask : text.asks) QVERIFY2(ask.find("{{") == std::string::npos, ask.c_str());
+        for (const lessons::Question& question : run->step().questions) {
+            const auto answer = session::solution(run->lesson(), question, values);
+            QVERIFY2(answer, answer ? "" : (question.ask + ": " + answer.error().what).c_str());
+            const auto verdict = session::check(run->lesson(), question, *answer, values);
+            QVERIFY(verdict);
+            QVERIFY2(verdict->isRight, (question.ask + " " + answer->number).c_str());
+        }
+    }
+    QVERIFY2(run->stepCount() + 1 >= run->lesson().lesson().steps.size(), "at most one step is left out");
+}
+
+void TestLessons::whatAModelLacksIsSaid_data() {
+    QTest::addColumn<QString>("lesson");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("convolution") << "convolution"
+                                 << "lstm_classifier.onnx"
+                                 << "the lesson needs a convolution, which the model has not";
+    QTest::newRow("residual") << "residual"
+                              << "zoo:vgg11?width=0.1"
+                              << "the lesson needs a residual connection";
+    QTest::newRow("normalisation") << "normalisation"
+                                   << "resnet18_slim.onnx"
+                                   << "the lesson needs a normalisation";
+    QTest::newRow("attention") << "attention"
+                               << "resnet18_slim.onnx"
+                               << "the lesson needs an attention";
+    QTest::newRow("recurrent") << "recurrent"
+                               << "gpt_mini.onnx"
+                               << "the lesson needs a recurrent layer";
+    QTest::newRow("nan") << "nan"
+                         << "zoo:seed"
+                         << "the lesson needs a layer";
+}
+
+void TestLessons::whatAModelLacksIsSaid() {
+    QFETCH(QString, lesson);
+    QFETCH(QString, name);
+    QFETCH(QString, text);
+    Session session;
+    QString path = model(name);
+    if (name.contains(u'?')) path = QStringLiteral("unet_small.onnx"), path = model(path);
+    QVERIFY(session.open(path.toStdString()));
+    auto opened = session::openLesson(lesson.toStdString());
+    QVERIFY(opened);
+    const auto run = LessonRun::begin(session, *std::move(opened));
+    QVERIFY(!run);
+    QVERIFY2(QString::fromStdString(run.error().what).startsWith(text), run.error().what.c_str());
+    QVERIFY(run.error().kind == base::ErrorKind::Usage);
+}
+
+void TestLessons::editsEndWithTheirStep() {
+    Session session;
+    auto run = begin(session, QStringLiteral("resnet18_slim.onnx"), "residual");
+    QVERIFY(run);
+    QVERIFY(run->goTo(3));
+    QCOMPARE(session.edits().all().size(), std::size_t{1});
+    // The branch is silent: the sum is what goes around it.
+    QCOMPARE(number(*run, "max(abs($sum - $skip))"), 0.0);
+    QVERIFY(number(*run, "max(abs($skip))") > 0);
+    QVERIFY(run->goTo(2));
+    QVERIFY(session.edits().empty());
+    QVERIFY(!session.debugger().hasBegun());
+    QVERIFY(number(*run, "norm($branch)") > 0);
+    QVERIFY(!run->goTo(17));
+}
+
+/// Conv2d of a constant picture is its bias; the sum of a softmax is 1.
+void TestLessons::numbersAreThoseOfTheRun() {
+    Session session;
+    auto run = begin(session, QStringLiteral("resnet18_slim.onnx"), "convolution");
+    QVERIFY(run);
+    QVERIFY(run->goTo(1));
+    // conv1 of this network: 16 filters over 3 channels of 7 by 7.
+    const session::StepText text = session::textOf(run->lesson(), run->step(), run->values());
+    QVERIFY2(text.markdown.find("`float32[16,3,7,7]`") != std::string::npos, text.markdown.c_str());
+    QVERIFY(text.markdown.find("there are 16.") != std::string::npos);
+    LessonAnswer answer;
+    answer.number = "147";
+    auto verdict = session::check(run->lesson(), run->step().questions[0], answer, run->values());
+    QVERIFY(verdict && verdict->isRight);
+    QVERIFY(verdict->text.starts_with("Right: 147. However"));
+    QVERIFY(run->goTo(2));
+    const std::string formula = session::textOf(run->lesson(), run->step(), run->values()).markdown;
+    QVERIFY2(formula.find("\n`/conv1/Conv_output_0[0, ") != std::string::npos, formula.c_str());
+    QVERIFY2(formula.find("= ") != std::string::npos, formula.c_str());
+    QVERIFY(run->goTo(4));
+    QCOMPARE(number(*run, "std($conv[0, 0])"), 0.0);
+}
+
+void TestLessons::sequencesAreLookedAt() {
+    Session session;
+    auto run = begin(session, QStringLiteral("gpt_mini.onnx"), "attention");
+    QVERIFY(run);
+    QVERIFY(run->goTo(2));
+    QVERIFY(number(*run, "$weights.shape[-1]") > 4);
+    QVERIFY(std::abs(number(*run, "max(abs(sum($weights, axis=-1) - 1))")) < 1e-5);
+    // No position looks at later ones: of n by n weights, n (n - 1) / 2 are 0.
+    const double n = number(*run, "$weights.shape[-1]");
+    const double share = number(*run, "mean($weights == 0)");
+    QVERIFY2(std::abs(share - (n - 1) / (2 * n)) < 1e-3, qPrintable(QString::number(share)));
+    QVERIFY(run->goTo(3));
+    QVERIFY(std::abs(number(*run, "max($weights)") - 1 / n) < 1e-3);
+    Session other;
+    auto state = begin(other, QStringLiteral("gru.made"), "recurrent");
+    QVERIFY(state);
+    QVERIFY(state->goTo(1));
+    const double before = number(*state, "max(abs($layer))");
+    QVERIFY(before > 0 && before < 1);
+    QVERIFY(state->goTo(2));
+    QVERIFY(number(*state, "max(abs($layer))") != before);
+}
+
+void TestLessons::wrongAnswersAreNotRight() {
+    Session session;
+    auto run = begin(session, QStringLiteral("resnet18_slim.onnx"), "convolution");
+    QVERIFY(run);
+    QVERIFY(run->goTo(1));
+    const lessons::Question& count = run->step().questions[0];
+    LessonAnswer answer;
+    for (const char* const given : {"146", "147.5", "-147", "inf", "nan"}) {
+        answer.number = given;
+        const auto verdict = session::check(run->lesson(), count, answer, run->values());
+        QVERIFY(verdict && !verdict->isRight);
+        QCOMPARE(verdict->text, std::string("Not yet."));
+    }
+    for (const char* const given : {"", "many", "1 2x", "147abc"}) {
+        answer.number = given;
+        QVERIFY(!session::check(run->lesson(), count, answer, run->values()));
+    }
+    answer.number = " 147.0 ";
+    QVERIFY(session::check(run->lesson(), count, answer, run->values())->isRight);
+    // Values that are not known are no wrong answer.
+    QVERIFY(!session::check(run->lesson(), count, answer, {}));
+    QVERIFY(run->goTo(3));
+    const lessons::Question& choice = run->step().questions[0];
+    for (std::size_t i = 0; i < 4; ++i) {
+        answer.choice = i;
+        QCOMPARE(session::check(run->lesson(), choice, answer, {})->isRight, i == 1);
+    }
+    QVERIFY(run->goTo(5));
+    const lessons::Question& node = run->step().questions[0];
+    answer.node = *session.document()->findNode("/layer2/layer2.0/conv1/Conv_output_0");
+    QVERIFY(session::check(run->lesson(), node, answer, {})->isRight);
+    answer.node = *session.document()->findNode("/relu/Relu_output_0");
+    QVERIFY(!session::check(run->lesson(), node, answer, {})->isRight);
+    answer.node = {};
+    QVERIFY(!session::check(run->lesson(), node, answer, {})->isRight);
+}
+
+void TestLessons::filesAreLessonsToo() {
+    QVERIFY(!session::openLesson("nothing"));
+    QFile file(m_files.filePath("own.md"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("# Own\n\n```sonde\nbind gate: module *.conv2\n```\n\n## One\n\n{{name $gate}}\n");
+    file.close();
+    auto own = session::openLesson(file.fileName().toStdString());
+    QVERIFY(own);
+    QCOMPARE(own->title, std::string("Own"));
+    Session session;
+    QVERIFY(session.open(model("resnet18_slim.onnx").toStdString()));
+    auto run = LessonRun::begin(session, *std::move(own));
+    QVERIFY(run);
+    QCOMPARE(run->lesson().graph().expr(run->lesson().graph().node(run->lesson().node("gate")).producer).qualname,
+             std::optional<std::string>("layer1.0.conv2"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("# Own\n\n## One\n\n{{max($x)}}\n");
+    file.close();
+    const auto broken = session::openLesson(file.fileName().toStdString());
+    QVERIFY(!broken);
+    QVERIFY(broken.error().kind == base::ErrorKind::Unreadable);
+    QVERIFY2(broken.error().where.ends_with("own.md, line 5"), broken.error().where.c_str());
+}
+
+QTEST_MAIN(TestLessons)
+
+}  // namespace tst_lessons
+
+#include "tst_lessons.moc"
