@@ -574,7 +574,7 @@ const std::vector<ActionInfo>& actionTable() {
     static const std::vector<ActionInfo> table = [] {
         std::vector<ActionInfo> rows;
         for (auto part : {fileActions, editActions, viewActions, teachingActions, goActions, runActions,
-                          otherRunActions, breakpointActions, valueActions, helpActions}) {
+                          otherRunActions, breakpointActions, valueActions, helpActions, lessonActions}) {
             std::vector<ActionInfo> some = part();
             rows.insert(rows.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
         }

@@ -28,4 +28,17 @@ std::vector<ActionInfo> teachingActions() {
     };
 }
 
+std::vector<ActionInfo> lessonActions() {
+    return {
+        {"help.lessons", "&Lessons", "Help/Lessons", "List the lessons: how a convolution sees, attention, and others",
+         "list", "Alt+Shift+F1"},
+        {"lesson.open", "&Open Lesson…", "Help/Lessons", "Open a lesson from a file (Markdown)", "open",
+         "Alt+Shift+F2"},
+        {"lesson.next", "&Next Step", "Help/Lessons-", "Go on to the next step of the lesson", "forward", "Alt+PgDown"},
+        {"lesson.previous", "&Previous Step", "Help/Lessons", "Go back to the step before", "back", "Alt+PgUp"},
+        {"lesson.close", "&Close Lesson", "Help/Lessons", "Close the lesson; what its step changed is taken back",
+         "close", "Alt+Shift+F4"},
+    };
+}
+
 }  // namespace sonde::actions

@@ -4,7 +4,8 @@
 
 namespace sonde::actions {
 
-/// A part of the table: showing a model to others.
+/// Parts of the table: showing a model to others, and lessons.
 std::vector<ActionInfo> teachingActions();
+std::vector<ActionInfo> lessonActions();
 
 }  // namespace sonde::actions

@@ -4,6 +4,7 @@
 #include "ui/context/engine.h"
 #include "ui/context/findings.h"
 #include "ui/context/gradients.h"
+#include "ui/context/lessons.h"
 #include "ui/context/outputs.h"
 #include "ui/context/precision.h"
 #include "ui/context/second_model.h"
@@ -144,6 +145,7 @@ InspectorContext::InspectorContext(QObject* parent)
     qRegisterMetaType<Selection>();
     new Weights(m_model, m_messages, this);
     new Outputs(m_session, m_model, m_runs, m_sessionFiles, m_messages, this);
+    new Lessons({m_model, m_navigation, m_points, m_runs, m_edits, m_canvases}, this);
     wireMemory();
     // What is known of another run is not shown beside a debugged one.
     connect(&m_debugger, &Debugger::changed, this, [this] {
@@ -213,8 +215,8 @@ bool InspectorContext::isBusy() const {
     return m_loader.isActive() || m_executor.isBusy() || m_comparison.isActive() || m_debugger.isBusy() ||
            m_edits.isBusy() || m_sessionFiles.isActive() || m_summary.isBusy() || m_why->isBusy() ||
            m_gradients->isBusy() || m_findings->isActive() || weightsOf(*this).isActive() ||
-           outputsOf(*this).isActive() || m_second->isBusy() || m_sweeps->isActive() || m_bisection->isBusy() ||
-           m_precision->isActive() || m_engine->isActive();
+           outputsOf(*this).isActive() || lessonsOf(*this).isBusy() || m_second->isBusy() || m_sweeps->isActive() ||
+           m_bisection->isBusy() || m_precision->isActive() || m_engine->isActive();
 }
 
 }  // namespace sonde::context

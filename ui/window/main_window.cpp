@@ -22,6 +22,7 @@
 #include "ui/widgets/banner.h"
 #include "ui/window/comparison_colors.h"
 #include "ui/window/graph_steps.h"
+#include "ui/window/lesson_view.h"
 #include "ui/window/placement.h"
 #include "ui/window/presentation.h"
 #include "ui/window/recent_files.h"
@@ -99,6 +100,7 @@ void MainWindow::buildCentre() {
 
 void MainWindow::buildParts() {
     m_docks = std::make_unique<WindowDocks>(*this, m_context, m_actions);
+    m_lessonView = std::make_unique<LessonView>(*this, m_context, *m_docks);
     m_output = std::make_unique<WindowOutput>(*this, m_context, *m_canvases);
     m_dialogs = std::make_unique<WindowDialogs>(*this, m_context, m_actions, *m_canvases);
     m_links = new WindowLinks(*this, m_context, *m_canvases);

@@ -17,6 +17,7 @@ namespace sonde::window {
 
 class ComparisonColors;
 class GraphSteps;
+class LessonView;
 class Presentation;
 class SearchBar;
 class StartPage;
@@ -104,6 +105,7 @@ class MainWindow : public QMainWindow {
     std::unique_ptr<WindowDialogs> m_dialogs;
     std::unique_ptr<GraphSteps> m_steps;
     std::unique_ptr<Presentation> m_presentation;
+    std::unique_ptr<LessonView> m_lessonView;
     std::unique_ptr<WindowActions> m_bindings;
     std::unique_ptr<WindowMenus> m_menus;
     std::unique_ptr<WindowStatus> m_status;

@@ -8,6 +8,7 @@
 #include "ui/panels/findings/findings_panel.h"
 #include "ui/panels/inputs/inputs_panel.h"
 #include "ui/panels/instances/instances_panel.h"
+#include "ui/panels/lesson/lesson_panel.h"
 #include "ui/panels/log/log_panel.h"
 #include "ui/panels/module_tree/module_tree_panel.h"
 #include "ui/panels/node_details/node_details_panel.h"
@@ -38,7 +39,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
         panels::logPanel(),          panels::tracingPanel(),   panels::passesPanel(),      panels::timelinePanel(),
         panels::breakpointsPanel(),  panels::whyPanel(),       panels::editsPanel(),       panels::profilePanel(),
         panels::findingsPanel(),     panels::weightsPanel(),   panels::differencesPanel(), panels::sweepPanel(),
-        panels::bisectionPanel(),    panels::precisionPanel(), panels::outputsPanel(),
+        panels::bisectionPanel(),    panels::precisionPanel(), panels::outputsPanel(),     panels::lessonPanel(),
     };
     return table;
 }

@@ -319,17 +319,24 @@ void WindowDocks::arrange() {
 void WindowDocks::place() {
     std::map<panels::PanelArea, QDockWidget*> last;
     std::map<panels::PanelArea, QDockWidget*> first;
+    std::vector<std::pair<QDockWidget*, QDockWidget*>> shared;
     for (const panels::PanelInfo& info : panelTable()) {
         QDockWidget* dock = m_docks[info.id];
         dock->setFloating(false);
         QDockWidget* before = last[info.area];
         m_window.addDockWidget(dockArea(info.area), dock);
+        // The right column has no room for one more: who is there on demand shares the place of its first.
+        if (before && info.area == panels::PanelArea::Right && info.coming == panels::PanelComing::OnDemand) {
+            shared.emplace_back(first[info.area], dock);
+            continue;
+        }
         const bool asTab = info.area == panels::PanelArea::Bottom || info.coming == panels::PanelComing::OnDemand;
         if (before && asTab) m_window.tabifyDockWidget(before, dock);
         if (before && !asTab) m_window.splitDockWidget(before, dock, Qt::Vertical);
         if (!before) first[info.area] = dock;
         last[info.area] = dock;
     }
+    for (const auto& [owner, dock] : shared) m_window.tabifyDockWidget(owner, dock);
     for (const auto& [area, dock] : first) dock->raise();
 }
 

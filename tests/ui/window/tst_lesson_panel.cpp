@@ -1,0 +1,228 @@
+// Lessons in the real window: the list, the steps by keys and clicks, the graph in step with the text, questions.
+
+#include <QAction>
+#include <QDockWidget>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QRadioButton>
+
+#include "tests/support/window_fixture.h"
+#include "ui/context/lessons.h"
+#include "ui/panels/lesson/lesson_panel.h"
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+
+namespace tst_lesson_panel {
+
+using namespace sonde;
+
+class TestLessonPanel : public test::WindowFixture {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() {
+        QSettings().clear();
+        openWindow({1280, 720});
+    }
+    void cleanup() { closeWindow(); }
+    void theListOpensALesson();
+    void stepsGoByKeysWithTheGraph();
+    void numbersComeWithTheRun();
+    void answersAreChecked();
+    void aStepsEditsEndWithIt();
+    void aModelThatLacksSomethingIsTold();
+    void withoutALessonThereIsNoPanel();
+    void aFileThatIsNoLessonIsTold();
+
+  private:
+    panels::LessonPanel* panel() {
+        return static_cast<panels::LessonPanel*>(m_window->docks().panel(QStringLiteral("lesson")));
+    }
+    context::Lessons& lessons() { return context::lessonsOf(context()); }
+    QDockWidget* dock() { return m_window->docks().dock(QStringLiteral("lesson")); }
+    void openList() {
+        key(Qt::Key_F1, Qt::AltModifier | Qt::ShiftModifier);
+        QVERIFY(dock()->isVisible());
+    }
+    /// By the list, with the keyboard.
+    void choose(int row) {
+        openList();
+        panel()->list()->setCurrentRow(row);
+        QTest::keyClick(panel()->list(), Qt::Key_Return);
+        settle();
+    }
+    void step(Qt::Key which) {
+        key(which, Qt::AltModifier);
+        settle();
+    }
+    QWidget* question(int index) { return panel()->findChild<QWidget*>(QStringLiteral("question%1").arg(index)); }
+    QString verdict(int index) {
+        QCoreApplication::processEvents();
+        settle();
+        auto* label = question(index)->findChild<QLabel*>(QStringLiteral("verdict"));
+        return label->isHidden() ? QString() : label->text();
+    }
+};
+
+void TestLessonPanel::theListOpensALesson() {
+    open(file("resnet18_slim.onnx"));
+    QVERIFY(!dock()->isVisible());
+    openList();
+    QCOMPARE(panel()->list()->count(), 6);
+    QCOMPARE(panel()->list()->item(0)->text(), QStringLiteral("How a convolution sees"));
+    QCOMPARE(panel()->list()->item(5)->text(), QStringLiteral("Hunting a NaN"));
+    QVERIFY(panel()->list()->hasFocus());
+    QTest::keyClick(panel()->list(), Qt::Key_Down);
+    QTest::keyClick(panel()->list(), Qt::Key_Return);
+    settle();
+    QCOMPARE(panel()->titleText(), QStringLiteral("Why residual connections"));
+    QCOMPARE(panel()->progressText(), QStringLiteral("1 of 4"));
+    QVERIFY2(dock()->height() > 300 && dock()->width() > 250, qPrintable(QString::number(dock()->height())));
+}
+
+void TestLessonPanel::stepsGoByKeysWithTheGraph() {
+    open(file("resnet18_slim.onnx"));
+    choose(0);
+    QVERIFY(context().runs().recording() != nullptr);
+    QCOMPARE(context().navigation().selection().node, lessons().lesson().node("input"));
+    step(Qt::Key_PageDown);
+    QCOMPARE(panel()->progressText(), QStringLiteral("2 of 6"));
+    QCOMPARE(context().navigation().selection().node, lessons().lesson().node("weight"));
+    step(Qt::Key_PageDown);
+    QCOMPARE(context().navigation().selection().node, node("/conv1/Conv_output_0"));
+    QVERIFY(canvas()->rect().contains(rectOf(canvas(), node("/conv1/Conv_output_0")).center().toPoint()));
+    step(Qt::Key_PageDown);
+    auto* viewer = static_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
+    QCOMPARE(viewer->viewer()->currentView(), QStringLiteral("channels"));
+    step(Qt::Key_PageDown);
+    step(Qt::Key_PageDown);
+    QCOMPARE(panel()->progressText(), QStringLiteral("6 of 6"));
+    QVERIFY(!m_window->actions().action(QStringLiteral("lesson.next"))->isEnabled());
+    step(Qt::Key_PageUp);
+    QCOMPARE(panel()->progressText(), QStringLiteral("5 of 6"));
+}
+
+void TestLessonPanel::numbersComeWithTheRun() {
+    open(file("resnet18_slim.onnx"));
+    choose(0);
+    QTRY_VERIFY2(
+        !panel()->stepText().contains(u'…') && panel()->stepText().contains(QStringLiteral("float32[1,3,64,64]")),
+        qPrintable(panel()->stepText()));
+    step(Qt::Key_PageDown);
+    step(Qt::Key_PageDown);
+    QTRY_VERIFY2(panel()->stepText().contains(QStringLiteral("/conv1/Conv_output_0[0, ")),
+                 qPrintable(panel()->stepText()));
+    const QString before = panel()->stepText();
+    // Another input, another number.
+    context().inputs().setSpec(context().inputs().all().front().name, {QStringLiteral("#rand(5,9)"), {}});
+    run();
+    QTRY_VERIFY(panel()->stepText() != before);
+    QVERIFY(panel()->stepText().contains(QStringLiteral("/conv1/Conv_output_0[0, ")));
+}
+
+void TestLessonPanel::answersAreChecked() {
+    open(file("resnet18_slim.onnx"));
+    choose(0);
+    step(Qt::Key_PageDown);
+    auto* number = question(0)->findChild<QLineEdit*>();
+    number->setFocus();
+    QTest::keyClicks(number, QStringLiteral("12"));
+    QTest::keyClick(number, Qt::Key_Return);
+    QTRY_COMPARE(verdict(0), QStringLiteral("Not yet."));
+    number->selectAll();
+    QTest::keyClicks(number, QStringLiteral("147"));
+    QTest::mouseClick(question(0)->findChild<QPushButton*>(), Qt::LeftButton);
+    QTRY_VERIFY2(verdict(0).startsWith(QStringLiteral("Right: 147.")), qPrintable(verdict(0)));
+    number->selectAll();
+    QTest::keyClicks(number, QStringLiteral("many"));
+    QTest::keyClick(number, Qt::Key_Return);
+    QTRY_COMPARE(verdict(0), QStringLiteral("Not checked: 'many' is no number."));
+    step(Qt::Key_PageDown);
+    step(Qt::Key_PageDown);
+    const auto choices = question(0)->findChildren<QRadioButton*>();
+    QCOMPARE(choices.size(), 3);
+    choices[0]->click();
+    QTRY_COMPARE(verdict(0), QStringLiteral("Not yet."));
+    choices[1]->click();
+    QTRY_VERIFY(verdict(0).startsWith(QStringLiteral("Right.")));
+    step(Qt::Key_PageDown);
+    step(Qt::Key_PageDown);
+    // A click on the graph, then the button.
+    auto* check = question(0)->findChild<QPushButton*>();
+    const graph::NodeId relu = node("/relu/Relu_output_0");
+    context().navigation().reveal(context().navigation().selectionOf(relu));
+    settle();
+    click(canvas(), rectOf(canvas(), relu).center());
+    QCOMPARE(context().navigation().selection().node, relu);
+    QTest::mouseClick(check, Qt::LeftButton);
+    QTRY_COMPARE(verdict(0), QStringLiteral("Not yet."));
+    const graph::NodeId next = lessons().lesson().node("next");
+    context().navigation().reveal(context().navigation().selectionOf(next));
+    settle();
+    click(canvas(), rectOf(canvas(), next).center());
+    QTest::mouseClick(check, Qt::LeftButton);
+    QTRY_VERIFY(verdict(0).startsWith(QStringLiteral("Right.")));
+}
+
+void TestLessonPanel::aStepsEditsEndWithIt() {
+    open(file("resnet18_slim.onnx"));
+    choose(1);
+    for (int i = 0; i < 3; ++i) step(Qt::Key_PageDown);
+    QCOMPARE(context().edits().all().size(), std::size_t{1});
+    QTRY_VERIFY2(panel()->stepText().contains(QStringLiteral("by at most 0:")), qPrintable(panel()->stepText()));
+    step(Qt::Key_PageUp);
+    QTRY_VERIFY(context().edits().all().empty());
+    step(Qt::Key_PageDown);
+    QTRY_COMPARE(context().edits().all().size(), std::size_t{1});
+    QTRY_VERIFY(panel()->stepText().contains(QStringLiteral("by at most 0:")));
+    key(Qt::Key_F4, Qt::AltModifier | Qt::ShiftModifier);
+    QTRY_VERIFY(context().edits().all().empty());
+    QVERIFY(!lessons().isOpen());
+}
+
+void TestLessonPanel::aModelThatLacksSomethingIsTold() {
+    open(file("lstm_classifier.onnx"));
+    choose(0);
+    QVERIFY2(panel()->stepText().contains(QStringLiteral("the lesson needs a convolution, which the model has not")),
+             qPrintable(panel()->stepText()));
+    QVERIFY(panel()->progressText().isEmpty());
+    // Another model: the lesson begins.
+    open(file("resnet18_slim.onnx"));
+    QTRY_COMPARE(panel()->progressText(), QStringLiteral("1 of 6"));
+}
+
+void TestLessonPanel::withoutALessonThereIsNoPanel() {
+    open(file("resnet18_slim.onnx"));
+    QVERIFY(!dock()->isVisible());
+    for (const char* id : {"lesson.next", "lesson.previous", "lesson.close"})
+        QVERIFY(!m_window->actions().action(QLatin1String(id))->isEnabled());
+    choose(0);
+    QVERIFY(dock()->isVisible());
+    key(Qt::Key_F4, Qt::AltModifier | Qt::ShiftModifier);
+    QTRY_VERIFY(!dock()->isVisible());
+    // Without the list.
+    QVERIFY(panel()->perform(QStringLiteral("convolution")));
+    settle();
+    QVERIFY(dock()->isVisible());
+    QCOMPARE(panel()->progressText(), QStringLiteral("1 of 6"));
+    lessons().close();
+    QTRY_VERIFY(!dock()->isVisible());
+}
+
+void TestLessonPanel::aFileThatIsNoLessonIsTold() {
+    open(file("resnet18_slim.onnx"));
+    QSignalSpy failed(&lessons(), &context::Lessons::failed);
+    lessons().open(file("resnet18_slim.npz"));
+    QCOMPARE(failed.size(), 1);
+    QVERIFY(!lessons().isOpen());
+    QVERIFY(!panel()->perform(QStringLiteral("nothing")));
+    QVERIFY(panel()->perform(QStringLiteral("attention")));
+}
+
+QTEST_MAIN(TestLessonPanel)
+
+}  // namespace tst_lesson_panel
+
+#include "tst_lesson_panel.moc"

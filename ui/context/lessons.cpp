@@ -1,0 +1,204 @@
+#include "ui/context/lessons.h"
+
+#include "core/session/edits/edit_line.h"
+#include "core/session/edits/ready_edit.h"
+#include "core/session/lesson/lesson_run.h"
+#include "ui/context/canvases.h"
+#include "ui/context/edits.h"
+#include "ui/context/navigation.h"
+#include "ui/context/open_model.h"
+#include "ui/context/points.h"
+#include "ui/context/runs.h"
+
+namespace sonde::context {
+
+using lessons::Action;
+
+Lessons::Lessons(const Parts& parts, QObject* context) : QObject(context), m_parts(parts) {
+    connect(&parts.model, &OpenModel::documentOpened, this, &Lessons::bind);
+    connect(&parts.model, &OpenModel::documentLeft, this, [this] {
+        m_edits = 0;  // go with the model
+        m_isFocused = false;
+        m_bound.reset();
+        m_writing.abandon();
+        m_checking.abandon();
+    });
+    connect(&parts.model, &OpenModel::documentClosed, this, &Lessons::lessonChanged);
+    connect(&parts.runs, &Runs::runFinished, this, &Lessons::write);
+    connect(&parts.runs, &Runs::valueArrived, this, &Lessons::write);
+    connect(&parts.edits, &Edits::accepted, this, [this](const QObject* asker) {
+        if (asker == this) ++m_edits;
+    });
+    connect(&parts.edits, &Edits::refused, this, [this](const QObject* asker, const base::Error& error) {
+        if (asker == this) Q_EMIT failed(error);
+    });
+}
+
+Lessons::~Lessons() = default;
+
+QString Lessons::missingText() const {
+    return m_bound && !m_bound->missing().empty() ? QString::fromStdString(m_bound->missingText()) : QString();
+}
+
+const lessons::Step* Lessons::step() const {
+    return m_at < stepCount() ? &m_bound->lesson().steps[m_bound->steps()[m_at]] : nullptr;
+}
+
+void Lessons::open(const QString& idOrFile) {
+    auto lesson = session::openLesson(idOrFile.toStdString());
+    if (!lesson) {
+        Q_EMIT failed(lesson.error());
+        return;
+    }
+    leave();
+    m_lesson = *std::move(lesson);
+    bind();
+}
+
+void Lessons::close() {
+    leave();
+    m_writing.abandon();
+    m_lesson.reset();
+    m_bound.reset();
+    m_text.clear();
+    m_asks.clear();
+    Q_EMIT lessonChanged();
+}
+
+void Lessons::bind() {
+    m_bound.reset();
+    m_text.clear();
+    m_asks.clear();
+    m_verdicts.clear();
+    m_at = 0;
+    if (m_lesson && m_parts.model.isOpen()) {
+        const document::Document& document = *m_parts.model.document();
+        m_bound = std::make_shared<lessons::BoundLesson>(*m_lesson, document.graph, document.modules.get());
+    }
+    Q_EMIT lessonChanged();
+    if (stepCount() > 0) goTo(0);
+}
+
+void Lessons::goTo(std::size_t step) {
+    if (step >= stepCount()) return;
+    leave();
+    m_at = step;
+    m_text.clear();
+    m_asks.clear();
+    m_verdicts.assign(this->step()->questions.size(), {});
+    Q_EMIT stepChanged();
+    perform(*this->step());
+    write();
+}
+
+/// What only this step was to show.
+void Lessons::leave() {
+    for (; m_edits > 0; --m_edits) m_parts.edits.undo();
+    if (std::exchange(m_isFocused, false)) m_parts.canvases.active().showEverything();
+    m_view.clear();
+    m_viewed = {};
+}
+
+void Lessons::perform(const lessons::Step& step) {
+    Navigation& navigation = m_parts.navigation;
+    for (const Action& action : step.actions) {
+        const graph::NodeId node = m_bound->node(action.node);
+        switch (action.kind) {
+            case Action::Kind::Run: runModel(); break;
+            case Action::Kind::Expand: navigation.reveal(navigation.selectionOf(node)); break;
+            case Action::Kind::Select: navigation.navigateTo(node); break;
+            case Action::Kind::Focus:
+                navigation.navigateTo(node);
+                m_parts.canvases.active().focusCone(true, true, action.number);
+                m_isFocused = true;
+                break;
+            case Action::Kind::Watch: m_parts.points.setWatched(node, true); break;
+            case Action::Kind::Show:
+                m_view = QString::fromStdString(action.text);
+                m_viewed = navigation.selection().node;
+                break;
+            case Action::Kind::Set:
+            case Action::Kind::Edit: edit(action); break;
+        }
+    }
+}
+
+/// Unless the values are there; a run with edits follows them by itself.
+void Lessons::runModel() {
+    Runs& runs = m_parts.runs;
+    if (runs.isRunning() || (runs.recording() && runs.staleReason().isEmpty())) return;
+    runs.run();
+}
+
+void Lessons::edit(const Action& action) {
+    std::size_t column = 1;
+    const std::string text = m_bound->withNodes(action.text);
+    const auto line =
+        action.kind == Action::Kind::Set ? session::parseSet(text, column) : session::parseEdit(text, column);
+    if (!line) {
+        Q_EMIT failed(line.error());
+        return;
+    }
+    const auto target = session::ReadyEdit::find(*m_parts.model.document(), line->node);
+    if (!target) {
+        Q_EMIT failed(target.error());
+        return;
+    }
+    m_parts.edits.add(*target, line->edit, this);
+}
+
+session::LessonValues Lessons::values(bool mayAsk) {
+    session::LessonValues known;
+    for (const graph::NodeId node : session::valuesFor(*m_bound, *step())) {
+        if (const tensor::Value* const value = m_parts.runs.value(node)) known[node] = *value;
+        else if (mayAsk && m_parts.runs.recording()) m_parts.runs.requestValue(node);
+    }
+    return known;
+}
+
+void Lessons::write() {
+    if (!step()) return;
+    const std::size_t index = m_bound->steps()[m_at];
+    m_writing.start(
+        [bound = m_bound, index, known = values(true)](const base::WorkContext& work) {
+            return session::textOf(*bound, bound->lesson().steps[index], known, work);
+        },
+        [this](const session::StepText& text) {
+            const QString now = QString::fromStdString(text.markdown);
+            QStringList asks;
+            for (const std::string& ask : text.asks) asks << QString::fromStdString(ask);
+            if (now == m_text && asks == m_asks) return;
+            m_text = now;
+            m_asks = asks;
+            Q_EMIT textChanged();
+        });
+}
+
+void Lessons::answer(std::size_t question, const session::LessonAnswer& answer) {
+    if (!step() || question >= step()->questions.size()) return;
+    const std::size_t index = m_bound->steps()[m_at];
+    m_checking.start(
+        [bound = m_bound, index, question, answer, known = values(true)](const base::WorkContext& work) {
+            return session::check(*bound, bound->lesson().steps[index].questions[question], answer, known, work);
+        },
+        [this, question, at = m_at](const base::Result<session::LessonVerdict>& verdict) {
+            if (at != m_at || question >= m_verdicts.size()) return;
+            m_verdicts[question] =
+                verdict ? *verdict : session::LessonVerdict{false, "Not checked: " + verdict.error().what + "."};
+            Q_EMIT answered(question);
+        });
+}
+
+QString Lessons::takeView(graph::NodeId node) {
+    if (!node.valid() || node != m_viewed) return {};
+    m_viewed = {};
+    return std::exchange(m_view, {});
+}
+
+Lessons& lessonsOf(const QObject& context) {
+    auto* lessons = context.findChild<Lessons*>({}, Qt::FindDirectChildrenOnly);
+    Q_ASSERT(lessons);
+    return *lessons;
+}
+
+}  // namespace sonde::context
