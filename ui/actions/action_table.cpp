@@ -1,8 +1,11 @@
 #include "ui/actions/action_table.h"
 
-#include "ui/actions/teaching_actions.h"
-
 namespace sonde::actions {
+
+// In teaching_actions.cpp: parts of this table alone.
+std::vector<ActionInfo> teachingActions();
+std::vector<ActionInfo> lessonActions();
+
 namespace {
 
 std::vector<ActionInfo> fileActions() {

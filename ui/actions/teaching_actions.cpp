@@ -1,7 +1,8 @@
-#include "ui/actions/teaching_actions.h"
+#include "ui/actions/action_table.h"
 
 namespace sonde::actions {
 
+/// Showing a model to others.
 std::vector<ActionInfo> teachingActions() {
     return {
         {"present.toggle", "&Present", "View/Presentation-",

@@ -212,7 +212,7 @@ PanelInfo lessonPanel() {
                    QObject::tr("Lesson"),
                    QStringLiteral("help"),
                    PanelArea::Right,
-                   QStringLiteral("Alt+L"),
+                   QStringLiteral("Alt+K"),
                    [](context::InspectorContext& context) -> Panel* {
                        return new LessonPanel(context.model(), context.navigation(), context::lessonsOf(context),
                                               context.messages());
