@@ -79,7 +79,7 @@ void TestLessonPanel::theListOpensALesson() {
     settle();
     QCOMPARE(panel()->titleText(), QStringLiteral("Why residual connections"));
     QCOMPARE(panel()->progressText(), QStringLiteral("1 of 4"));
-    QVERIFY2(dock()->height() > 300 && dock()->width() > 250, qPrintable(QString::number(dock()->height())));
+    QVERIFY2(dock()->height() > 250 && dock()->width() > 330, qPrintable(QString::number(dock()->height())));
 }
 
 void TestLessonPanel::stepsGoByKeysWithTheGraph() {
