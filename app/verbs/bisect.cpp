@@ -11,6 +11,7 @@
 #include "app/verbs/tolerances.h"
 #include "app/verbs/validators.h"
 #include "core/session/bisection/bisection.h"
+#include "core/session/bisection/default_inputs.h"
 
 namespace sonde::app {
 
@@ -94,7 +95,10 @@ class BisectVerb {
             m_target = session::bisection::ReferenceFile{m_options.other};
             return {};
         }
-        SONDE_ASSIGN(const auto cases, inputsFor(*m_request.document, m_options.inputs));
+        InputChoice inputs = m_options.inputs;
+        if (inputs.spec.empty() && !m_request.document->session)
+            inputs.spec = session::bisection::defaultInputs(*m_request.document);
+        SONDE_ASSIGN(const auto cases, inputsFor(*m_request.document, inputs));
         if (cases.size() > 1) printWarning(fmt::format("only the first of {} inputs is looked at", cases.size()));
         m_request.inputs = cases.front().values;
         return chooseTarget(files);

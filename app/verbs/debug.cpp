@@ -51,7 +51,7 @@ class DebugVerb {
             script.reset(std::fopen(m_options.script.c_str(), "rb"));
             if (!script) return base::usageError("the script cannot be read", m_options.script);
         }
-        showIn(m_session, document);
+        showIn(m_session, document, true);
         session::RunSettings settings;
         settings.threads = m_options.threads;
         settings.seed = seedOf(*document, m_options.inputs);
@@ -108,6 +108,7 @@ Verb debugVerb() {
             [](CLI::App& command) {
                 auto options = std::make_shared<DebugOptions>();
                 options->model.addTo(command);
+                options->model.makesEdits = true;
                 options->inputs.addTo(command);
                 command.add_option("--script", options->script, "Read the commands from this file");
                 command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");

@@ -123,6 +123,7 @@ Verb dumpVerb() {
             "sonde dump model.pt -o model.dump --input-data '#rand(0,1,1,3,224,224)'", [](CLI::App& command) {
                 auto options = std::make_shared<DumpVerbOptions>();
                 options->model.addTo(command);
+                options->model.makesEdits = true;
                 command.add_option("-o,--out", options->out, "File to write, - for standard output");
                 auto* check = command.add_flag("--check", options->check, "MODEL is a dump: run its test cases");
                 command.add_option("--offset", options->offset, "With --check: byte offset of the dump in the file")

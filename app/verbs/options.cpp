@@ -1,6 +1,7 @@
 #include "app/verbs/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "app/interrupt.h"
@@ -9,6 +10,7 @@
 #include "core/document/session_model.h"
 #include "core/graph/missing_data.h"
 #include "core/passes/report.h"
+#include "core/session/edits/edit_count.h"
 #include "core/session/session_state.h"
 
 namespace sonde::app {
@@ -73,6 +75,18 @@ base::Result<void> checkOutputs(const VerbFiles& files, const std::vector<docume
     return {};
 }
 
+namespace {
+
+void warnOfEdits(const document::Document& document) {
+    if (!document.session) return;
+    const auto count = std::ranges::count_if(document.session->file.edits, &io::SessionFile::Edit::isEnabled);
+    if (count == 0) return;
+    const std::string edits = session::editCountText(static_cast<std::size_t>(count));
+    printWarning("this is without the " + edits + " of the session: `sonde debug` and `sonde save` make edits");
+}
+
+}  // namespace
+
 base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const std::string& inputData,
                                                                            const VerbFiles& files) {
     const bool isSession = document::isSessionFile(model);
@@ -99,6 +113,7 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
     const bool isReplaced = files.mayReplaceModel && !isSession && (*document)->format == "ONNX" &&
                             document::isSameFile(files.outputs.front().second, model);
     if (!isReplaced) SONDE_TRY(checkOutputs(files, document::modelFiles(**document)));
+    if (!makesEdits && needsValues) warnOfEdits(**document);
     for (const base::Diagnostic& finding : (*document)->diagnostics) {
         if (finding.severity == base::Severity::Info) continue;
         const char* kind = finding.severity == base::Severity::Error ? "problem" : "warning";
@@ -111,9 +126,10 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
     return document;
 }
 
-void showIn(session::Session& session, std::shared_ptr<const document::Document> document) {
+void showIn(session::Session& session, std::shared_ptr<const document::Document> document, bool withEdits) {
     session.show(std::move(document));
     for (const std::string& lost : session::restoreSession(session)) printWarning("not restored: " + lost);
+    if (!withEdits) session.edits().clear();
 }
 
 std::string qualnameText(const graph::InternalGraph& graph, graph::NodeId node) {

@@ -33,6 +33,7 @@ struct ModelOptions {
     document::OpenOptions open;
     std::vector<std::string> concrete;  ///< NAME=VALUE as given
     bool needsValues = true;            ///< false: a model whose data files are missing is of use, too
+    bool makesEdits = false;            ///< the verb counts the edits of a session file; others warn that they do not
 
     /// Adds the arguments to a command; they are filled in when the command line is parsed.
     void addTo(CLI::App& command);
@@ -48,9 +49,9 @@ struct ModelOptions {
     std::vector<const CLI::Option*> m_options;  ///< but for MODEL
 };
 
-/// Shows the document in the session; what was in the session file that it was opened by is there again, and what could
-/// not be found again is warned of.
-void showIn(session::Session& session, std::shared_ptr<const document::Document> document);
+/// Shows the document in the session; what was in the session file that it was opened by is there again, edits only
+/// with `withEdits`, and what could not be found again is warned of.
+void showIn(session::Session& session, std::shared_ptr<const document::Document> document, bool withEdits = false);
 
 /// The originating module of a node for a table: its qualname, "(root)" or "-".
 std::string qualnameText(const graph::InternalGraph& graph, graph::NodeId node);

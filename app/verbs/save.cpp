@@ -55,6 +55,7 @@ Verb saveVerb() {
             "sonde save resnet18.trace.pt -o resnet18.onnx --input-data '#rand(0,1)'", [](CLI::App& command) {
                 auto options = std::make_shared<SaveOptions>();
                 options->model.addTo(command);
+                options->model.makesEdits = true;
                 options->inputs.addTo(command);
                 command.add_option("-o,--output", options->output, "The ONNX file to write");
                 options->arguments.addTo(command);

@@ -11,7 +11,7 @@ base::Result<std::shared_ptr<const document::Document>> withSessionEdits(
     std::shared_ptr<const document::Document> document) {
     if (!document->session || document->session->file.edits.empty()) return document;
     session::Session session;
-    showIn(session, document);
+    showIn(session, document, true);
     return session::editedDocument(*document, session.edits());
 }
 

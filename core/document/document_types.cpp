@@ -1,5 +1,7 @@
 #include "core/document/document_types.h"
 
+#include <algorithm>
+
 #include "core/base/nearest.h"
 #include "core/base/number_text.h"
 #include "core/graph/scope_output.h"
@@ -46,6 +48,20 @@ Result<NodeId> nodeOfModule(const InternalGraph& graph, const graph::ModuleTree*
     return usageError("there is no module '" + std::string(qualname) + "'", {}, base::didYouMean(qualname, names));
 }
 
+/// What tables and files of values call a node: an input or output by its own name ("out_1"), or with what is before
+/// the names there ("out.out_1", "in.x", "node.conv1").
+NodeId nodeOfKey(const Document& document, std::string_view text) {
+    const auto named = [](const std::vector<NamedNode>& all, std::string_view name) {
+        const auto found = std::ranges::find(all, name, &NamedNode::name);
+        return found == all.end() ? NodeId() : found->node;
+    };
+    if (text.starts_with("out.")) return named(document.outputs, text.substr(4));
+    if (text.starts_with("in.")) return named(document.inputs, text.substr(3));
+    if (text.starts_with("node.")) return document.graph->findNode(text.substr(5));
+    const NodeId output = named(document.outputs, text);
+    return output.valid() ? output : named(document.inputs, text);
+}
+
 }  // namespace
 
 std::vector<NodeId> Document::revaluedNodes() const {
@@ -63,6 +79,7 @@ Result<NodeId> Document::findNode(std::string_view text) const {
     if (const NodeId node = graph->findNode(text); node.valid()) return node;
     if (text.starts_with('#')) return nodeByNumber(*graph, text);
     if (text.ends_with(':')) return nodeOfModule(*graph, modules.get(), text.substr(0, text.size() - 1));
+    if (const NodeId node = nodeOfKey(*this, text); node.valid()) return node;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < graph->nodeCount(); ++i) names.push_back(graph->node(NodeId(i)).name);
     std::string hint = base::didYouMean(text, names);

@@ -177,6 +177,7 @@ struct StepAsked {
     std::int64_t layer = 0, direction = 0, batch = 0, step = 0, unit = 0;
     std::int64_t steps = 0, batches = 0, directions = 1;
     bool isBatchFirst = false, isSingle = false;
+    bool isMemory = false;  ///< c is asked for, not h
 };
 
 /// The arguments of a recurrent layer of ATen with other sequences, layers and states.
@@ -203,13 +204,15 @@ StepAsked stepAsked(const ElementCall& call, std::int64_t layers, std::int64_t s
     std::vector<std::int64_t> at = call.at;
     if (asked.isSingle) at.insert(at.begin() + 1, 0);
     if (call.output == 0) {
-        asked.layer = layers - 1;
+        asked.layer = call.member == 0 ? layers - 1 : (static_cast<std::int64_t>(call.member) - 1) / 2;
+        asked.isMemory = call.member > 0 && call.member % 2 == 0;
         asked.step = at[asked.isBatchFirst ? 1 : 0], asked.batch = at[asked.isBatchFirst ? 0 : 1];
         asked.direction = at[2] / stateSize, asked.unit = at[2] % stateSize;
     } else {
         asked.layer = at[0] / asked.directions, asked.direction = at[0] % asked.directions;
         asked.batch = at[1], asked.unit = at[2];
         asked.step = asked.direction == 1 ? 0 : asked.steps - 1;
+        asked.isMemory = call.output == 2;
     }
     return asked;
 }
@@ -259,11 +262,11 @@ base::Result<void> addStates(const ElementCall& call, const StepAsked& asked, co
                 asked.isBatchFirst ? asked.batch * asked.steps + at : at * asked.batches + asked.batch;
             const std::int64_t element = (line * asked.directions + asked.direction) * hidden + j;
             const double value = results[1].tensor().toDouble(asked.direction * hidden + j);
-            step.h.push_back(isLast ? stateTerm(0, 0, element, value, true)
-                                    : stateTerm(kNoOperand, 0, 0, value, false));
+            step.h.push_back(
+                stateTerm(0, isLast ? 0 : dependence::innerState(asked.layer, false), element, value, true));
             if (step.cell == dependence::RecurrentStep::Cell::Lstm)
-                memories.push_back(
-                    stateTerm(kNoOperand, 0, 0, results[2].tensor().toDouble(asked.direction * hidden + j), false));
+                memories.push_back(stateTerm(0, dependence::innerState(asked.layer, true), element,
+                                             results[2].tensor().toDouble(asked.direction * hidden + j), true));
         }
     }
     if (!memories.empty()) step.memory = memories[static_cast<std::size_t>(asked.unit)];
@@ -303,6 +306,7 @@ base::Result<Dependence> layerTerms(const ElementCall& call, Cell cell) {
                        biases = hasBiases ? 4 : 2;
     const StepAsked asked = stepAsked(call, layers, hidden);
     const std::int64_t perLayer = biases * asked.directions;
+    if (asked.layer >= layers) return opError("the operator has no such layer");
     if (static_cast<std::int64_t>(parameters.size()) != layers * perLayer)
         return opError("there is no formula for layers with projections");
     using dependence::RecurrentStep;
@@ -311,7 +315,7 @@ base::Result<Dependence> layerTerms(const ElementCall& call, Cell cell) {
                 : cell == Cell::Gru ? RecurrentStep::Cell::Gru
                                     : RecurrentStep::Cell::Plain;
     step.order = cell == Cell::Lstm ? "ifgo" : cell == Cell::Gru ? "rzn" : "h";
-    step.hidden = hidden, step.unit = asked.unit, step.isMemory = call.output == 2;
+    step.hidden = hidden, step.unit = asked.unit, step.isMemory = asked.isMemory;
     if (cell == Cell::Relu) step.candidate = "maximum(", step.candidateEnd = ", 0)";
     const std::int64_t firstWeight = asked.layer * perLayer + asked.direction * biases;
     const auto weights = [&](std::int64_t offset) {
@@ -330,8 +334,8 @@ base::Result<Dependence> layerTerms(const ElementCall& call, Cell cell) {
                        own = asked.isBatchFirst ? asked.batch * asked.steps + asked.step : line;
     for (std::int64_t i = 0; i < width; ++i) {
         const bool isInput = asked.layer == 0;
-        step.x.push_back(
-            stateTerm(isInput ? 0 : kNoOperand, 0, isInput ? own * width + i : 0, x.toDouble(line * width + i), false));
+        step.x.push_back(stateTerm(0, isInput ? 0 : dependence::innerState(asked.layer - 1, false), own * width + i,
+                                   x.toDouble(line * width + i), !isInput));
     }
     const tensor::ValueList layer(parameters.begin() + asked.layer * perLayer,
                                   parameters.begin() + (asked.layer + 1) * perLayer);

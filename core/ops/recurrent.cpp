@@ -416,9 +416,10 @@ base::Result<void> addSources(const ElementCall& call, const Cell& cell, const S
                               dependence::RecurrentStep& step) {
     const KernelContext& context = call.context;
     const auto add = [](std::vector<DependenceTerm>& terms, std::uint32_t input, std::int64_t element, double value,
-                        bool isOutput = false) {
+                        bool isOutput = false, std::uint32_t member = 0) {
         DependenceTerm term;
         term.input = input, term.element = element, term.value = value, term.isOutput = isOutput;
+        term.member = member;
         terms.push_back(term);
     };
     const std::int64_t row =
@@ -450,7 +451,8 @@ base::Result<void> addSources(const ElementCall& call, const Cell& cell, const S
                 j;
             add(step.h, 0, element, before[1].tensor().toDouble(place.direction * cell.hidden + j), true);
             if (cell.gates == 4)
-                add(memories, kNoOperand, 0, before[2].tensor().toDouble(place.direction * cell.hidden + j));
+                add(memories, 0, element, before[2].tensor().toDouble(place.direction * cell.hidden + j), true,
+                    dependence::innerState(0, true));
         }
     }
     if (cell.gates == 4) step.memory = memories[static_cast<std::size_t>(place.unit)];
@@ -475,7 +477,7 @@ base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t ga
                              : RecurrentStep::Cell::Lstm;
     step.order = gates == 1 ? "h" : gates == 3 ? "zrh" : "iofc";
     step.hidden = cell.hidden, step.unit = place.unit;
-    step.isMemory = call.output == 2;
+    step.isMemory = call.output == 2 || (call.output == 0 && call.member == dependence::innerState(0, true));
     step.resetsProduct = cell.linearBeforeReset;
     const std::size_t each = usual.size(), first = static_cast<std::size_t>(place.direction) * each;
     SONDE_TRY(setActivation(cell.activations, first, step.gate, step.gateEnd));

@@ -82,8 +82,8 @@ base::Result<why::Chain> followChain(const debug::View& view, const why::Place& 
                 FileReader right(view.document(), reference.file, work);
                 return why::referenceChain(graph, place, reader, right, full, work);
             }
-            SONDE_ASSIGN(const auto right,
-                         ModelReference::of(view, reference.file, {reference.seed, reference.threads}, work));
+            SONDE_ASSIGN(const auto right, ModelReference::of(view, reference.file, {reference.seed, reference.threads},
+                                                              work, ModelReferenceCache::shared()));
             return why::referenceChain(graph, place, reader, *right, full, work);
         }();
         if (chain || mustDiffer || chain.error().kind != base::ErrorKind::Usage) return chain;

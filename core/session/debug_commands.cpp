@@ -15,6 +15,8 @@
 #include "core/session/debug_state_json.h"
 #include "core/session/debugged_problems.h"
 #include "core/session/edit_commands.h"
+#include "core/session/edited_comparison.h"
+#include "core/session/edits/edit_count.h"
 #include "core/session/gradient_commands.h"
 #include "core/session/precision_commands.h"
 #include "core/session/problem_json.h"
@@ -336,6 +338,8 @@ struct DebugCommands::Call {
         if (comparison.error()) return refuse(*comparison.error(), column);
         if (!comparison.isKnown() || comparison.isStale())
             return refuse(session.runs().last().error.value_or(base::runError("nothing was compared")), column);
+        const std::vector<std::string>& files = comparison.references();
+        if (countingEdits(session.edits()) > 0 && !files.empty()) return compareWithEdits(files.front(), column);
         const NodeId first = comparison.firstDiverging();
         answer["comparison"] = {{"with", comparison.referenceText()},
                                 {"compared", comparison.compared()},
@@ -343,6 +347,23 @@ struct DebugCommands::Call {
                                 {"first", nullptr},
                                 {"summary", comparison.summary()}};
         if (first.valid()) answer["comparison"]["first"] = session.document()->graph->node(first).name;
+    }
+    /// What the session shows is the run with edits, and so it is what is compared.
+    void compareWithEdits(const std::string& path, std::size_t column) {
+        auto compared = compareEdited(session, path, work);
+        if (!compared) {
+            base::Error error = std::move(compared).error();
+            error.what = "the run with edits cannot be compared: " + error.what;
+            return refuse(std::move(error), column);
+        }
+        answer["comparison"] = {
+            {"with", compared->with},
+            {"compared", compared->compared},
+            {"differing", compared->differing},
+            {"first", compared->first.empty() ? ordered_json(nullptr) : ordered_json(compared->first)},
+            {"summary", compared->summary},
+            {"edits", compared->edits},
+            {"differing_without_edits", session.comparison().differing()}};
     }
     void note() {
         const auto noted = node();

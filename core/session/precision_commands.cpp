@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/document/without_writes.h"
+#include "core/session/edits/edit_count.h"
+#include "core/session/edits/edited_model.h"
 #include "core/session/precision/precision.h"
 
 namespace sonde::session {
@@ -18,7 +20,12 @@ constexpr std::size_t kMaxPrecisionNodes = 200;
 base::Result<precision::Report> measured(Session& session, const precision::SimulationOptions& options,
                                          std::shared_ptr<const document::Document>& document,
                                          const base::WorkContext& work) {
-    SONDE_ASSIGN(document, document::withoutWrites(session.document(), work));
+    document = session.document();
+    if (countingEdits(session.edits()) > 0) {
+        // What the session shows is the run with edits.
+        SONDE_ASSIGN(document, editedDocument(*document, session.edits()));
+    }
+    SONDE_ASSIGN(document, document::withoutWrites(document, work));
     if (!session.inputs().areAllGiven())
         return base::usageError("the inputs are not read yet", {}, "run or step first");
     precision::Request request;
@@ -49,6 +56,7 @@ std::optional<PlaceProblem> answerPrecision(Session& session, debug::Words& word
         all["truncated"] = all["nodes"].size();
         all["nodes"].erase(all["nodes"].begin() + static_cast<std::ptrdiff_t>(kMaxPrecisionNodes), all["nodes"].end());
     }
+    if (const std::size_t edits = countingEdits(session.edits()); edits > 0) all["edits"] = edits;
     answer["precision"] = std::move(all);
     return std::nullopt;
 }

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/session/edits/edit_count.h"
+
 namespace sonde::session {
 
 using graph::NodeId;
@@ -374,7 +376,14 @@ void Session::comparisonChanged() {
     m_problems.setDivergence(m_comparison.divergence());
     m_observer->comparisonChanged();
 }
-void Session::told(const Notice& notice) { m_observer->told(notice); }
+void Session::told(const Notice& notice) {
+    const std::size_t edits = notice.isDifference ? countingEdits(m_edits) : 0;
+    if (edits == 0) return m_observer->told(notice);
+    // Runs are without edits, and so is what is compared.
+    Notice plain = notice;
+    plain.what += " (without the " + editCountText(edits) + ")";
+    m_observer->told(plain);
+}
 void Session::failed(const base::Error& error) { m_observer->failed(error); }
 
 }  // namespace sonde::session

@@ -5,6 +5,7 @@
 
 #include "core/base/number_text.h"
 #include "core/graph/source_files.h"
+#include "core/ops/dependence/leaves.h"
 #include "core/session/chain_reference.h"
 #include "core/session/why/json.h"
 #include "core/session/why/run_reader.h"
@@ -37,14 +38,19 @@ std::optional<PlaceProblem> readElement(Session& session, const debug::Words& wo
     return std::nullopt;
 }
 
-/// Of a value that is a list the first number of an index is the tensor's.
+/// Of a value that is a list the first number of an index is the item's, of one in that the second, and so on.
 base::Result<void> takeMember(why::Place& place, const tensor::Value& value) {
-    if (!value.isListLike() || place.index.empty()) return {};
-    const auto count = static_cast<std::int64_t>(value.items().size());
-    const std::int64_t member = place.index.front() + (place.index.front() < 0 ? count : 0);
-    if (member < 0 || member >= count) return base::usageError("the list has " + std::to_string(count) + " values");
-    place.member = static_cast<std::size_t>(member);
-    place.index.erase(place.index.begin());
+    const tensor::Value* in = &value;
+    std::size_t member = 0;
+    while (in->isListLike() && !place.index.empty()) {
+        const auto count = static_cast<std::int64_t>(in->items().size());
+        const std::int64_t item = place.index.front() + (place.index.front() < 0 ? count : 0);
+        if (item < 0 || item >= count) return base::usageError("the list has " + std::to_string(count) + " values");
+        for (std::int64_t i = 0; i < item; ++i) member += ops::leafCount(in->items()[static_cast<std::size_t>(i)]);
+        in = &in->items()[static_cast<std::size_t>(item)];
+        place.member = member;
+        place.index.erase(place.index.begin());
+    }
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/ops/dependence/leaves.h"
 #include "core/session/chain_reference.h"
 #include "core/session/why/run_reader.h"
 #include "ui/context/background.h"
@@ -31,10 +32,11 @@ base::Result<void> findElement(session::why::Place& place, RunReader& reader, co
     const tensor::Value* found = &value;
     if (value.isListLike()) {
         std::size_t member = place.member.value_or(0);
-        while (!place.member && member + 1 < value.items().size() && !value.items()[member].isTensor()) ++member;
-        if (member >= value.items().size()) return {};
+        const std::size_t count = ops::leafCount(value);
+        while (!place.member && member + 1 < count && !ops::leafOf(value, member)->isTensor()) ++member;
+        if (member >= count) return {};
         place.member = member;
-        found = &value.items()[member];
+        found = ops::leafOf(value, member);
     }
     if (!found->isTensor()) return {};
     if (found->tensor().numel() == 0) return base::usageError("the value " + found->typeText() + " has no elements");

@@ -7,6 +7,8 @@
 #include "core/operators/names.h"
 #include "core/operators/traits.h"
 #include "core/ops/dependence/dependence.h"
+#include "core/ops/dependence/leaves.h"
+#include "core/ops/dependence/moves.h"
 #include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 
@@ -58,11 +60,8 @@ base::Result<std::vector<Value>> bound(const OpDef& op, std::span<const Value> i
 
 base::Result<Tensor> resultOf(const DependenceQuestion& question) {
     if (question.output >= question.outputs.size()) return base::usageError("the operation has no such output");
-    const Value* value = &question.outputs[question.output];
-    if (value->isListLike()) {
-        if (question.member >= value->items().size()) return base::usageError("the list has no such tensor");
-        value = &value->items()[question.member];
-    }
+    const Value* const value = leafOf(question.outputs[question.output], question.member);
+    if (!value) return base::usageError("the list has no such tensor");
     if (value->isNumber()) return Tensor::scalar<double>(value->number());
     if (!value->isTensor()) return base::usageError("the value is " + value->typeText() + ", not a tensor");
     return value->tensor().contiguous();
@@ -156,6 +155,11 @@ base::Result<MovedElements> findMoved(const DependenceQuestion& question, RunEnv
     const DeclaredDependence declared = dependenceOf(*question.op);
     if (declared.rule != dependence::moved) return base::usageError("the operator computes its elements");
     return asked<MovedElements>(question, environment, declared, dependence::movedElements);
+}
+
+bool onlyMoves(const OpDef& op) {
+    const DependenceRule rule = dependenceOf(op).rule;
+    return rule == dependence::moved || rule == dependence::gathered || rule == dependence::selected;
 }
 
 bool picksElements(const OpDef& op) {

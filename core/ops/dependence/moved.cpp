@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/operators/moved_elements.h"
+#include "core/ops/dependence/leaves.h"
 #include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/support/invoke.h"
@@ -50,31 +51,38 @@ bool isMoved(const ElementCall& call, std::size_t input) {
     return input == 0;
 }
 
+/// A value with numbers in place of its elements. `member`: of its first leaf, then of what comes after it.
+base::Result<Value> numberedValue(const Value& value, std::size_t input, std::size_t& member, Numbered& numbered,
+                                  DType dtype) {
+    if (value.isTensor()) {
+        SONDE_ASSIGN(Tensor indices, numbered.number(input, member++, value.tensor(), dtype));
+        return Value(std::move(indices));
+    }
+    if (!value.isListLike()) {
+        ++member;
+        return value;
+    }
+    tensor::ValueList items;
+    for (const Value& item : value.items()) {
+        SONDE_ASSIGN(Value inside, numberedValue(item, input, member, numbered, dtype));
+        items.push_back(std::move(inside));
+    }
+    return value.kind() == tensor::ValueKind::Tuple      ? Value::tuple(std::move(items))
+           : value.kind() == tensor::ValueKind::Sequence ? Value::sequence(std::move(items))
+                                                         : Value::list(std::move(items));
+}
+
 /// The inputs with numbers in place of what is moved.
 base::Result<std::vector<Value>> numberedInputs(const ElementCall& call, Numbered& numbered, DType dtype) {
     std::vector<Value> inputs;
     for (std::size_t i = 0; i < call.context.inputCount(); ++i) {
         const Value& value = call.context.value(i);
-        if (!isMoved(call, i)) {
-            inputs.push_back(value);
-        } else if (value.isTensor()) {
-            SONDE_ASSIGN(Tensor indices, numbered.number(i, 0, value.tensor(), dtype));
-            inputs.emplace_back(std::move(indices));
-        } else if (value.isListLike()) {
-            tensor::ValueList items;
-            for (std::size_t m = 0; m < value.items().size(); ++m) {
-                if (!value.items()[m].isTensor()) {
-                    items.push_back(value.items()[m]);
-                    continue;
-                }
-                SONDE_ASSIGN(Tensor indices, numbered.number(i, m, value.items()[m].tensor(), dtype));
-                items.emplace_back(std::move(indices));
-            }
-            inputs.push_back(value.kind() == tensor::ValueKind::Tuple      ? Value::tuple(std::move(items))
-                             : value.kind() == tensor::ValueKind::Sequence ? Value::sequence(std::move(items))
-                                                                           : Value::list(std::move(items)));
-        } else if (value.isNumber()) {
+        if (isMoved(call, i) && value.isNumber()) {
             inputs.push_back(Value::ofInt(0));  // a fill value
+        } else if (isMoved(call, i)) {
+            std::size_t member = 0;
+            SONDE_ASSIGN(Value indices, numberedValue(value, i, member, numbered, dtype));
+            inputs.push_back(std::move(indices));
         } else {
             inputs.push_back(value);
         }
@@ -91,7 +99,7 @@ base::Result<Tensor> numbersOf(const ElementCall& call, Numbered& numbered, DTyp
                                                              call.context.environment(), call.context.version()));
     if (call.output >= results.size()) return opError("there is no such output");
     const Value* result = &results[call.output];
-    if (result->isListLike() && call.member < result->items().size()) result = &result->items()[call.member];
+    if (const Value* const leaf = ops::leafOf(*result, call.member)) result = leaf;
     if (!result->isTensor() || result->tensor().numel() != call.result.numel())
         return opError("the operator gave " + result->typeText() + " for indices");
     return result->tensor().cast(DType::Int64);
@@ -119,8 +127,7 @@ base::Result<Dependence> moved(const ElementCall& call) {
     SONDE_ASSIGN(const MovedElements all, movedElements(call));
     const auto source = all.sourceOf(call.element);
     if (!source) return constantElement(call.result.toDouble(call.element));
-    const Value& value = call.context.value(source->input);
-    const Tensor& tensor = value.isListLike() ? value.items()[source->member].tensor() : value.tensor();
+    const Tensor& tensor = ops::leafOf(call.context.value(source->input), source->member)->tensor();
     return sourceElement(call, source->input, source->member, source->element, tensor.toDouble(source->element));
 }
 

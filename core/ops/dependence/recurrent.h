@@ -16,6 +16,12 @@ struct GateWeights {
     double at(std::int64_t row, std::int64_t column) const { return tensor->toDouble(first + row * width + column); }
 };
 
+/// States inside of the operator, which no output has: `member` of a term that is an output's element, and of a
+/// question of the first output. Their elements are those of the first output. 0: the output itself.
+inline constexpr std::uint32_t innerState(std::int64_t layer, bool isMemory) {
+    return static_cast<std::uint32_t>(1 + 2 * layer + (isMemory ? 1 : 0));
+}
+
 /// One step of a recurrent cell, for one sequence: what both vocabularies' layers come down to.
 struct RecurrentStep {
     enum class Cell : std::uint8_t { Plain, Gru, Lstm };

@@ -11,6 +11,7 @@
 #include "core/graph/source_files.h"
 #include "core/ort/target.h"
 #include "core/ort/work_folder.h"
+#include "core/session/bisection/default_inputs.h"
 #include "core/session/bisection/reference_target.h"
 #include "core/session/precision/bisect_target.h"
 
@@ -36,6 +37,9 @@ class Search {
         SONDE_ASSIGN(m_outcome.document, document::withoutWrites(m_request.document, m_work));
         SONDE_TRY(std::visit([this](const auto& one) { return search(one); }, target));
         SONDE_TRY(graph::checkFiles(m_outcome.document->graph));
+        if (!m_outcome.found.differs)
+            for (std::string& note : notesOnZeros(*m_outcome.document->graph, m_outcome.inputs))
+                m_outcome.found.notes.push_back(std::move(note));
         return std::move(m_outcome);
     }
 

@@ -100,8 +100,9 @@ std::string findingText(const Outcome& outcome) {
 
 std::string countsText(const Outcome& outcome) {
     const Bisection& found = outcome.found;
-    return fmt::format("{} of {} values are in both, {} differ; {} of {}", found.matched, found.computed,
-                       found.inBetween, counted(found.runs, "run"), visibleText(outcome.ran));
+    return fmt::format("{} of {} values are in both, {} {}; {} of {}", found.matched, found.computed, found.inBetween,
+                       found.inBetween == 1 ? "differs" : "differ", counted(found.runs, "run"),
+                       visibleText(outcome.ran));
 }
 
 void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::WrittenPiece* written) {
@@ -134,9 +135,22 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
     answer["notes"] = found.notes;
 }
 
+namespace {
+
+/// The values that differ although the outputs agree.
+std::string differingText(const Outcome& outcome) {
+    const auto& steps = outcome.found.steps;
+    if (outcome.found.inBetween == 0 || steps.empty() || !steps.front().first.valid()) return {};
+    std::string text = "  " + shownName(outcome, steps.front().first) + " differs all the same\n";
+    if (outcome.found.inBetween > 1) text += fmt::format("  and {} after it\n", outcome.found.inBetween - 1);
+    return text;
+}
+
+}  // namespace
+
 std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* written) {
     const Bisection& found = outcome.found;
-    if (!found.differs) return "The outputs agree\n" + countsText(outcome) + "\n";
+    if (!found.differs) return "The outputs agree\n" + differingText(outcome) + countsText(outcome) + "\n";
     const graph::InternalGraph& graph = *outcome.document->graph;
     const bool isRenamed = !outcome.otherNode.empty() && outcome.otherNode != graph.node(found.node).name;
     std::string text = shownName(outcome, found.node) + " differs";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/exec/dependants.h"
+#include "core/session/edits/edit_application.h"
 #include "core/session/edits/selection.h"
 
 namespace sonde::session {
@@ -201,11 +202,7 @@ void Edits::plan() {
                 break;
             case ReadyEdit::Target::Input: planned->inputs.push_back(ready.node()); break;
             case ReadyEdit::Target::Computed:
-                planned->values.push_back(
-                    {ready.node(), ready.operands(), [ready](const Value& value, std::span<const Value> operands) {
-                         EditPlace place;
-                         return ready.apply(value, operands, {}, place);
-                     }});
+                planned->values.push_back({ready.node(), ready.operands(), EditApplication{ready}});
                 break;
         }
     }

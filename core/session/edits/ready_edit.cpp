@@ -11,6 +11,7 @@
 
 namespace sonde::session {
 
+using graph::Expr;
 using graph::ExprId;
 using graph::InternalGraph;
 using graph::NodeId;
@@ -110,6 +111,22 @@ std::size_t columnOfName(const expression::Expression& expression, const std::st
                    std::ranges::count_if(expression.text().substr(0, at), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+/// Exporters fold layers, and name what comes of their weights anew: for "conv1.weight" those that module conv1 has.
+/// Empty: it has none.
+std::string weightsLike(const InternalGraph& graph, std::string_view name) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos) return {};
+    const std::string_view qualname = name.substr(0, dot);
+    std::string names;
+    for (std::size_t i = 0; i < graph.exprCount(); ++i) {
+        const Expr& expr = graph.expr(ExprId(i));
+        const bool isIt = !graph.isErased(ExprId(i)) && expr.qualname == qualname && analysis::isStored(expr);
+        if (isIt && !expr.outputs.empty())
+            names += (names.empty() ? "" : ", ") + expression::quoted(graph.node(expr.outputs.front()).name);
+    }
+    return names.empty() ? names : "the weights of " + std::string(qualname) + " are " + names;
+}
+
 }  // namespace
 
 base::Result<NodeId> ReadyEdit::find(const document::Document& document, std::string_view name) {
@@ -122,7 +139,9 @@ base::Result<NodeId> ReadyEdit::find(const document::Document& document, std::st
         const bool isQualified = expr.qualname && !expr.qualname->empty() && *expr.qualname + '.' + expr.target == name;
         if (expr.target == name || expr.name == name || isQualified) return expr.outputs.front();
     }
-    return found;
+    base::Error error = found.error();
+    if (std::string weights = weightsLike(graph, name); !weights.empty()) error.hint = std::move(weights);
+    return error;
 }
 
 base::Result<ReadyEdit> ReadyEdit::make(const document::Document& document, Edit edit, NodeId target,

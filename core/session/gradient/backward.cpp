@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "core/exec/dependants.h"
+#include "core/exec/edits.h"
 #include "core/exec/flatten.h"
 #include "core/graph/traits.h"
 #include "core/ops/kernels/move.h"
+#include "core/session/edits/edit_application.h"
 #include "core/session/gradient/operation_gradient.h"
 
 namespace sonde::session::gradient {
@@ -136,11 +138,24 @@ base::Result<tensor::Value> Backward::complete(const ValueKey& key) {
     return value;
 }
 
+/// What the operation gave had the edits' values after it.
+base::Result<tensor::Value> Backward::beforeEdits(NodeId node, Value gradient) const {
+    const auto& edits = m_run.plan().options().edits;
+    if (!edits || gradient.isNone()) return gradient;
+    for (std::size_t i = edits->values.size(); i-- > 0;) {
+        const exec::ValueEdit& edit = edits->values[i];
+        const auto* const own = edit.node == node ? edit.apply.target<EditApplication>() : nullptr;
+        if (!own) continue;
+        SONDE_ASSIGN(gradient, pullBack(own->edit, gradient));
+    }
+    return gradient;
+}
+
 /// The same of a value whose operation's turn has come.
 base::Result<tensor::Value> Backward::take(const ValueKey& key) {
     SONDE_ASSIGN(Value value, complete(key));
     if (const auto kept = m_kept.find(key); kept != m_kept.end() && !value.isNone()) kept->second = value;
-    return value;
+    return beforeEdits(key.first, std::move(value));
 }
 
 // --- operations -----------------------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ class Backward {
     base::Result<void> givePart(NodeId node, ItemId reader, const Part& part, const Value& gradient);
     base::Result<Value> complete(const ValueKey& key);
     base::Result<Value> take(const ValueKey& key);
+    base::Result<Value> beforeEdits(NodeId node, Value gradient) const;
 
     base::Result<void> visit(ItemId item);
     base::Result<void> differentiate(ItemId item);

@@ -7,6 +7,8 @@
 #include "core/analysis/query/query.h"
 #include "core/exec/flatten.h"
 #include "core/graph/traits.h"
+#include "core/operators/moved_elements.h"
+#include "core/ops/dependence/moves.h"
 
 namespace sonde::session::precision {
 
@@ -27,11 +29,23 @@ bool mayBeFloating(const graph::Node& node) {
     return node.type.dtype == tensor::DType::Undefined || tensor::isFloating(node.type.dtype);
 }
 
-/// Only puts elements elsewhere, or computes none.
+/// A scatter that adds up, or takes the larger one.
+bool reduces(const Expr& expr) {
+    const std::string reduction = expr.attributes.getString("reduction", "none");
+    return !reduction.empty() && reduction != "none";
+}
+
+/// Only puts elements elsewhere, or computes none: as its traits say, or how its elements depend on its inputs.
 bool onlyMoves(const Expr& expr) {
-    const OpClass is = graph::traitsOf(expr).opClass;
+    const operators::Traits& traits = graph::traitsOf(expr);
+    const OpClass is = traits.opClass;
     const bool isMoving = is >= OpClass::Reshape && is <= OpClass::Shape;
-    return isMoving || is >= OpClass::Construct || is == OpClass::Dropout;
+    if (isMoving || is >= OpClass::Construct || is == OpClass::Dropout) return true;
+    if (reduces(expr)) return false;
+    if (traits.is(operators::Trait::MovesData) || operators::onlyMovesElements(expr.op.domain, expr.op.name))
+        return true;
+    const ops::OpDef* const op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    return op && ops::onlyMoves(*op);
 }
 
 bool computes(const InternalGraph& graph, ExprId id) {

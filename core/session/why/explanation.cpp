@@ -8,7 +8,9 @@
 #include "core/base/thread_pool.h"
 #include "core/exec/flatten.h"
 #include "core/graph/argument_value.h"
+#include "core/ops/dependence/leaves.h"
 #include "core/session/why/formula.h"
+#include "core/session/why/inside.h"
 
 namespace sonde::session::why {
 
@@ -39,9 +41,8 @@ base::Result<Tensor> tensorAt(const Value& value, std::optional<std::size_t> mem
         if (!member)
             return base::usageError("the value is " + value.typeText(), {},
                                     "name one of its tensors first: NODE[0, …]");
-        if (*member >= value.items().size())
-            return base::usageError("the list has " + std::to_string(value.items().size()) + " values");
-        found = &value.items()[*member];
+        found = ops::leafOf(value, *member);
+        if (!found) return base::usageError("the list has " + std::to_string(ops::leafCount(value)) + " values");
     }
     if (found->isNumber()) return Tensor::scalar<double>(found->number());
     if (!found->isTensor()) return base::usageError("the value is " + found->typeText() + ", not a tensor");
@@ -105,9 +106,8 @@ std::string noteFor(const InternalGraph& graph, const Expr& expr) {
     }
 }
 
-/// The element is one of another value, which `from` names.
-void keepSame(Explanation& explanation, Place from) {
-    from.index = explanation.place.index;
+/// The element is another one.
+void keepElement(Explanation& explanation, Place from) {
     explanation.formula = "x";
     explanation.withNumbers = base::roundedText(explanation.value, 6);
     explanation.recombined = explanation.value;
@@ -115,12 +115,18 @@ void keepSame(Explanation& explanation, Place from) {
     explanation.termCount = 1;
 }
 
+/// The element is the same one of another value, which `from` names.
+void keepSame(Explanation& explanation, Place from) {
+    from.index = explanation.place.index;
+    keepElement(explanation, std::move(from));
+}
+
 /// What has the value of a node that no operator computes: a call, a branch, a loop, an input of a body.
 Place sameElsewhere(const InternalGraph& graph, const Operation& operation, const Explanation& explanation,
                     const Value& value, Reader& reader) {
     const Expr& expr = *operation.expr;
     const auto member = explanation.place.member;
-    if (Place inside = memberPlace(graph, expr, member); inside.node.valid()) {
+    if (Place inside = memberPlace(graph, expr, member, &value); inside.node.valid()) {
         if (const auto known = reader.value(inside.node); known && !known->isListLike()) inside.member.reset();
         return inside;
     }
@@ -139,13 +145,15 @@ Place sameElsewhere(const InternalGraph& graph, const Operation& operation, cons
 void list(Explanation& explanation, const Operation& operation, ops::Dependence dependence, const Options& options,
           const std::vector<NodeId>& sources) {
     const auto shapeOf = [&](const Value& value, std::uint32_t member) -> Shape {
-        const Value* found = value.isListLike() && member < value.items().size() ? &value.items()[member] : &value;
-        return found->isTensor() ? found->tensor().shape() : Shape{};
+        const Value* const found = ops::leafOf(value, member);
+        return found && found->isTensor() ? found->tensor().shape() : Shape{};
     };
     const auto operandAt = [&](std::uint32_t input, std::uint32_t member, bool isOutput) -> Place {
-        if (isOutput && input < operation.expr->outputs.size()) return {operation.expr->outputs[input], {}, {}};
+        // A member of an output's element is a state that no node has.
+        if (isOutput && member == 0 && input < operation.expr->outputs.size())
+            return {operation.expr->outputs[input], {}, {}};
         if (isOutput || input >= operation.arguments.size() || !operation.arguments[input]) return {};
-        Place place = placeOf(*operation.arguments[input], member);
+        Place place = placeOf(*operation.arguments[input], member, &operation.inputs[input]);
         // Not the input of a called module, but what that always has the value of.
         if (place.node.valid()) place.node = sources[place.node.index()];
         return place;
@@ -224,20 +232,46 @@ NodeId insideOf(const InternalGraph& graph, const Expr& expr, const Value& value
     return {};
 }
 
-Place placeOf(const Argument& argument, std::size_t member) {
+Place placeOf(const Argument& argument, std::size_t member) { return placeOf(argument, member, nullptr); }
+Place memberPlace(const InternalGraph& graph, const Expr& expr, std::optional<std::size_t> member) {
+    return memberPlace(graph, expr, member, nullptr);
+}
+
+namespace {
+
+/// Leaves of what an argument is; without its value a node counts as one.
+std::size_t leavesOf(const Argument& argument, const Value* value) {
+    if (value) return ops::leafCount(*value);
+    const bool isList = argument.kind == Argument::Kind::List || argument.kind == Argument::Kind::Tuple;
+    if (!isList) return 1;
+    std::size_t count = 0;
+    for (const Argument& item : argument.items) count += leavesOf(item, nullptr);
+    return count;
+}
+
+}  // namespace
+
+Place placeOf(const Argument& argument, std::size_t member, const Value* value) {
     if (argument.kind == Argument::Kind::Node) return {argument.node, member, {}};
     const bool isList = argument.kind == Argument::Kind::List || argument.kind == Argument::Kind::Tuple;
-    if (isList && member < argument.items.size()) return placeOf(argument.items[member], 0);
+    if (!isList) return {};
+    const bool isKnown = value && value->isListLike() && value->items().size() == argument.items.size();
+    for (std::size_t i = 0; i < argument.items.size(); ++i) {
+        const Value* const inside = isKnown ? &value->items()[i] : nullptr;
+        const std::size_t count = leavesOf(argument.items[i], inside);
+        if (member < count) return placeOf(argument.items[i], member, inside);
+        member -= count;
+    }
     return {};
 }
 
-Place memberPlace(const InternalGraph& graph, const Expr& expr, std::optional<std::size_t> member) {
+Place memberPlace(const InternalGraph& graph, const Expr& expr, std::optional<std::size_t> member, const Value* value) {
     const bool isCall = expr.op.name.empty() && !expr.bodies.empty() && expr.kind != ExprKind::Output;
     const Argument* result = nullptr;
     if (expr.kind == ExprKind::Output && !expr.arguments.empty()) result = &expr.arguments.front();
     else if (isCall && expr.outputs.size() == 1) result = &graph.body(expr.bodies.front()).result;
     if (!member || !result || result->kind == Argument::Kind::Node) return {};
-    return placeOf(*result, *member);
+    return placeOf(*result, *member, value);
 }
 
 namespace {
@@ -330,9 +364,10 @@ base::Result<Operation> operationOf(const InternalGraph& graph, NodeId node, Rea
     }
     operation.op = op;
     operation.output = graph.node(operation.source).outputIndex;
+    const std::vector<NodeId>& given = graph.body(expr.body).outputs;
     for (const NodeId output : expr.outputs) {
-        auto value = output == operation.source || graph.node(output).users.size() > 0 ? reader.value(output)
-                                                                                       : base::Result<Value>(Value());
+        const bool isUsed = graph.node(output).users.size() > 0 || std::ranges::find(given, output) != given.end();
+        auto value = output == operation.source || isUsed ? reader.value(output) : base::Result<Value>(Value());
         operation.outputs.push_back(value ? std::move(*value) : Value());
     }
     const Value& own = operation.outputs[operation.output];
@@ -374,7 +409,12 @@ base::Result<Explanation> explainThere(const InternalGraph& graph, const Place& 
     explanation.iteration = reader.iterationsOf(place.node);
     if (!operation.op) {
         Place same = sameElsewhere(graph, operation, explanation, value, reader);
+        Place part;
+        if (!same.node.valid())
+            part = iterationPart(graph, place.node, explanation.place.member, explanation.place.index, reader,
+                                 place.before);
         if (same.node.valid()) keepSame(explanation, std::move(same));
+        else if (part.node.valid()) keepElement(explanation, std::move(part));
         else if (!expr.bodies.empty() && !expr.op.name.empty())
             explanation.note = "which pass of '" + expr.op.name + "' gave the element is not known";
         else explanation.note = noteFor(graph, expr);

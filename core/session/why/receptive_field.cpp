@@ -1,10 +1,14 @@
 #include "core/session/why/receptive_field.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
 
 #include "core/base/thread_pool.h"
 #include "core/exec/flatten.h"
+#include "core/ops/dependence/leaves.h"
+#include "core/session/why/inside.h"
 
 namespace sonde::session::why {
 
@@ -22,13 +26,8 @@ constexpr std::int64_t kMaxLookedAt = 4'096;  ///< elements of a box that are lo
 /// A value: a node, and a member of a list.
 using ValueKey = std::pair<NodeId, std::size_t>;
 
-const Value* memberOf(const Value& value, std::size_t member) {
-    if (!value.isListLike()) return &value;
-    return member < value.items().size() ? &value.items()[member] : nullptr;
-}
-
 Shape shapeOf(const Value& value, std::size_t member) {
-    const Value* found = memberOf(value, member);
+    const Value* const found = ops::leafOf(value, member);
     return found && found->isTensor() ? found->tensor().shape() : Shape{};
 }
 
@@ -85,8 +84,10 @@ class FieldWalk {
     }
 
   private:
-    void include(NodeId node, std::size_t member, const Index& index, const Shape& shape, bool isExact) {
+    void include(NodeId node, std::size_t member, const Index& index, const Shape& shape, bool isExact,
+                 bool isFull = true) {
         const NodeId source = m_sources[node.index()];
+        if (!isFull) m_withGaps.insert({source, member});
         const auto [at, isNew] = m_boxes.try_emplace({source, member});
         Box& box = at->second;
         if (isNew) {
@@ -105,9 +106,11 @@ class FieldWalk {
         if (shape.numel() == 0) return;
         Index last = shape.dims();
         for (std::int64_t& d : last) --d;
-        include(node, member, Index(shape.rank(), 0), shape, false);
-        include(node, member, last, shape, false);
+        include(node, member, Index(shape.rank(), 0), shape, false, false);
+        include(node, member, last, shape, false, false);
     }
+
+    bool isFull(const Box& box) const { return !m_withGaps.contains({box.node, box.member.value_or(0)}); }
 
     /// The elements of a box that stand for all of them.
     std::vector<std::int64_t> looked(const Box& box, bool isMonotone, bool& isExact) const {
@@ -152,12 +155,15 @@ class FieldWalk {
         question.output = operation.isUnpacked ? *box.member : operation.output;
         question.member = operation.isUnpacked ? 0 : box.member.value_or(0);
         question.version = operation.expr->op.version;
-        bool isExact = box.isExact;
+        // Elements that an edit set are not made of what the operation reads.
+        bool isExact = box.isExact && !m_reader.isEdited(box.node);
         if (const auto moved = ops::findMoved(question, environment)) {
             throughMoved(box, operation, *moved);
             return {};
         }
         const bool isMonotone = !ops::picksElements(*operation.op);
+        // What is picked one by one may be anywhere.
+        const bool isWhole = isMonotone && isFull(box) && !hasGaps(box, question, environment);
         for (const std::int64_t element : looked(box, isMonotone, isExact)) {
             if (m_work.cancelled()) return base::cancelled();
             question.element = element;
@@ -171,34 +177,91 @@ class FieldWalk {
                     throughUnknown(operation);
                     return {};
                 }
-                includeTerm(operation, term.input, term.member, term.element, isExact);
+                includeTerm(operation, term.input, term.member, term.element, isExact, isWhole);
                 if (term.weightInput != ops::kNoOperand)
-                    includeTerm(operation, term.weightInput, 0, term.weightElement, isExact);
+                    includeTerm(operation, term.weightInput, 0, term.weightElement, isExact, isWhole);
             }
         }
         return {};
     }
 
-    void includeTerm(const Operation& operation, std::uint32_t input, std::uint32_t member, std::int64_t element,
-                     bool isExact) {
-        if (input >= operation.arguments.size() || !operation.arguments[input]) return;
-        const Place at = placeOf(*operation.arguments[input], member);
-        if (!at.node.valid()) return;
-        const Shape shape = shapeOf(operation.inputs[input], member);
-        include(at.node, at.member.value_or(0), indexAt(element, shape), shape, isExact);
+    /// Whether neighbours in the box depend on elements with others in between, as in a convolution whose steps are
+    /// larger than its window.
+    static bool hasGaps(const Box& box, ops::DependenceQuestion question, ops::RunEnvironment& environment) {
+        const auto spans = [&](const Index& index) {
+            std::map<std::uint32_t, std::pair<Index, Index>> found;
+            question.element = elementIn(index, box.shape);
+            const auto dependence = ops::findDependence(question, environment);
+            for (std::size_t i = 0; dependence && i < dependence->terms.size(); ++i) {
+                const ops::DependenceTerm& term = dependence->terms[i];
+                if (term.isOutput || term.input >= question.inputs.size()) continue;
+                const Index at = indexAt(term.element, shapeOf(question.inputs[term.input], term.member));
+                auto& [low, high] = found.try_emplace(term.input, at, at).first->second;
+                for (std::size_t d = 0; d < at.size() && d < low.size(); ++d) {
+                    low[d] = std::min(low[d], at[d]);
+                    high[d] = std::max(high[d], at[d]);
+                }
+            }
+            return found;
+        };
+        std::optional<std::map<std::uint32_t, std::pair<Index, Index>>> first;
+        for (std::size_t d = 0; d < box.begin.size(); ++d) {
+            if (box.end[d] - box.begin[d] < 2) continue;
+            if (!first) first = spans(box.begin);
+            Index next = box.begin;
+            ++next[d];
+            for (const auto& [input, span] : spans(next)) {
+                const auto own = first->find(input);
+                for (std::size_t k = 0; own != first->end() && k < span.first.size(); ++k)
+                    if (span.first[k] > own->second.second[k] + 1) return true;
+            }
+        }
+        return false;
     }
 
+    void includeTerm(const Operation& operation, std::uint32_t input, std::uint32_t member, std::int64_t element,
+                     bool isExact, bool isFull) {
+        if (input >= operation.arguments.size() || !operation.arguments[input]) return;
+        const Place at = placeOf(*operation.arguments[input], member, &operation.inputs[input]);
+        if (!at.node.valid()) return;
+        const Shape shape = shapeOf(operation.inputs[input], member);
+        include(at.node, at.member.value_or(0), indexAt(element, shape), shape, isExact, isFull);
+    }
+
+    /// Element by element. What has gaps may be anywhere afterwards.
     void throughMoved(const Box& box, const Operation& operation, const ops::MovedElements& moved) {
         Index size(box.begin.size());
         for (std::size_t d = 0; d < size.size(); ++d) size[d] = box.end[d] - box.begin[d];
         const Shape inside(size);
+        std::map<std::pair<std::size_t, std::size_t>, std::vector<std::int64_t>> taken;  // by input and member
         for (std::int64_t i = 0; i < inside.numel(); ++i) {
             Index index = indexAt(i, inside);
             for (std::size_t d = 0; d < index.size(); ++d) index[d] += box.begin[d];
             if (const auto source = moved.sourceOf(elementIn(index, box.shape)))
-                includeTerm(operation, static_cast<std::uint32_t>(source->input),
-                            static_cast<std::uint32_t>(source->member), source->element, box.isExact);
+                taken[{source->input, source->member}].push_back(source->element);
         }
+        for (auto& [from, elements] : taken) {
+            std::ranges::sort(elements);
+            elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
+            const bool isWhole = isFull(box) && isBox(elements, shapeOf(operation.inputs[from.first], from.second));
+            for (const std::int64_t element : elements)
+                includeTerm(operation, static_cast<std::uint32_t>(from.first), static_cast<std::uint32_t>(from.second),
+                            element, box.isExact && isFull(box), isWhole);
+        }
+    }
+    /// Whether the elements, each once, are all of those between the first and the last in each dimension.
+    static bool isBox(const std::vector<std::int64_t>& elements, const Shape& shape) {
+        Index low(shape.rank(), std::numeric_limits<std::int64_t>::max()), high(shape.rank(), 0);
+        for (const std::int64_t element : elements) {
+            const Index at = indexAt(element, shape);
+            for (std::size_t d = 0; d < at.size(); ++d) {
+                low[d] = std::min(low[d], at[d]);
+                high[d] = std::max(high[d], at[d]);
+            }
+        }
+        std::int64_t count = 1;
+        for (std::size_t d = 0; d < low.size(); ++d) count *= high[d] - low[d] + 1;
+        return count == static_cast<std::int64_t>(elements.size());
     }
 
     /// All of what an operator reads that does not say what it depends on.
@@ -211,7 +274,7 @@ class FieldWalk {
     void includeWhole(NodeId node) {
         const auto value = m_reader.value(node);
         if (!value) return;
-        const std::size_t members = value->isListLike() ? value->items().size() : 1;
+        const std::size_t members = ops::leafCount(*value);
         for (std::size_t m = 0; m < members; ++m) includeAll(node, m, shapeOf(*value, m));
     }
 
@@ -219,7 +282,9 @@ class FieldWalk {
     /// given.
     base::Result<void> throughBodies(const Box& given, const graph::Expr& expr) {
         const Box box = given;
-        if (const Place inside = memberPlace(m_graph, expr, box.member); inside.node.valid()) {
+        const auto whole = m_reader.value(box.node);
+        if (const Place inside = memberPlace(m_graph, expr, box.member, whole ? &*whole : nullptr);
+            inside.node.valid()) {
             includeBox(inside, box);
             return {};
         }
@@ -238,8 +303,8 @@ class FieldWalk {
     void includeBox(const Place& place, const Box& box) {
         Index last = box.end;
         for (std::int64_t& d : last) --d;
-        include(place.node, place.member.value_or(0), box.begin, box.shape, box.isExact);
-        include(place.node, place.member.value_or(0), last, box.shape, box.isExact);
+        include(place.node, place.member.value_or(0), box.begin, box.shape, box.isExact, isFull(box));
+        include(place.node, place.member.value_or(0), last, box.shape, box.isExact, isFull(box));
     }
 
     const InternalGraph& m_graph;
@@ -248,6 +313,7 @@ class FieldWalk {
     std::vector<NodeId> m_sources;
     base::ThreadPool m_pool;
     std::map<ValueKey, Box> m_boxes;
+    std::set<ValueKey> m_withGaps;  ///< whose boxes have elements that do not reach the element
     std::vector<ValueKey> m_order;
 };
 

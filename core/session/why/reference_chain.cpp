@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/ops/dependence/leaves.h"
 namespace sonde::session::why {
 
 using graph::InternalGraph;
@@ -62,8 +63,8 @@ class ReferenceChain {
         if (const auto found = m_known.find(key); found != m_known.end()) return found->second;
         Known known;
         if (auto value = m_reference.value(place.node)) {
-            if (value->isListLike() && place.member && *place.member < value->items().size())
-                value = Value(value->items()[*place.member]);
+            if (const Value* const leaf = place.member ? ops::leafOf(*value, *place.member) : nullptr)
+                value = Value(*leaf);
             if (value->isTensor()) known.tolerance = m_options.tolerance * largest(value->tensor());
             known.value = std::move(*value);
         }

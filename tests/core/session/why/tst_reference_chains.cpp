@@ -11,6 +11,7 @@
 
 #include "core/session/chain_reference.h"
 #include "core/session/debug_commands.h"
+#include "core/session/model_reference.h"
 #include "tests/support/followed_chain.h"
 #include "tests/support/linear_network.h"
 #include "tests/support/planted_networks.h"
@@ -181,6 +182,32 @@ class TestReferenceChains : public QObject {
         QVERIFY2(same["error"].toString().contains("does not differ"), qPrintable(same["error"].toString()));
         QVERIFY(linear.answer("chain s[0, 1] against none.onnx").contains("error"));
     }
+    /// The other model is run once for all questions about the same inputs; of other inputs, or when its file is
+    /// another one, again.
+    void anotherModelIsRunOnce() {
+        Linear linear;
+        const QString other = linear.folder.filePath("other.onnx");
+        writeLinearNetwork(other.toStdString(), {1, 5, 0, 1});
+        const auto& cache = session::ModelReferenceCache::shared();
+        cache->clear();
+        const auto ask = [&] {
+            return linear.answer("chain s[0, 1] against " + other)["chain"][0]["reference"].toDouble();
+        };
+        QCOMPARE(ask(), 27.0);
+        const auto first = cache->take();
+        QVERIFY(first && first->run);
+        cache->give(first);
+        QCOMPARE(ask(), 27.0);
+        const auto second = cache->take();
+        QVERIFY(second == first);
+        // In use by somebody else: it is run for this question, too.
+        QCOMPARE(ask(), 27.0);
+        QVERIFY(!linear.answer("set x[0, 0] = 2").contains("error"));
+        QCOMPARE(ask(), 32.0);
+        writeLinearNetwork(other.toStdString(), {1, 6, 0, 1});
+        QCOMPARE(ask(), 34.0);
+    }
+
     /// An element that does not differ is followed along its largest terms, unless a reference was named.
     void withoutADifferenceTheLargestTermsCount() {
         Linear linear;

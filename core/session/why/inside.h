@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/session/why/explanation.h"
+
+namespace sonde::session::why {
+
+// Where elements of lists in lists, and of what iterations made, are.
+
+/// As placeOf() and memberPlace() without `value`, which is what the argument or the node is: leaves of lists in lists
+/// are counted by it. Null: it is not known, and each node counts as one.
+Place placeOf(const graph::Argument& argument, std::size_t member, const tensor::Value* value);
+Place memberPlace(const graph::InternalGraph& graph, const graph::Expr& expr, std::optional<std::size_t> member,
+                  const tensor::Value* value);
+
+/// What an element of a result is whose iterations each gave a part, as the stacked outputs of a loop: the element of
+/// what the body gave, in its iteration. `before`: when the result is looked at, as Place::before. An invalid node: it
+/// is no such result, or that iteration is not kept.
+Place iterationPart(const graph::InternalGraph& graph, graph::NodeId result, std::optional<std::size_t> member,
+                    const std::vector<std::int64_t>& index, Reader& reader,
+                    std::optional<std::uint32_t> before = std::nullopt);
+
+}  // namespace sonde::session::why

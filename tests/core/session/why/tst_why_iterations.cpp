@@ -1,0 +1,189 @@
+// Elements that loops, layers of recurrent operators and lists in lists have made, hop by hop and as shares of the
+// inputs. Networks whose numbers are worked by hand.
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+
+#include "core/session/debug_commands.h"
+#include "tests/core/session/gradient/small_net.h"
+#include "tests/support/float_bytes.h"
+#include "tests/support/onnx_file.h"
+
+namespace tst_why_iterations {
+
+using namespace sonde;
+using graph::Argument;
+using graph::NodeId;
+using tensor::Tensor;
+using tensor::Value;
+namespace onnx = test::onnxfile;
+
+namespace {
+
+constexpr int kFloat = 1, kInt64 = 7, kBool = 9;
+
+struct Run {
+    QTemporaryDir folder;
+    session::Session session;
+    session::DebugCommands commands{session};
+
+    Run(const onnx::Graph& graph, std::vector<Value> inputs) {
+        const QString path = folder.filePath(QStringLiteral("model.onnx"));
+        if (!onnx::write(path, onnx::model(graph)) || !session.open(path.toStdString())) return;
+        begin(std::move(inputs));
+    }
+    Run(const std::shared_ptr<const document::Document>& document, std::vector<Value> inputs) {
+        session.show(document);
+        begin(std::move(inputs));
+    }
+    Run(const std::string& model, std::vector<Value> inputs) {
+        if (session.open(model)) begin(std::move(inputs));
+    }
+    void begin(std::vector<Value> inputs) {
+        session.runs().giveValues(std::move(inputs));
+        (void)answer("run");
+    }
+    QJsonObject answer(std::string_view line) {
+        return QJsonDocument::fromJson(QByteArray::fromStdString(commands.answer(line))).object();
+    }
+    /// "NODE value iteration" of each hop.
+    QStringList chain(std::string_view element) {
+        QStringList hops;
+        for (const QJsonValue& each : answer("chain " + std::string(element))["chain"].toArray()) {
+            const QJsonObject hop = each.toObject();
+            QString text = hop["node"].toString() + " " + QString::number(hop["value"].toDouble());
+            for (const QJsonValue& i : hop["iteration"].toArray()) text += " " + QString::number(i.toInt());
+            hops << text;
+        }
+        return hops;
+    }
+};
+
+double shareOf(const QJsonObject& found, const QString& input) {
+    for (const QJsonValue& one : found["contributions"].toArray())
+        if (one.toObject()["node"].toString() == input) return one.toObject()["share"].toDouble();
+    return 0;
+}
+/// Of the element of the only input, by its index along an axis.
+double shareAt(const QJsonObject& found, int axis, int index) {
+    for (const QJsonValue& one : found["contributions"].toArray().at(0).toObject()["largest"].toArray())
+        if (one.toObject()["index"].toArray().at(axis).toInt() == index) return one.toObject()["share"].toDouble();
+    return 0;
+}
+bool isNear(double a, double b) { return std::fabs(a - b) < 1e-6; }
+QByteArray text(const QJsonObject& object) { return QJsonDocument(object).toJson(QJsonDocument::Compact).left(800); }
+
+/// x + step, three times: "last" the last sum, "all" each. The step is from outside of the loop.
+onnx::Graph counting() {
+    const std::int64_t trips = 3;
+    const onnx::Graph body{
+        {{"Add", {"carried", "step"}, {"next"}}, {"Identity", {"next"}, {"listed"}}, {"Identity", {"cond"}, {"again"}}},
+        {onnx::valueInfo("i", kInt64, {}), onnx::valueInfo("cond", kBool, {}), onnx::valueInfo("carried", kFloat, {1})},
+        {onnx::valueInfo("again", kBool, {}), onnx::valueInfo("next", kFloat, {1}),
+         onnx::valueInfo("listed", kFloat, {1})}};
+    return {{{"Loop", {"trips", "", "x"}, {"last", "all"}, "", "", {onnx::graphAttribute("body", body.bytes())}}},
+            {onnx::valueInfo("x", kFloat, {1}), onnx::valueInfo("step", kFloat, {1})},
+            {onnx::valueInfo("last", kFloat, {1}), onnx::valueInfo("all", kFloat, {3, 1})},
+            {onnx::rawTensor("trips", kInt64, {}, {reinterpret_cast<const char*>(&trips), sizeof trips})}};
+}
+
+/// Two layers of a tanh cell with one unit each, without biases: layer 0 reads x [2,1,1] with the weight 1 and its own
+/// state with `recurrent`, layer 1 reads layer 0 with the weight 1 and nothing of its own state.
+std::shared_ptr<const document::Document> twoLayers(float recurrent, const Tensor& x) {
+    test::gradients::SmallNet net;
+    const NodeId input = net.input("x", x);
+    const auto constant = [&](const Tensor& value) {
+        graph::Expr expr;
+        expr.kind = graph::ExprKind::Constant;
+        expr.body = net.graph.mainId();
+        expr.scope = net.graph.rootScope();
+        const std::string name = "k" + std::to_string(net.graph.exprCount());
+        const NodeId node = net.graph.expr(net.graph.addExpr(std::move(expr), std::span(&name, 1))).outputs.front();
+        net.graph.setType(node, tensor::TypeInfo::of(Value(value)));
+        net.graph.setConstant(node, Value(value));
+        return Argument::of(node);
+    };
+    const auto weight = [&](float value) { return constant(Tensor::of<float>({1, 1}, {value})); };
+    const Argument states = constant(Tensor::of<float>({2, 1, 1}, {0, 0}));
+    const Argument weights =
+        Argument::container(Argument::Kind::List, {weight(1), weight(recurrent), weight(1), weight(0)});
+    const auto number = [](Value value) { return Argument::of(std::move(value)); };
+    const NodeId y = net.call({"aten", "rnn_tanh.input", 0},
+                              {Argument::of(input), states, weights, number(Value::ofBool(false)),
+                               number(Value::ofInt(2)), number(Value::ofFloat(0)), number(Value::ofBool(false)),
+                               number(Value::ofBool(false)), number(Value::ofBool(false))},
+                              {}, 2)
+                         .front();
+    return net.finish(y);
+}
+
+}  // namespace
+
+class TestWhyIterations : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    /// 7 = 5 + 2, 5 = 3 + 2, 3 = 1 + 2: of the last sum x has 5/7 · 3/5 · 1/3.
+    void sharesGoBackThroughAllIterations() {
+        Run run(counting(), {Value(Tensor::of<float>({1}, {1})), Value(Tensor::of<float>({1}, {2}))});
+        const QJsonObject found = run.answer("contributions last[0]");
+        QVERIFY2(isNear(shareOf(found, "x"), 1.0 / 7) && isNear(shareOf(found, "step"), 6.0 / 7), text(found));
+        QVERIFY(isNear(found["unexplained"].toDouble(), 0) && isNear(found["constants"].toDouble(), 0));
+    }
+    /// An element of a stacked result is of the iteration that made it.
+    void stackedElementsAreOfTheirIteration() {
+        Run run(counting(), {Value(Tensor::of<float>({1}, {1})), Value(Tensor::of<float>({1}, {2}))});
+        QCOMPARE(run.chain("all[1, 0]"),
+                 (QStringList{"all 5", "listed 5 1", "next 5 1", "carried 3 1", "next 3 0", "step 2"}));
+        QCOMPARE(run.chain("all[2, 0]").mid(0, 3), (QStringList{"all 7", "listed 7 2", "next 7 2"}));
+        const QJsonObject found = run.answer("contributions all[1, 0]");
+        QVERIFY2(isNear(shareOf(found, "x"), 1.0 / 5) && isNear(shareOf(found, "step"), 4.0 / 5), text(found));
+        const QJsonObject first = run.answer("contributions all[0, 0]");
+        QVERIFY2(isNear(shareOf(first, "x"), 1.0 / 3) && isNear(shareOf(first, "step"), 2.0 / 3), text(first));
+    }
+
+    /// out[1] = tanh(h[1]), h[1] = tanh(x[1] + h[0]), h[0] = tanh(x[0]): no output has h.
+    void layersInsideAreFollowed() {
+        const Tensor x = Tensor::of<float>({2, 1, 1}, {1, 1});
+        Run run(twoLayers(1, x), {Value(x)});
+        const QJsonObject found = run.answer("contributions loss[1, 0, 0]");
+        const double state = std::tanh(1.0), ofFirst = state / (1 + state);
+        QVERIFY2(isNear(shareAt(found, 0, 0), ofFirst) && isNear(shareAt(found, 0, 1), 1 - ofFirst), text(found));
+        QVERIFY2(isNear(found["unexplained"].toDouble(), 0) && isNear(found["constants"].toDouble(), 0), text(found));
+        Run alone(twoLayers(0, x), {Value(x)});
+        const QJsonObject last = alone.answer("contributions loss[1, 0, 0]");
+        QVERIFY2(isNear(shareAt(last, 0, 1), 1) && isNear(shareAt(last, 0, 0), 0), text(last));
+        // A state that no node has is no element of the output.
+        const QJsonObject why = run.answer("why loss[1, 0, 0]");
+        for (const QJsonValue& term : why["terms"].toArray())
+            if (term["part"].toString() == "x_h") QVERIFY2(term["node"].toString() != "loss", text(why));
+        QVERIFY(isNear(why["recombined"].toDouble(), why["value"].toDouble()));
+    }
+
+    /// The LSTM gives (output, (h, c)), and the model takes h out of the inner tuple.
+    void tuplesInTuplesAreEntered() {
+        std::vector<std::int64_t> words;
+        for (std::int64_t i = 1; i <= 30; ++i) words.push_back(i);
+        Run run("zoo:lstm_classifier", {Value(Tensor::of<std::int64_t>({2, 15}, words))});
+        const QStringList chain = run.chain("getitem_4[0, 3]");
+        QVERIFY2(chain.size() > 4 && chain.at(4).startsWith("lstm/lstm"), qPrintable(chain.join(u';')));
+        // The first number is the item's, the second that of the item in it.
+        const QJsonObject member = run.answer("why lstm[1, 0, 1, 0, 3]");
+        QVERIFY2(!member.contains("error"), text(member));
+        QCOMPARE(member["terms"].toArray().at(0).toObject()["node"].toString(), QString("lstm/lstm_1"));
+        QCOMPARE(member["value"].toDouble(), run.answer("why getitem_4[0, 3]")["value"].toDouble());
+        const QJsonObject found = run.answer("contributions getitem_4[0, 3]");
+        QVERIFY2(isNear(found["unexplained"].toDouble(), 0) && shareOf(found, "tokens") > 0.1, text(found));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestWhyIterations)
+
+}  // namespace tst_why_iterations
+
+#include "tst_why_iterations.moc"
