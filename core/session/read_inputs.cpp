@@ -5,6 +5,7 @@
 
 #include "core/document/input_infos.h"
 #include "core/io/inputs/agreement.h"
+#include "core/io/inputs/noise.h"
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/inputs/text_input.h"
 
@@ -25,10 +26,12 @@ base::Result<io::GivenInput> readOne(const InputSpec& spec, const std::vector<io
     std::string item = spec.source;
     std::string note;
     if (spec.isArchive()) {
+        SONDE_ASSIGN(const auto noise, io::noiseOf(item));
+        item = io::withoutNoise(spec.source);
         SONDE_ASSIGN(io::ArchiveFill fill, io::fillFromArchive(item, infos, {{}, index, hasDefault}));
         if (fill.refused) return std::move(*fill.refused);
         if (fill.items[index] != item && !fill.notes.empty()) note = fill.notes.front();
-        item = fill.items[index];
+        item = noise ? io::withNoise(fill.items[index], *noise) : fill.items[index];
     }
     auto given = io::giveInput(item, infos[index], index, optionsOf(spec, hasDefault));
     if (given && given->note.empty()) given->note = note;
@@ -47,7 +50,8 @@ void setSpec(Input& input, InputSpec spec) {
 /// The inputs that the archive has arrays for get it as their source.
 void fill(std::vector<Input>& inputs, const ArchiveChoice& archive, const std::vector<io::InputInfo>& infos,
           const io::HasDefault& hasDefault, ReadInputsResult& result) {
-    auto found = io::fillFromArchive(archive.source, infos, {{}, archive.target, hasDefault});
+    const std::string source(io::withoutNoise(archive.source));  // which is for its own input
+    auto found = io::fillFromArchive(source, infos, {{}, archive.target, hasDefault});
     if (!found) {
         result.refused = std::move(found).error();
         return;
@@ -60,7 +64,7 @@ void fill(std::vector<Input>& inputs, const ArchiveChoice& archive, const std::v
         if (found->items[i].empty() || (i < archive.isFree.size() && !archive.isFree[i])) continue;
         ++result.filled;
         if (i == archive.target) continue;
-        setSpec(inputs[i], {archive.source, inputs[i].spec.image});
+        setSpec(inputs[i], {source, inputs[i].spec.image});
         inputs[i].isDefault = false;
     }
 }

@@ -14,7 +14,8 @@ import wave
 import zipfile
 
 SPECS = ["a.npy", "photo.png", "x:a.npy;mask:#rand(0,1)", "#rand(0,255,1,3,224,224)", "#rand(0,1,...)", "#rand(-1.5,1e3,2,...)",
-         "#zeros", "file.npz", "file.npz#case1", "@list.txt", "x:#zeros;mask:#zeros", "x:#rand(0,1,1,3,4,4);mask:#rand(0,9,2)", ""]
+         "#zeros", "file.npz", "file.npz#case1", "@list.txt", "x:#zeros;mask:#zeros", "x:#rand(0,1,1,3,4,4);mask:#rand(0,9,2)",
+         "#draw(white|60,1,2,3,4|e120,-5,50)", "x:#draw(black)+noise(0.5,7);mask:[1,2]", "#zeros+noise(1e-3)", ""]
 TABLES = [b"1,2,3\n-4.5e1,0,6\n", b"a;b\r\n1;2\r\n", b"\xef\xbb\xbf\"a, \"\"b\"\"\",c\n\"1\",nan\n", b"1\t2\n3\tinf", b"1,2,"]
 NAMES = [b"[PAD]\n[UNK]\nthe\n##ing\n", b"<s>\n\xe2\x96\x81the\nt\n</s>", b"\xc4\xa0the\n\xc3\x83\n\xc2\xa9\n<|endoftext|>", b" \na\nb\r\n\n",
          b"\xef\xbb\xbftench, Tinca tinca\ncaf\xc3\xa9\n", b"{0: 'tench',\n 1: 'goldfish'}", b"\xff\xfea\0", b"caf\xe9\n"]

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/base/mapped_file.h"
+#include "core/io/image/image_size.h"
 #include "core/tensor/exact_cast.h"
 #include "core/tensor/picture/picture.h"
 
@@ -131,6 +132,12 @@ Image resized(const Image& image, int width, int height) {
         }
     }
     return result;
+}
+
+std::optional<ImageSize> imageSize(const TypeInfo& type) {
+    const auto layout = layoutOf(type, {224, 224, {}});
+    if (!layout) return std::nullopt;
+    return ImageSize{layout->height, layout->width};
 }
 
 Result<Tensor> imageTensor(const Image& source, const TypeInfo& type, const ImageOptions& options) {

@@ -9,7 +9,9 @@
 #include "core/base/mapped_file.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/data_files.h"
+#include "core/io/inputs/drawing.h"
 #include "core/io/inputs/literal.h"
+#include "core/io/inputs/noise.h"
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/inputs/random_input.h"
 #include "core/io/inputs/text_input.h"
@@ -98,8 +100,14 @@ base::Error notAValue(std::string_view item, const InputInfo& input) {
                              : "write a number, as in " + input.name + ":16000");
 }
 
-Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options,
-                      std::string& note) {
+Result<Value> drawnValue(std::string_view item, const InputInfo& input, const InputOptions& options) {
+    SONDE_ASSIGN(Tensor pixels, drawnTensor(item, input, options.image));
+    SONDE_ASSIGN(pixels, repeated(pixels, options.repeat));
+    return fitted(std::move(pixels), input, "the drawing");
+}
+
+Result<Value> plainValueOf(std::string_view item, const InputInfo& input, std::size_t index,
+                           const InputOptions& options, std::string& note) {
     const ItemKind kind = kindOfItem(item);
     if (kind == ItemKind::Literal) return literalValue(item, input);
     if (isTextItem(item)) {
@@ -107,6 +115,7 @@ Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t
         return fitted(std::move(ids), input, "the text");
     }
     if (kind == ItemKind::Archive) return archiveValue(item, input, options.hasDefault, note);
+    if (isDrawingItem(item)) return drawnValue(item, input, options);
     if (kind == ItemKind::File && isWord(item)) return notAValue(item, input);
     if (input.type.kind && !input.type.isTensor()) {
         if (kind != ItemKind::File) return plainNumber(item, input, index, options);
@@ -115,6 +124,13 @@ Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t
             std::string(item), "write it as text: " + input.name + ":3");
     }
     return kind == ItemKind::File ? fileValue(item, input, options, note) : generated(item, input, index, options);
+}
+
+Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options,
+                      std::string& note) {
+    SONDE_ASSIGN(const std::optional<Noise> noise, noiseOf(item));
+    SONDE_ASSIGN(Value value, plainValueOf(withoutNoise(item), input, index, options, note));
+    return noise ? addNoise(value, *noise, input, index) : Result<Value>(std::move(value));
 }
 
 std::string namesOf(const std::vector<InputInfo>& inputs) {
@@ -156,9 +172,14 @@ Result<void> fillFrom(std::string_view archive, std::optional<std::size_t> targe
                       const std::vector<InputInfo>& inputs, const InputOptions& options) {
     std::vector<bool> isOpen;
     for (const std::string& item : sources.items) isOpen.push_back(item.empty());
-    SONDE_ASSIGN(ArchiveFill fill, fillFromArchive(archive, inputs, {std::move(isOpen), target, options.hasDefault}));
+    SONDE_ASSIGN(const std::optional<Noise> noise, noiseOf(archive));
+    SONDE_ASSIGN(ArchiveFill fill,
+                 fillFromArchive(withoutNoise(archive), inputs, {std::move(isOpen), target, options.hasDefault}));
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (sources.items[i].empty() || i == target) sources.items[i] = fill.items[i];
+        if (!sources.items[i].empty() && i != target) continue;
+        sources.items[i] = fill.items[i];
+        const bool isNoisy = i == target || (!target && takesNoise(inputs[i].type));
+        if (noise && isNoisy) sources.items[i] = withNoise(fill.items[i], *noise);
     }
     sources.notes.insert(sources.notes.end(), fill.notes.begin(), fill.notes.end());
     if (fill.refused) return std::move(*fill.refused);
@@ -247,7 +268,8 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
 /// How much of its shape a value takes from the input: nothing, the dimensions after those that are given, all.
 enum class ShapeSource { Given, Continued, Usual };
 
-ShapeSource shapeSourceOf(std::string_view item) {
+ShapeSource shapeSourceOf(std::string_view given) {
+    const std::string_view item = withoutNoise(given);
     if (!item.starts_with('#')) return ShapeSource::Given;
     const auto spec = parseRand(item);
     if (!spec || spec->shape.empty()) return ShapeSource::Usual;
@@ -283,7 +305,8 @@ InputOptions ofCase(const InputOptions& options, std::size_t index) {
     return own;
 }
 
-ItemKind kindOfItem(std::string_view item) {
+ItemKind kindOfItem(std::string_view given) {
+    const std::string_view item = withoutNoise(given);
     if (item == "#zeros") return ItemKind::Zeros;
     if (item.starts_with('#')) return ItemKind::Random;
     if (isLiteral(item) && !isTextItem(item)) return ItemKind::Literal;

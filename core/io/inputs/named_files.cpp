@@ -5,6 +5,7 @@
 
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/inputs.h"
+#include "core/io/inputs/noise.h"
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/inputs/text_input.h"
 #include "core/io/inputs/text_item.h"
@@ -22,7 +23,9 @@ void addTokenizer(std::string_view item, std::vector<std::filesystem::path>& pat
 }
 
 /// "x:a.npz#key": the item itself, what stands behind one of its colons, and each without what follows a '#'.
-void addItem(std::string_view item, std::vector<std::filesystem::path>& paths) {
+void addItem(std::string_view given, std::vector<std::filesystem::path>& paths) {
+    const std::string_view item = withoutNoise(given);
+    if (item.find("#draw(") != std::string_view::npos) return;  // thousands of numbers, and no file
     addTokenizer(item, paths);
     for (std::string_view rest = item; !rest.empty();) {
         for (std::size_t end = rest.size(); end != std::string_view::npos && end > 0; end = rest.rfind('#', end - 1))
@@ -55,7 +58,8 @@ std::vector<std::filesystem::path> filesNamedIn(std::string_view spec) {
     return paths;
 }
 
-std::vector<std::pair<std::size_t, std::size_t>> pathsInItem(std::string_view item) {
+std::vector<std::pair<std::size_t, std::size_t>> pathsInItem(std::string_view given) {
+    const std::string_view item = withoutNoise(given);
     if (item.empty()) return {};
     std::vector<std::pair<std::size_t, std::size_t>> paths;
     std::size_t part = item.size();  // where that of a tokenizer begins

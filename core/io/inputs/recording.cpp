@@ -1,5 +1,7 @@
 // Sound files as values of inputs: read by libsndfile, brought to another rate by libsamplerate.
 
+#include "core/io/inputs/recording.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,8 +9,10 @@
 #include <optional>
 #include <samplerate.h>
 #include <sndfile.h>
+#include <tuple>
 
 #include "core/io/inputs/data_files.h"
+#include "core/io/inputs/noise.h"
 
 namespace sonde::io {
 
@@ -73,18 +77,24 @@ struct Sound {
     std::int64_t frames() const { return static_cast<std::int64_t>(samples.size()) / channels; }
 };
 
+using OpenedSound = std::unique_ptr<SNDFILE, int (*)(SNDFILE*)>;
+
+/// What the file's head says, and the file for reading; `cursor` and `access` outlive it.
+Result<OpenedSound> openSound(Cursor& cursor, SF_VIRTUAL_IO& access, SF_INFO& info, const std::string& path) {
+    OpenedSound opened(sf_open_virtual(&access, SFM_READ, &info, &cursor), sf_close);
+    if (!opened) return base::unreadable(std::string("the recording cannot be read: ") + sf_strerror(nullptr), path);
+    if (info.channels < 1 || info.channels > 256 || info.samplerate < 1 || info.samplerate > kMaxRate)
+        return base::unreadable("the recording has " + std::to_string(info.channels) + " channels at " +
+                                    std::to_string(info.samplerate) + " samples per second",
+                                path);
+    return opened;
+}
+
 Result<Sound> readSound(const DataFile& file) {
     Cursor cursor{file.file->bytes()};
     SF_VIRTUAL_IO access = memoryAccess();
     SF_INFO info{};
-    const std::unique_ptr<SNDFILE, int (*)(SNDFILE*)> opened(sf_open_virtual(&access, SFM_READ, &info, &cursor),
-                                                             sf_close);
-    if (!opened)
-        return base::unreadable(std::string("the recording cannot be read: ") + sf_strerror(nullptr), file.path);
-    if (info.channels < 1 || info.channels > 256 || info.samplerate < 1 || info.samplerate > kMaxRate)
-        return base::unreadable("the recording has " + std::to_string(info.channels) + " channels at " +
-                                    std::to_string(info.samplerate) + " samples per second",
-                                file.path);
+    SONDE_ASSIGN(const OpenedSound opened, openSound(cursor, access, info, file.path));
     Sound sound{{}, info.channels, info.samplerate};
     // The header may claim any length: only what is read takes memory.
     std::vector<float> block(std::size_t{4096} * static_cast<std::size_t>(info.channels));
@@ -262,6 +272,25 @@ Result<Tensor> readRecording(const DataFile& file, const InputInfo& input, const
 }
 
 }  // namespace
+
+bool isRecordingItem(std::string_view item) {
+    const std::string path = splitDataItem(withoutNoise(item)).first;
+    const DataFileKind* const kind = dataFileKindOf(path, {});
+    return kind && kind->read == readRecording;
+}
+
+Result<int> recordingRate(std::string_view item) {
+    DataFile data;
+    std::tie(data.path, data.part) = splitDataItem(withoutNoise(item));
+    SONDE_ASSIGN(const Part part, parsePart(data));
+    if (part.rate) return static_cast<int>(*part.rate);
+    SONDE_ASSIGN(const auto file, base::MappedFile::open(data.path));
+    Cursor cursor{file->bytes()};
+    SF_VIRTUAL_IO access = memoryAccess();
+    SF_INFO info{};
+    SONDE_ASSIGN(const OpenedSound opened, openSound(cursor, access, info, data.path));
+    return info.samplerate;
+}
 
 DataFileKind recordingKind() {
     DataFileKind kind;
