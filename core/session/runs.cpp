@@ -320,7 +320,7 @@ bool Runs::checkFiles() {
 // --- what the last run left -----------------------------------------------------------------------------------------
 
 std::string Runs::staleReason() const {
-    if (!m_last.recording || isRunning()) return {};
+    if (!m_last.recording) return {};
     if (std::string text = m_inputs.changedFileText(); !text.empty()) return text;
     return same(m_last.inputs, m_inputs.values()) ? std::string() : "the inputs were changed";
 }
