@@ -2,9 +2,15 @@
 
 namespace sonde::actions {
 
-/// What compares the model with another run of its own accord.
+/// What compares the model with another run of its own accord, and what gives inputs.
 std::vector<ActionInfo> otherRunActions() {
     return {
+        {"inputs.draw", "&Draw Input…", "Run/Inputs-", "Draw the value of an input that takes an image", "edit",
+         "Alt+D", Scope::Window, Need::Model},
+        {"inputs.next_file", "&Next File", "Run/Inputs-", "Give the input the next file of its folder", "next",
+         "Alt+PgDown", Scope::Window, Need::Model},
+        {"inputs.previous_file", "&Previous File", "Run/Inputs", "Give the input the previous file of its folder",
+         "previous", "Alt+PgUp", Scope::Window, Need::Model},
         {"run.bisect", "Bisect Di&fferences…", "Run-",
          "Find the smallest part in which another model, a lower precision, ONNX Runtime or a reference file gives other values",
          "bisect", "Ctrl+Shift+A", Scope::Window, Need::Model | Need::Idle},

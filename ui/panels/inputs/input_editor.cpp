@@ -18,7 +18,9 @@
 #include "core/document/input_infos.h"
 #include "core/io/image/image.h"
 #include "core/io/inputs/data_files.h"
+#include "core/io/inputs/drawing.h"
 #include "core/io/inputs/inputs.h"
+#include "core/io/inputs/noise.h"
 #include "core/io/inputs/text_input.h"
 #include "core/io/inputs/text_item.h"
 #include "ui/context/input_spec.h"
@@ -27,6 +29,11 @@
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
 #include "ui/models/node_text.h"
+#include "ui/panels/inputs/draw_part.h"
+#include "ui/panels/inputs/folder_part.h"
+#include "ui/panels/inputs/noise_part.h"
+#include "ui/panels/inputs/slider_part.h"
+#include "ui/panels/inputs/sound_part.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/flow_layout.h"
 #include "ui/widgets/labels.h"
@@ -63,6 +70,16 @@ QString unbroken(QString note) {
     return note.replace(id, QStringLiteral("\\1") + QChar(QChar::Nbsp));
 }
 
+QString plainSource(const QString& source) {
+    return context::text(std::string(io::withoutNoise(source.toStdString())));
+}
+
+/// A source with the noise of another one, which is kept while the value under it changes.
+QString withNoiseOf(const QString& noisy, const QString& source) {
+    const auto noise = io::noiseOf(noisy.toStdString());
+    return noise && *noise ? context::text(io::withNoise(source.toStdString(), **noise)) : source;
+}
+
 bool isTextSource(const QString& source) { return io::isTextItem(source.toStdString()); }
 
 /// The text of an item and what stands behind it; empty ones of another item.
@@ -77,14 +94,15 @@ QString textSource(const QString& text, const QString& part) {
 
 }  // namespace
 
-InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, const QString& inputName, QWidget* parent)
-    : QFrame(parent), m_opened(opened), m_inputs(inputs), m_name(inputName), m_grid(new QGridLayout(this)),
-      m_type(new widgets::ElidedLabel), m_mode(new QComboBox), m_source(new QLineEdit),
+InputEditor::InputEditor(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
+                         const QString& inputName, QWidget* parent)
+    : QFrame(parent), m_opened(opened), m_runs(runs), m_inputs(inputs), m_name(inputName),
+      m_grid(new QGridLayout(this)), m_type(new widgets::ElidedLabel), m_mode(new QComboBox), m_source(new QLineEdit),
       m_browse(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a file"), this)),
       m_number(new widgets::NumberField), m_flag(new QCheckBox), m_textRow(new QWidget), m_tokenizer(new QLineEdit),
       m_chooseTokenizer(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a tokenizer file"), this)),
       m_imageRow(new QWidget), m_resize(new QCheckBox(tr("Resize to input"))), m_preset(new QComboBox),
-      m_state(new QLabel) {
+      m_draw(new DrawPart(opened, inputName)), m_folder(new FolderPart(inputName)), m_state(new QLabel) {
     setObjectName(QStringLiteral("input.") + inputName);
     setAcceptDrops(true);
     auto* name = new widgets::ElidedLabel(inputName);
@@ -131,7 +149,8 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
     arrange(false);  // first: Tab goes through them in the order in which they are added
     m_grid->addWidget(m_textRow, 3, 0, 1, 3);
     m_grid->addWidget(m_imageRow, 4, 0, 1, 3);
-    m_grid->addWidget(m_state, 5, 0, 1, 3);
+    addParts();
+    m_grid->addWidget(m_state, m_grid->rowCount(), 0, 1, 3);
 
     connect(m_mode, &QComboBox::activated, this, &InputEditor::chooseMode);
     connect(m_source, &QLineEdit::editingFinished, this, &InputEditor::commit);
@@ -140,9 +159,9 @@ InputEditor::InputEditor(context::OpenModel& opened, context::Inputs& inputs, co
     });
     // What is no number, or too large for one, is refused where it is read: the field and the run must not differ.
     connect(m_number, &widgets::NumberField::editingFinished, this, [this] {
-        if (m_number->isModified()) give(m_number->number());
+        if (m_number->isModified()) giveNumber(m_number->number());
     });
-    connect(m_number, &widgets::NumberField::stepped, this, [this] { give(m_number->number()); });
+    connect(m_number, &widgets::NumberField::stepped, this, [this] { giveNumber(m_number->number()); });
     connect(m_number, &widgets::NumberField::typed, this, &InputEditor::numberTyped);
     connect(m_flag, &QCheckBox::clicked, this,
             [this](bool checked) { give(checked ? QStringLiteral("true") : QStringLiteral("false")); });
@@ -159,6 +178,7 @@ void InputEditor::addModes() {
                             : m_field == context::NumberField::Flag ? tr("Bool")
                                                                     : tr("Numbers");
     m_mode->addItem(tr("File"), File);
+    if (canDraw()) m_mode->addItem(tr("Drawing"), Draw);
     m_mode->addItem(tr("Random"), Random);
     m_mode->addItem(tr("Zeros"), Zeros);
     m_mode->addItem(numbers, Numbers);
@@ -186,6 +206,27 @@ void InputEditor::addTextRow() {
     connect(m_chooseTokenizer, &QToolButton::clicked, this, &InputEditor::browseTokenizer);
 }
 
+/// The table of parts: each is a row below the source.
+void InputEditor::addParts() {
+    m_parts = {m_draw, m_folder, new SliderPart(m_name), new SoundPart(m_name), new NoisePart(m_name)};
+    for (InputPart* part : m_parts) {
+        m_grid->addWidget(part, m_grid->rowCount(), 0, 1, 3);
+        connect(part, &InputPart::given, this, &InputEditor::steer);
+    }
+    const auto giveWaiting = [this] {
+        if (m_waiting) give(*std::exchange(m_waiting, std::nullopt));
+    };
+    // Once everybody was told of the run that ended.
+    connect(&m_runs, &context::Runs::runFinished, this, giveWaiting, Qt::QueuedConnection);
+}
+
+bool InputEditor::canDraw() const {
+    const ModelInput* const input = m_inputs.find(m_name);
+    return input && DrawPart::fits(*input);
+}
+
+void InputEditor::draw() { chooseMode(m_mode->findData(Draw)); }
+
 /// In a narrow panel the specification has a line of its own, else it would be a few letters wide.
 void InputEditor::arrange(bool isNarrow) {
     m_isNarrow = isNarrow;
@@ -209,7 +250,7 @@ void InputEditor::refresh() {
     if (!input) return;
     const QString type = QString::fromStdString(input->type.text());
     m_type->setText(type);
-    const QString& source = input->spec.source;
+    const QString source = plainSource(input->spec.source);
     const Mode given = modeOf(*input);
     if (given != None) m_emptied.reset();
     const Mode mode = m_emptied.value_or(given);
@@ -228,23 +269,26 @@ void InputEditor::refresh() {
                                  : isText        ? tr("Text")
                                                  : tr("image, .npy, .npz, .wav, .csv or #rand(0,1)"));
     if (!m_source->hasFocus() || !m_source->isModified())
-        m_source->setText(isText ? context::text(textIn(source).text) : source);
+        m_source->setText(isText ? context::text(textIn(source).text) : mode == Draw ? QString() : source);
     if (!m_tokenizer->hasFocus() || !m_tokenizer->isModified())
         m_tokenizer->setText(isText ? context::text(textIn(source).part) : QString());
     m_textRow->setVisible(isText);
     if (mode != File && !m_source->hasFocus()) m_source->setCursorPosition(0);  // a path tells most at its end
-    m_source->setToolTip(source);
+    m_source->setToolTip(mode == Draw ? QString() : source);
     m_source->setEnabled(mode != None);
     m_browse->setEnabled(true);
     m_browse->setVisible(!isText);
-    m_imageRow->setVisible(mode == File && mayBePicture(source));
+    m_imageRow->setVisible(mode == Draw || (mode == File && mayBePicture(source)));
+    m_resize->setVisible(mode == File);
     m_resize->setChecked(input->spec.image.resize);
     m_preset->setCurrentIndex(std::max(0, m_preset->findData(input->spec.image.preset)));
+    for (InputPart* part : m_parts) part->refresh(*input);
     showState(*input);
 }
 
 InputEditor::Mode InputEditor::modeOf(const ModelInput& input) const {
-    const QString& source = input.spec.source;
+    const QString source = plainSource(input.spec.source);
+    if (io::isDrawingItem(source.toStdString())) return Draw;
     if (source.isEmpty()) return input.value ? TestCase : None;
     if (isTextSource(source)) return Text;
     if (source == QLatin1String("#zeros") || source.startsWith(QLatin1String("#rand(0,0,")) ||
@@ -256,8 +300,9 @@ InputEditor::Mode InputEditor::modeOf(const ModelInput& input) const {
 
 /// Text that the control of the type cannot show, such as "[3]" or "{}", is shown as text.
 QWidget* InputEditor::fieldOf(Mode mode) const {
+    if (mode == Draw) return nullptr;
     if (mode != Numbers || m_field == context::NumberField::List) return m_source;
-    QString source = m_inputs.find(m_name)->spec.source;
+    QString source = plainSource(m_inputs.find(m_name)->spec.source);
     if (m_field == context::NumberField::Flag) {
         static const QStringList words{QStringLiteral("true"), QStringLiteral("false"), QStringLiteral("0"),
                                        QStringLiteral("1")};
@@ -302,6 +347,9 @@ void InputEditor::chooseMode(int index) {
     for (const io::InputInfo& info : document::inputInfos(*m_opened.document()))
         if (info.name == m_name.toStdString()) type = document::usualType(info);
     switch (mode) {
+        case Draw:
+            if (modeOf(*input) != Draw) spec.source = context::text(io::drawingItem({}));
+            break;
         case Random: spec.source = context::randomSource(type, 0, 1); break;
         case Zeros: spec.source = context::randomSource(type, 0, 0); break;
         case Numbers: spec.source = context::defaultNumbers(type); break;
@@ -316,6 +364,7 @@ void InputEditor::chooseMode(int index) {
     }
     m_inputs.setSpec(m_name, spec);  // after which there are other inputs
     if (const ModelInput* given = m_inputs.find(m_name); given && mode == Numbers) fieldOf(modeOf(*given))->setFocus();
+    if (mode == Draw) m_draw->openPad();
     if (mode == Text) (m_tokenizer->text().isEmpty() ? m_tokenizer : m_source)->setFocus();
 }
 
@@ -325,20 +374,31 @@ void InputEditor::noteEmptied(const ModelInput& input, const QString& source) {
     m_emptiedField = fieldOf(*m_emptied);
 }
 
+void InputEditor::giveNumber(const QString& number) {
+    const ModelInput* input = m_inputs.find(m_name);
+    if (input) give(number.isEmpty() ? number : withNoiseOf(input->spec.source, number));
+}
+
+void InputEditor::steer(const QString& source, bool isDone) {
+    m_waiting.reset();
+    if (!isDone && m_runs.isLive() && m_runs.isRunning()) m_waiting = source;
+    else give(source);
+}
+
 void InputEditor::give(const QString& source) {
     const ModelInput* input = m_inputs.find(m_name);
     if (!input || input->spec.source == source) return;
     noteEmptied(*input, source);
     InputSpec spec = input->spec;
     spec.source = source;
-    m_number->setNumber(source);
+    m_number->setNumber(plainSource(source));
     m_inputs.setSpec(m_name, spec);
 }
 
 void InputEditor::giveTyped() {
     const bool isTyped = m_source->isModified() || (!m_textRow->isHidden() && m_tokenizer->isModified());
     if (!m_source->isHidden() && isTyped) commit();
-    if (!m_number->isHidden() && m_number->isModified()) give(m_number->number());
+    if (!m_number->isHidden() && m_number->isModified()) giveNumber(m_number->number());
 }
 
 void InputEditor::commit() {
@@ -351,11 +411,15 @@ void InputEditor::commit() {
                                          : m_source->text().trimmed();
     if (!isField && chosenMode() == Numbers && !spec.source.isEmpty())
         spec.source = context::withBrackets(spec.source, input->type);
+    if (!isField && !spec.source.isEmpty() && plainSource(spec.source) == spec.source)
+        spec.source = withNoiseOf(input->spec.source, spec.source);
     spec.image.resize = m_resize->isChecked();
     spec.image.preset = m_preset->currentData().toString();
     m_source->setModified(false);
     m_tokenizer->setModified(false);
     noteEmptied(*input, spec.source);
+    if (!isField && chosenMode() == File && spec != input->spec && QFileInfo(spec.source).isDir())
+        return m_folder->openFolder(spec.source);
     if (spec != input->spec) m_inputs.setSpec(m_name, spec);
 }
 
@@ -400,8 +464,9 @@ QString InputEditor::sourceOfFile(const QString& path) const {
 void InputEditor::showFile(const QString& path) {
     const ModelInput* input = m_inputs.find(m_name);
     if (!input) return;
+    if (QFileInfo(path).isDir()) return m_folder->openFolder(path);
     InputSpec spec = input->spec;
-    spec.source = sourceOfFile(path);
+    spec.source = withNoiseOf(spec.source, sourceOfFile(path));
     m_inputs.setSpec(m_name, spec);  // chosen again, an archive fills the other inputs again
 }
 

@@ -3,10 +3,12 @@
 #include <QFrame>
 
 #include <optional>
+#include <vector>
 
 #include "ui/context/input_spec.h"
 #include "ui/context/inputs.h"
 #include "ui/context/open_model.h"
+#include "ui/context/runs.h"
 
 class QCheckBox;
 class QComboBox;
@@ -22,12 +24,17 @@ class NumberField;
 
 namespace sonde::panels {
 
-/// Chooses where one model input's value comes from: a file, random numbers, zeros, numbers (a field for one number, a
-/// check box for a bool, text for a list), or a text with the file of its tokenizer. A file may be dropped on it.
+class DrawPart;
+class FolderPart;
+class InputPart;
+
+/// Chooses where one model input's value comes from: a file, a drawing, random numbers, zeros, numbers (a field for one
+/// number, a check box for a bool, text for a list), or a text with the file of its tokenizer; its parts change it
+/// further. A file may be dropped on it.
 class InputEditor : public QFrame {
     Q_OBJECT
   public:
-    InputEditor(context::OpenModel& opened, context::Inputs& inputs, const QString& inputName,
+    InputEditor(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs, const QString& inputName,
                 QWidget* parent = nullptr);
 
     /// Shows what the context has for the input now.
@@ -37,6 +44,11 @@ class InputEditor : public QFrame {
     /// Why what it gives cannot be taken, as the text below says; empty: it can.
     QString refusal() const;
     const QLabel& state() const { return *m_state; }
+    /// Whether the input can be drawn; then draw() makes its value a drawing and shows the pad.
+    bool canDraw() const;
+    void draw();
+    /// The folder of the input's file.
+    FolderPart& folder() { return *m_folder; }
 
   Q_SIGNALS:
     /// A number or a text is typed and not confirmed yet.
@@ -49,13 +61,19 @@ class InputEditor : public QFrame {
 
   private:
     /// TestCase is a choice only while the input has values that no text gives.
-    enum Mode { File, Random, Zeros, Numbers, Text, None, TestCase };
+    enum Mode { File, Draw, Random, Zeros, Numbers, Text, None, TestCase };
     void addModes();
     void addTextRow();
+    void addParts();
     void chooseMode(int index);
     Mode chosenMode() const;
     void commit();
+    /// A source with the noise that the input has.
+    void giveNumber(const QString& number);
     void give(const QString& source);
+    /// A source of many while something is dragged: where a run goes on by itself, the newest is given after it, so
+    /// that there is something to be seen of all of them.
+    void steer(const QString& source, bool isDone);
     /// Before what the user typed is given.
     void noteEmptied(const context::ModelInput& input, const QString& source);
     void showState(const context::ModelInput& input);
@@ -70,6 +88,7 @@ class InputEditor : public QFrame {
     void arrange(bool isNarrow);
 
     context::OpenModel& m_opened;
+    context::Runs& m_runs;
     context::Inputs& m_inputs;
     QString m_name;
     QGridLayout* m_grid;
@@ -87,6 +106,10 @@ class InputEditor : public QFrame {
     QWidget* m_imageRow;
     QCheckBox* m_resize;
     QComboBox* m_preset;
+    DrawPart* m_draw;
+    FolderPart* m_folder;
+    std::vector<InputPart*> m_parts;
+    std::optional<QString> m_waiting;  ///< of steer(): for the end of the run
     QLabel* m_state;
     bool m_isRefused = false;
     /// How it was given when its field was emptied: both stay as they are until something else is given.

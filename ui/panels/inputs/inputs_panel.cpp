@@ -1,5 +1,6 @@
 #include "ui/panels/inputs/inputs_panel.h"
 
+#include <QApplication>
 #include <QCheckBox>
 #include <QEvent>
 #include <QHBoxLayout>
@@ -11,9 +12,12 @@
 
 #include <algorithm>
 
+#include "ui/actions/action_registry.h"
 #include "ui/context/count_text.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/inspector_context.h"
+#include "ui/context/messages.h"
+#include "ui/panels/inputs/folder_part.h"
 #include "ui/panels/inputs/input_editor.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -31,9 +35,9 @@ constexpr std::size_t kAtOnce = 32;
 }  // namespace
 
 InputsPanel::InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
-                         context::Comparison& comparison, QWidget* parent)
-    : Panel(parent), m_opened(opened), m_inputs(inputs), m_area(new QScrollArea(this)),
-      m_live(new QCheckBox(tr("Live"), this)),
+                         context::Comparison& comparison, context::Messages& messages, QWidget* parent)
+    : Panel(parent), m_opened(opened), m_runs(runs), m_inputs(inputs), m_messages(messages),
+      m_area(new QScrollArea(this)), m_live(new QCheckBox(tr("Live"), this)),
       m_run(new QPushButton(theme::icon(QStringLiteral("run")), tr("Run"), this)) {
     m_area->setWidgetResizable(true);
     m_area->setFrameShape(QFrame::NoFrame);
@@ -100,7 +104,7 @@ void InputsPanel::addEditors() {
     const std::vector<context::ModelInput>& inputs = m_inputs.all();
     const std::size_t wanted = std::min(inputs.size(), m_editors.size() + kAtOnce);
     while (m_editors.size() < wanted) {
-        auto* editor = new InputEditor(m_opened, m_inputs, inputs[m_editors.size()].name);
+        auto* editor = new InputEditor(m_opened, m_runs, m_inputs, inputs[m_editors.size()].name);
         connect(editor, &InputEditor::numberTyped, this, [this, editor] {
             if (m_live->isChecked()) editor->giveTyped();
         });
@@ -151,7 +155,47 @@ void InputsPanel::giveTyped() {
     for (InputEditor* editor : m_editors) editor->giveTyped();
 }
 
-void InputsPanel::join(const PanelHost& host) { connect(&m_inputs, &context::Inputs::fileGiven, this, host.show); }
+InputEditor* InputsPanel::editorFor(const std::function<bool(InputEditor&)>& willDo) const {
+    InputEditor* found = nullptr;
+    for (InputEditor* editor : m_editors) {
+        if (!willDo(*editor)) continue;
+        if (!found || editor->isAncestorOf(QApplication::focusWidget())) found = editor;
+    }
+    return found;
+}
+
+void InputsPanel::drawInput() {
+    InputEditor* const editor = editorFor([](InputEditor& each) { return each.canDraw(); });
+    if (editor) editor->draw();
+    else
+        m_messages.report({base::Severity::Info,
+                           tr("No input of the model takes a drawing"),
+                           {},
+                           tr("A drawing fits images with 1 or 3 channels"),
+                           {}});
+}
+
+void InputsPanel::stepFile(int by) {
+    InputEditor* const editor = editorFor([by](InputEditor& each) { return each.folder().canStep(by); });
+    if (editor) editor->folder().step(by);
+    else
+        m_messages.report(
+            {base::Severity::Info,
+             by < 0 ? tr("There is no file before it in the folder") : tr("There is no further file in the folder"),
+             {},
+             tr("Choose a file of a folder as the value of an input"),
+             {}});
+}
+
+void InputsPanel::join(const PanelHost& host) {
+    connect(&m_inputs, &context::Inputs::fileGiven, this, host.show);
+    host.actions.bind(QStringLiteral("inputs.draw"), this, [this, show = host.show] {
+        show();
+        drawInput();
+    });
+    host.actions.bind(QStringLiteral("inputs.next_file"), this, [this] { stepFile(1); });
+    host.actions.bind(QStringLiteral("inputs.previous_file"), this, [this] { stepFile(-1); });
+}
 
 PanelInfo inputsPanel() {
     PanelInfo info{QStringLiteral("inputs"),
@@ -160,7 +204,8 @@ PanelInfo inputsPanel() {
                    PanelArea::Left,
                    QStringLiteral("Alt+2"),
                    [](InspectorContext& context) -> Panel* {
-                       return new InputsPanel(context.model(), context.runs(), context.inputs(), context.comparison());
+                       return new InputsPanel(context.model(), context.runs(), context.inputs(), context.comparison(),
+                                              context.messages());
                    }};
     info.size = {0, 200};
     info.advice = {{QStringLiteral("--input-data"), QObject::tr("set the inputs in the Inputs panel")}};

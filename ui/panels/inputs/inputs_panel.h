@@ -2,6 +2,7 @@
 
 #include <QPointer>
 
+#include <functional>
 #include <vector>
 
 #include "ui/context/comparison.h"
@@ -16,6 +17,10 @@ class QCheckBox;
 class QPushButton;
 class QScrollArea;
 
+namespace sonde::context {
+class Messages;
+}
+
 namespace sonde::panels {
 
 class InputEditor;
@@ -25,7 +30,7 @@ class InputsPanel : public Panel {
     Q_OBJECT
   public:
     InputsPanel(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
-                context::Comparison& comparison, QWidget* parent = nullptr);
+                context::Comparison& comparison, context::Messages& messages, QWidget* parent = nullptr);
     /// Binds what the window does for the panel.
     void join(const PanelHost& host);
 
@@ -39,9 +44,15 @@ class InputsPanel : public Panel {
     void reveal(InputEditor& editor);
     void giveTyped();
     void addEditors();
+    /// The editor that has the focus, if it will do, else the first that will; null: none.
+    InputEditor* editorFor(const std::function<bool(InputEditor&)>& willDo) const;
+    void drawInput();
+    void stepFile(int by);
 
     context::OpenModel& m_opened;
+    context::Runs& m_runs;
     context::Inputs& m_inputs;
+    context::Messages& m_messages;
     QScrollArea* m_area;
     QCheckBox* m_live;
     QPushButton* m_run;
