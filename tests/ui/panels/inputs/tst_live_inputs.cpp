@@ -251,12 +251,12 @@ void TestLiveInputs::aFolderIsSteppedWithKeys() {
     QCOMPARE(sum(), 2.0 * 28 * 28);
     context().runs().setLive(true);
     settle();
-    key(Qt::Key_PageDown, Qt::AltModifier);
+    key(Qt::Key_PageDown, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_COMPARE(sum(), 10.0 * 28 * 28);  // 10.png is behind 2.png
     QVERIFY(!editor("image")->findChild<QToolButton*>(QStringLiteral("nextFile"))->isEnabled());
-    key(Qt::Key_PageDown, Qt::AltModifier);  // there is no further one
+    key(Qt::Key_PageDown, Qt::ControlModifier | Qt::ShiftModifier);  // there is no further one
     QCOMPARE(given("image").spec.source, path("pictures/10.png"));
-    key(Qt::Key_PageUp, Qt::AltModifier);
+    key(Qt::Key_PageUp, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_COMPARE(sum(), 2.0 * 28 * 28);
     QTest::mouseClick(editor("image")->findChild<QToolButton*>(QStringLiteral("previousFile")), Qt::LeftButton);
     QTRY_COMPARE(sum(), 1.0 * 28 * 28);
