@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -121,7 +122,7 @@ struct LessonProblem {
 std::optional<Lesson> parse(std::string_view text, LessonProblem& problem);
 
 /// Goes through a text: `plain(text)` for what is outside of placeholders, `filled(placeholder)` for each of them.
-/// Placeholders that are not closed are plain text.
+/// Placeholders that are not closed on their line are plain text.
 template <typename Plain, typename Filled>
 void forEachPart(std::string_view text, Plain plain, Filled filled);
 /// What is between the braces. An error in words; empty: it is one.
@@ -157,11 +158,17 @@ std::string replaceNames(std::string_view text, Written written) {
 template <typename Plain, typename Filled>
 void forEachPart(std::string_view text, Plain plain, Filled filled) {
     while (!text.empty()) {
-        const std::size_t open = text.find("{{");
-        const std::size_t close = open == std::string_view::npos ? open : text.find("}}", open + 2);
-        if (close == std::string_view::npos) return plain(text);
-        if (open > 0) plain(text.substr(0, open));
-        filled(text.substr(open + 2, close - open - 2));
+        const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;  // of the line
+        const std::string_view line = text.substr(0, end);
+        const std::size_t open = line.find("{{");
+        const std::size_t close = open == std::string_view::npos ? open : line.find("}}", open + 2);
+        if (close == std::string_view::npos) {
+            plain(line);
+            text.remove_prefix(end);
+            continue;
+        }
+        if (open > 0) plain(line.substr(0, open));
+        filled(line.substr(open + 2, close - open - 2));
         text.remove_prefix(close + 2);
     }
 }

@@ -217,6 +217,13 @@ void TestLessonFormat::textIsFilled() {
         [&](std::string_view text) { parts << QString::fromUtf8(text.data(), qsizetype(text.size())); },
         [&](std::string_view text) { parts << "<" + QString::fromUtf8(text.data(), qsizetype(text.size())) + ">"; });
     QCOMPARE(parts, QStringList({"a ", "<b>", " c {{d}"}));
+    // Found by fuzzing: what is open at the end of a line does not go on in the next one.
+    parts.clear();
+    lessons::forEachPart(
+        "{{1 + 2}\nand {{log(0.0)}}\n",
+        [&](std::string_view text) { parts << QString::fromUtf8(text.data(), qsizetype(text.size())); },
+        [&](std::string_view text) { parts << "<" + QString::fromUtf8(text.data(), qsizetype(text.size())) + ">"; });
+    QCOMPARE(parts, QStringList({"{{1 + 2}\n", "and ", "<log(0.0)>", "\n"}));
     QCOMPARE(lessons::namesIn("max($a) + $b1 - $a $ $1"), (std::vector<std::string>{"a", "b1"}));
     lessons::Placeholder placeholder;
     QVERIFY(lessons::readPlaceholder(" shape $x ", placeholder).empty());
