@@ -14,6 +14,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
 foreach(file bin/sonde libexec/sonde/sonde-layout-worker libexec/sonde/sonde-ort share/applications/sonde.desktop share/mime/packages/sonde.xml
     share/icons/hicolor/scalable/apps/sonde.svg share/sonde/samples/chelsea.png
+    share/sonde/samples/digits/digits.onnx share/sonde/samples/words/words.onnx share/sonde/samples/licenses/SCOWL.txt
     share/sonde/capture/sonde_capture.py include/sonde/core/base/error.h)
   if(NOT EXISTS ${prefix}/${file})
     message(FATAL_ERROR "not installed: ${file}")

@@ -189,10 +189,11 @@ def nine():
 DIGITS = [zero, one, two, three, four, five, six, seven, eight, nine]
 
 
-def distorted(strokes):
-    """Waved, slanted, turned, made narrow, and back in the box of 1 by 1, with its height or width filled."""
+def distorted(strokes, slanted=1.0):
+    """Waved, slanted, turned, made narrow, and back in the box of 1 by 1, with its height or width filled. `slanted` is
+    how much of slant and turn is left."""
     phase, wave = [u(0, 6.3) for _ in range(4)], [random.gauss(0, 0.025) for _ in range(4)]
-    slant, turn, narrow = random.gauss(0, 0.18), math.radians(random.gauss(0, 6)), u(0.5, 1.0)
+    slant, turn, narrow = random.gauss(0, 0.18) * slanted, math.radians(random.gauss(0, 6)) * slanted, u(0.5, 1.0)
     c, s = math.cos(turn), math.sin(turn)
 
     def place(x, y):
