@@ -168,9 +168,9 @@ class RunVerb {
 
     base::Result<std::optional<base::Error>> runCase(const std::vector<tensor::Value>& inputs) {
         m_session.runs().giveValues(inputs);
-        exec::RunTrace trace;
+        analysis::ProfiledRun traced;
         {
-            const exec::RunTrace::Scope traced(m_options.profile.empty() ? nullptr : &trace);
+            const exec::RunTrace::Scope scope(m_options.profile.empty() ? nullptr : &traced.trace);
             m_session.runs().run();
         }
         const session::Run& run = m_session.runs().last();
@@ -179,15 +179,15 @@ class RunVerb {
         SONDE_TRY(report(run));
         if (!run.error && m_options.forms.isAsked()) SONDE_TRY(m_options.forms.print(m_session));
         if (!run.doubt.empty()) printWarning(session::doubtText(run.doubt));
-        if (!m_options.profile.empty()) SONDE_TRY(writeProfile(run, trace));
+        if (!m_options.profile.empty()) SONDE_TRY(writeProfile(run, traced));
         return run.error;
     }
 
     /// Dim sizes that the file leaves open are known by now: so are bytes.
-    base::Result<void> writeProfile(const session::Run& run, const exec::RunTrace& trace) const {
+    base::Result<void> writeProfile(const session::Run& run, analysis::ProfiledRun& traced) const {
         const analysis::ProfileSource source{m_document->title, m_session.runs().graph(), m_document->modules,
                                              run.threads};
-        return analysis::writeTraceEvents(m_options.profile, analysis::profileOf(source, trace, *run.recording));
+        return analysis::writeTraceEvents(m_options.profile, analysis::profileOf(source, traced, *run.recording));
     }
 
     base::Result<void> report(const session::Run& run) {

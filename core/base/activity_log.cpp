@@ -37,46 +37,59 @@ std::int64_t ActivityLog::nowNs() {
         .count();
 }
 
+void ActivityLog::record(const Memory& memory) {
+    m_records.memory.push_back(memory);
+    m_bytesInUse[static_cast<std::size_t>(memory.kind)] += memory.bytes;
+    m_pending.fetch_add(1, std::memory_order_relaxed);
+}
+
 ActivityLog::Block ActivityLog::add(MemoryKind kind, std::size_t bytes, const void* owner) {
+    if (bytes == 0) return {};
     const std::scoped_lock lock(m_mutex);
-    const auto block = static_cast<std::uint32_t>(m_takenAt.size());
-    m_takenAt.push_back(m_memory.size());
-    m_memory.push_back({nowNs(), static_cast<std::int64_t>(bytes), block, kind, owner});
+    const std::uint64_t block = m_nextBlock++;
+    m_inUse[block] = {static_cast<std::int64_t>(bytes), kind, owner};
     if (owner) m_blockOf[owner] = block;
+    record({nowNs(), static_cast<std::int64_t>(bytes), block, kind, owner});
     return {m_self, block};
 }
 
-void ActivityLog::freed(std::uint32_t block) {
+void ActivityLog::freed(std::uint64_t block) {
     const std::scoped_lock lock(m_mutex);
-    const Memory& taken = m_memory[m_takenAt[block]];
-    m_memory.push_back({nowNs(), -taken.bytes, block, taken.kind, nullptr});
+    const auto found = m_inUse.find(block);
+    const Taken taken = found->second;
+    m_inUse.erase(found);
+    // Another block may be at the address of the owner by now.
+    if (const auto owned = m_blockOf.find(taken.owner); owned != m_blockOf.end() && owned->second == block)
+        m_blockOf.erase(owned);
+    record({nowNs(), -taken.bytes, block, taken.kind, nullptr});
 }
 
 void ActivityLog::read(MemoryKind kind, std::size_t bytes) {
     const auto& log = current();
     if (!log) return;
     const std::scoped_lock lock(log->m_mutex);
-    log->m_takenAt.push_back(log->m_memory.size());
-    log->m_memory.push_back({nowNs(), static_cast<std::int64_t>(bytes),
-                             static_cast<std::uint32_t>(log->m_takenAt.size() - 1), kind, nullptr});
+    log->record({nowNs(), static_cast<std::int64_t>(bytes), log->m_nextBlock++, kind, nullptr});
 }
 
 void ActivityLog::worked(std::size_t thread, std::int64_t beginNs, std::int64_t endNs) {
+    if (thread == 0) return;
     const std::scoped_lock lock(m_mutex);
-    m_work.push_back({thread, beginNs, endNs});
+    m_records.work.push_back({thread, beginNs, endNs});
+    m_pending.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::vector<ActivityLog::Memory> ActivityLog::memory() const {
+ActivityLog::Records ActivityLog::take() {
     const std::scoped_lock lock(m_mutex);
-    return m_memory;
+    m_pending.store(0, std::memory_order_relaxed);
+    return std::exchange(m_records, {});
 }
 
-std::vector<ActivityLog::Work> ActivityLog::work() const {
+std::array<std::int64_t, kMemoryKinds> ActivityLog::bytesInUse() const {
     const std::scoped_lock lock(m_mutex);
-    return m_work;
+    return m_bytesInUse;
 }
 
-std::optional<std::uint32_t> ActivityLog::blockOf(const void* owner) const {
+std::optional<std::uint64_t> ActivityLog::blockOf(const void* owner) const {
     const std::scoped_lock lock(m_mutex);
     const auto found = m_blockOf.find(owner);
     return found == m_blockOf.end() ? std::nullopt : std::optional(found->second);

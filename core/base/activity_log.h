@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,20 +33,25 @@ class ActivityLog {
     struct Memory {
         std::int64_t atNs;
         std::int64_t bytes;
-        std::uint32_t block;  ///< the same when it is given back
+        std::uint64_t block;  ///< the same when it is given back
         MemoryKind kind;
         const void* owner;  ///< the tensor::Storage of Value and Lease; of what is given back null
     };
     struct Work {
-        std::size_t thread;  ///< of the pool, from 0: the one that runs the loop
+        std::size_t thread;  ///< of the pool, from 1: the one that runs the loop (0) always works
         std::int64_t beginNs, endNs;
+    };
+
+    struct Records {
+        std::vector<Memory> memory;
+        std::vector<Work> work;
     };
 
     /// Memory whose end is taken down with this. Keeps no log alive.
     class Block {
       public:
         Block() = default;
-        Block(std::weak_ptr<ActivityLog> log, std::uint32_t block) : m_log(std::move(log)), m_block(block) {}
+        Block(std::weak_ptr<ActivityLog> log, std::uint64_t block) : m_log(std::move(log)), m_block(block) {}
         Block(Block&& other) noexcept = default;
         Block& operator=(Block&& other) noexcept {
             std::swap(m_log, other.m_log);
@@ -57,7 +64,7 @@ class ActivityLog {
 
       private:
         std::weak_ptr<ActivityLog> m_log;
-        std::uint32_t m_block = 0;
+        std::uint64_t m_block = 0;
     };
 
     /// While it lives, the log is current on this thread. Null: none is. Scopes nest.
@@ -98,21 +105,32 @@ class ActivityLog {
     static std::shared_ptr<ActivityLog> make();
     static std::int64_t nowNs();
 
-    /// What was taken down, in order.
-    std::vector<Memory> memory() const;
-    std::vector<Work> work() const;
-    /// The block that an owner has now: the one that it took last. Empty if it took none.
-    std::optional<std::uint32_t> blockOf(const void* owner) const;
+    /// What was taken down since the last time, in order: whoever asks keeps it. What stays here is what is in use.
+    Records take();
+    std::size_t pending() const { return m_pending.load(std::memory_order_relaxed); }  ///< records that take() returns
+    /// Bytes in use that were taken under this log, by MemoryKind.
+    std::array<std::int64_t, kMemoryKinds> bytesInUse() const;
+    /// The block that an owner has now. Empty if it has none.
+    std::optional<std::uint64_t> blockOf(const void* owner) const;
 
   private:
+    struct Taken {
+        std::int64_t bytes;
+        MemoryKind kind;
+        const void* owner;
+    };
+
     Block add(MemoryKind kind, std::size_t bytes, const void* owner);
-    void freed(std::uint32_t block);
+    void freed(std::uint64_t block);
+    void record(const Memory& memory);  ///< with the lock
 
     mutable std::mutex m_mutex;
-    std::vector<Memory> m_memory;
-    std::vector<std::size_t> m_takenAt;  ///< by block: index in m_memory
-    std::unordered_map<const void*, std::uint32_t> m_blockOf;
-    std::vector<Work> m_work;
+    Records m_records;
+    std::atomic<std::size_t> m_pending{0};
+    std::uint64_t m_nextBlock = 0;
+    std::unordered_map<std::uint64_t, Taken> m_inUse;  ///< by block
+    std::unordered_map<const void*, std::uint64_t> m_blockOf;
+    std::array<std::int64_t, kMemoryKinds> m_bytesInUse{};
     std::weak_ptr<ActivityLog> m_self;
 };
 

@@ -31,18 +31,33 @@ RunTrace::Scope::~Scope() { nextTrace = m_before; }
 RunTrace* RunTrace::current() { return nextTrace; }
 
 void RunTrace::begin(const graph::InternalGraph& graph, std::size_t unusedBytes) {
-    for (const auto& memory : m_log->memory())
-        if (memory.kind != base::MemoryKind::Value && memory.kind != base::MemoryKind::Lease)
-            m_bytesBefore[static_cast<std::size_t>(memory.kind)] += memory.bytes;
+    const auto inUse = m_log->bytesInUse();
+    for (std::size_t kind = 0; kind < inUse.size(); ++kind)
+        if (kind != static_cast<std::size_t>(base::MemoryKind::Value) &&
+            kind != static_cast<std::size_t>(base::MemoryKind::Lease))
+            m_bytesBefore[kind] += inUse[kind];
     m_bytesBefore[static_cast<std::size_t>(base::MemoryKind::Block)] = static_cast<std::int64_t>(unusedBytes);
     m_log = base::ActivityLog::make();
     m_sums.assign(graph.exprCount(), {});
     m_bodyRuns.assign(graph.bodyCount(), 0);
     m_steps.clear();
+    m_marks.clear();
     m_holdings.clear();
     m_held.clear();
     m_count = 0;
+    m_readNs = m_endNs = 0;
     m_beginNs = base::ActivityLog::nowNs();
+    m_reader.begin(*this);
+}
+
+/// Its time is in the total of what is running, and in nobody's own.
+void RunTrace::readChunk() {
+    const std::int64_t begin = base::ActivityLog::nowNs();
+    auto [memory, work] = m_log->take();
+    m_reader.read({std::exchange(m_marks, {}), std::exchange(m_holdings, {}), std::move(memory), std::move(work)});
+    const std::int64_t elapsed = base::ActivityLog::nowNs() - begin;
+    if (m_endNs == 0) m_readNs += elapsed;
+    if (!m_open.empty()) m_open.back().insideNs += elapsed;
 }
 
 void RunTrace::end() {
@@ -51,6 +66,7 @@ void RunTrace::end() {
 }
 
 void RunTrace::enter(graph::ExprId expr) {
+    if (m_marks.size() + m_holdings.size() + m_log->pending() >= m_chunk) readChunk();
     std::uint32_t step = kNone;
     const std::int64_t now = base::ActivityLog::nowNs();
     if (m_steps.size() < kMaxSteps) {
@@ -59,6 +75,7 @@ void RunTrace::enter(graph::ExprId expr) {
             {expr, now, now, m_open.empty() ? kNone : m_open.back().step, static_cast<std::uint32_t>(m_open.size())});
     }
     ++m_count;
+    m_marks.push_back({now, expr, true});
     m_open.push_back({expr, now, 0, step});
 }
 
@@ -67,6 +84,7 @@ void RunTrace::leave() {
     m_open.pop_back();
     const std::int64_t now = base::ActivityLog::nowNs();
     const std::int64_t elapsed = now - open.beginNs;
+    m_marks.push_back({now, open.expr, false});
     if (open.step != kNone) m_steps[open.step].endNs = now;
     if (!m_open.empty()) m_open.back().insideNs += elapsed;
     Sum& sum = m_sums[open.expr.index()];
@@ -100,7 +118,7 @@ void RunTrace::holds(graph::NodeId node, const tensor::Value& value) {
 void RunTrace::releases(graph::NodeId node) {
     const auto found = m_held.find(node);
     if (found == m_held.end()) return;
-    for (const std::uint32_t block : found->second)
+    for (const std::uint64_t block : found->second)
         m_holdings.push_back({base::ActivityLog::nowNs(), node, block, false});
     m_held.erase(found);
 }

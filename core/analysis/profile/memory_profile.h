@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/base/activity_log.h"
@@ -48,9 +49,26 @@ struct MemoryProfile {
     std::vector<AliveMemory> alive;    ///< at the peak, largest first; their sum with peak.unused() is the peak
     std::vector<ExprMemory> ofExpr;    ///< by ExprId
     std::vector<std::int64_t> workNs;  ///< by ExprId: that the other threads of the pool worked while it ran
+    std::vector<base::ActivityLog::Work> work;  ///< of the other threads, by begin: the first kMaxWork pieces
+    std::size_t missingWork = 0;                ///< pieces that are in `workNs` only
+
+    static constexpr std::size_t kMaxWork = std::size_t{1} << 18;
 };
 
-/// Replays what a run took down. Linear but for sorting.
-MemoryProfile memoryOf(const exec::RunTrace& trace, std::size_t exprCount);
+/// Replays what a run takes down while it goes on. It keeps what is in memory at the moment and what was at the highest
+/// moment so far, so that a run of any length needs no more than a short one.
+class MemoryReplay : public exec::RunTrace::Reader {
+  public:
+    MemoryReplay();
+    ~MemoryReplay() override;
+    void begin(const exec::RunTrace& trace) override;
+    void read(const exec::RunTrace::Chunk& chunk) override;
+    /// Of all that was read since begin(). Once for each run.
+    MemoryProfile take();
+
+  private:
+    class State;
+    std::unique_ptr<State> m_state;
+};
 
 }  // namespace sonde::analysis

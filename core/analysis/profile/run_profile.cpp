@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/analysis/parameters.h"
 #include "core/exec/run_trace.h"
@@ -34,10 +35,14 @@ MeasuredCost measured(const ExprCost& cost) {
     return measured;
 }
 
+std::string millisecondsText(std::int64_t ns) { return std::to_string((ns + 500'000) / 1'000'000) + " ms"; }
+
 class ProfileMaker {
   public:
-    ProfileMaker(const ProfileSource& source, const RunTrace& trace, const exec::Recording& recording)
+    ProfileMaker(const ProfileSource& source, const RunTrace& trace, MemoryProfile memory,
+                 const exec::Recording& recording)
         : m_graph(*source.graph), m_trace(trace), m_recording(recording) {
+        m_profile.memory = std::move(memory);
         m_profile.model = source.model;
         m_profile.graph = source.graph;
         m_profile.tree = source.tree;
@@ -48,18 +53,19 @@ class ProfileMaker {
 
     RunProfile make() {
         m_profile.totalNs = m_trace.endNs() - m_trace.beginNs();
-        m_profile.memory = memoryOf(m_trace, m_graph.exprCount());
         const ModelCost cost = costOfModel(m_graph, *m_profile.tree, &m_trace.bodyRuns());
         for (const ExprId id : m_graph.recursiveOrder(m_graph.mainId())) addExpr(id, cost);
+        setRows();
         for (const ProfiledExpr& entry : m_profile.exprs) giveToDoer(entry);
         std::ranges::stable_sort(m_profile.exprs, {}, &ProfiledExpr::startNs);
+        setRows();
         sumModules();
         m_profile.betweenNs = m_profile.totalNs;
         for (const ProfiledExpr& entry : m_profile.exprs) m_profile.betweenNs -= entry.selfNs;
         addSpans();
-        for (const auto& work : m_trace.log()->work())
-            if (work.thread > 0)
-                m_profile.work.push_back({work.thread, sinceStart(work.beginNs), sinceStart(work.endNs)});
+        for (const auto& work : std::exchange(m_profile.memory.work, {}))
+            m_profile.work.push_back({work.thread, sinceStart(work.beginNs), sinceStart(work.endNs)});
+        m_profile.missingWork = m_profile.memory.missingWork;
         m_profile.missingSteps = m_trace.stepCount() - m_trace.steps().size();
         addNotes(cost);
         return std::move(m_profile);
@@ -95,11 +101,19 @@ class ProfileMaker {
         m_profile.exprs.push_back(std::move(entry));
     }
 
+    void setRows() {
+        m_profile.rowOf.assign(m_graph.exprCount(), 0);
+        for (std::size_t i = 0; i < m_profile.exprs.size(); ++i)
+            m_profile.rowOf[m_profile.exprs[i].expr.index()] = static_cast<std::uint32_t>(i + 1);
+    }
+
     /// What a kernel did for others too is part of what it reached.
     void giveToDoer(const ProfiledExpr& entry) {
         if (!entry.doneWith.valid()) return;
-        const auto doer = std::ranges::find(m_profile.exprs, entry.doneWith, &ProfiledExpr::expr);
-        if (doer != m_profile.exprs.end()) doer->cost.flops = sum(doer->cost.flops, entry.cost.flops);
+        const std::uint32_t row = m_profile.rowOf[entry.doneWith.index()];
+        if (row == 0) return;
+        MeasuredCost& cost = m_profile.exprs[row - 1].cost;
+        cost.flops = sum(cost.flops, entry.cost.flops);
     }
 
     void sumModules() {
@@ -192,6 +206,13 @@ class ProfileMaker {
         if (m_profile.missingSteps > 0)
             m_profile.notes.push_back("the timeline has the first " + std::to_string(m_trace.steps().size()) + " of " +
                                       std::to_string(m_trace.stepCount()) + " steps; the sums have all");
+        if (m_profile.missingWork > 0)
+            m_profile.notes.push_back("the timeline lacks " + std::to_string(m_profile.missingWork) +
+                                      " later pieces of work of the other threads; the use of threads counts them");
+        // A run with as much to take down is slower than a plain one.
+        if (m_trace.readNs() > 0)
+            m_profile.notes.push_back("of the run's time " + millisecondsText(m_trace.readNs()) +
+                                      " were spent on the profile itself, in no operation's own time");
         for (const auto& [name, count] : cost.notCounted)
             m_profile.notes.push_back("the FLOPs of " + std::to_string(count) + " × " + name + " are not known");
         if (m_recording.error) m_profile.notes.push_back("the run did not come to its end: " + m_recording.error->what);
@@ -218,8 +239,8 @@ std::optional<double> MeasuredCost::flopRate(std::int64_t ns) const { return rat
 std::optional<double> MeasuredCost::byteRate(std::int64_t ns) const { return rate(bytes, ns); }
 
 const ProfiledExpr* RunProfile::of(ExprId expr) const {
-    const auto found = std::ranges::find(exprs, expr, &ProfiledExpr::expr);
-    return found == exprs.end() ? nullptr : &*found;
+    const std::uint32_t row = expr.valid() && expr.index() < rowOf.size() ? rowOf[expr.index()] : 0;
+    return row == 0 ? nullptr : &exprs[row - 1];
 }
 
 std::string RunProfile::nameOf(ExprId id) const {
@@ -229,8 +250,9 @@ std::string RunProfile::nameOf(ExprId id) const {
     return expr.name.empty() ? expr.target : expr.name;
 }
 
-RunProfile profileOf(const ProfileSource& source, const RunTrace& trace, const exec::Recording& recording) {
-    return ProfileMaker(source, trace, recording).make();
+RunProfile profileOf(const ProfileSource& source, ProfiledRun& run, const exec::Recording& recording) {
+    run.trace.readRest();
+    return ProfileMaker(source, run.trace, run.memory.take(), recording).make();
 }
 
 }  // namespace sonde::analysis

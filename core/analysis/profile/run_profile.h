@@ -76,11 +76,13 @@ struct RunProfile {
     std::int64_t totalNs = 0;
     std::int64_t betweenNs = 0;           ///< totalNs − Σ selfNs: choosing, checking, keeping
     std::vector<ProfiledExpr> exprs;      ///< that ran, in the order of their starts
+    std::vector<std::uint32_t> rowOf;     ///< by ExprId: index in `exprs` + 1; 0: it did not run
     std::vector<ProfiledModule> modules;  ///< by index in the tree
     MemoryProfile memory;
     std::vector<ProfileSpan> spans;  ///< by begin, outer before inner
     std::vector<ProfileWork> work;   ///< of the threads besides the one that runs the model
     std::size_t missingSteps = 0;    ///< that are in sums, not in `spans`
+    std::size_t missingWork = 0;     ///< pieces that are in sums, not in `work`
     std::vector<std::string> notes;  ///< what is not known or left out
     std::optional<MachineLimits> limits;
     std::size_t growthBytes = 0;  ///< of VmHWM while it ran: what the system says; 0: it does not tell
@@ -100,6 +102,13 @@ struct ProfileSource {
     std::size_t growthBytes = 0;
 };
 
-RunProfile profileOf(const ProfileSource& source, const exec::RunTrace& trace, const exec::Recording& recording);
+/// A run is traced for its profile while `trace` is current (exec::RunTrace::Scope): of a loop with any number of
+/// iterations in bounded memory.
+struct ProfiledRun {
+    MemoryReplay memory;
+    exec::RunTrace trace{memory};
+};
+
+RunProfile profileOf(const ProfileSource& source, ProfiledRun& run, const exec::Recording& recording);
 
 }  // namespace sonde::analysis

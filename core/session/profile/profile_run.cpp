@@ -5,6 +5,7 @@
 #include "core/analysis/infer.h"
 #include "core/base/resident_memory.h"
 #include "core/exec/run_trace.h"
+#include "core/graph/missing_data.h"
 #include "core/session/run.h"
 
 namespace sonde::session {
@@ -14,7 +15,7 @@ base::Result<std::shared_ptr<const analysis::RunProfile>> profileRun(const docum
                                                                      const base::WorkContext& work) {
     RunTask task;
     // A graph of its own: packed weights of other runs of the document's belong to those, and would not be seen.
-    task.graph = std::make_shared<const graph::InternalGraph>(*document.graph);
+    task.graph = graph::withKeptOf(std::make_shared<const graph::InternalGraph>(*document.graph), document.graph);
     task.settings.threads = request.threads;
     task.settings.seed = request.seed;
     task.settings.repeat = std::max<std::size_t>(request.repeat, 1);
@@ -23,12 +24,12 @@ base::Result<std::shared_ptr<const analysis::RunProfile>> profileRun(const docum
     task.runner = std::make_shared<exec::Runner>(request.threads);
     if (!request.isFused) task.live = std::make_shared<LiveRun>(task.graph);
     work.report("running the model for its profile");
-    exec::RunTrace trace;
+    analysis::ProfiledRun traced;
     base::resetResidentPeak();  // what was given back before the run is no part of its growth
     const auto before = base::residentMemory();
     RunResult result;
     {
-        const exec::RunTrace::Scope traced(&trace);
+        const exec::RunTrace::Scope scope(&traced.trace);
         result = doRun(task, work);
     }
     const auto after = base::residentMemory();
@@ -40,7 +41,7 @@ base::Result<std::shared_ptr<const analysis::RunProfile>> profileRun(const docum
         source.graph =
             std::make_shared<const graph::InternalGraph>(analysis::typedFor(*document.graph, request.inputs));
     if (before && after) source.growthBytes = after->peak - before->peak;
-    auto profile = std::make_shared<analysis::RunProfile>(analysis::profileOf(source, trace, *result.run.recording));
+    auto profile = std::make_shared<analysis::RunProfile>(analysis::profileOf(source, traced, *result.run.recording));
     if (request.measuresLimits) {
         SONDE_ASSIGN(profile->limits, analysis::machineLimits(task.runner->pool(), work));
     }
