@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/graph/source_files.h"
+#include "core/graph/missing_data.h"
 
 namespace sonde::analysis {
 
@@ -19,7 +19,7 @@ std::shared_ptr<const InternalGraph> withInjected(const std::shared_ptr<const In
         const NodeId input = made->addInput(made->mainId(), std::move(name), made->node(node).type);
         made->replaceUses(node, input);
     }
-    return graph::withFiles(std::move(made), graph::filesOf(graph));
+    return graph::withKeptOf(std::move(made), graph);
 }
 
 }  // namespace sonde::analysis

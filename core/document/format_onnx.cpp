@@ -37,9 +37,8 @@ void unfoldGradients(Document& document, graph::InternalGraph& graph) {
 /// The model can be looked at without: what needs values refuses (graph::checkComplete).
 void tellMissing(Document& document, const graph::MissingFiles& missing) {
     for (const graph::MissingFile& file : missing)
-        document.diagnostics.push_back(
-            {base::Severity::Warning, "the data file '" + file.location + "' cannot be opened: " + file.reason,
-             file.tensorsText(3), "put it into the model's folder: until then the model cannot be run"});
+        document.diagnostics.push_back({base::Severity::Warning, file.text(), file.tensorsText(3),
+                                        file.hint() + ": until then the model cannot be run"});
 }
 
 base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& path, const OpenOptions& options,

@@ -337,8 +337,7 @@ base::Error lackingError(const std::shared_ptr<const InternalGraph>& graph, Node
     const std::string& name = graph->node(node).name;
     for (const graph::MissingFile& file : graph::missingOf(graph))
         if (std::ranges::find(file.tensors, name) != file.tensors.end())
-            return base::unreadable("the data file '" + file.location + "' cannot be opened: " + file.reason,
-                                    "tensor '" + name + "'", "put the data file into the model's folder");
+            return base::unreadable(file.text(), "tensor '" + name + "'", file.hint());
     return base::unreadable("the model has no value for a tensor that is needed", "tensor '" + name + "'");
 }
 

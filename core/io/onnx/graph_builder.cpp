@@ -197,7 +197,8 @@ NodeId GraphBuilder::addConstant(Expr expr, std::string_view name, Tensor value,
 NodeId GraphBuilder::addMissing(Expr expr, std::string_view name, const TensorReader::Missing& missing, Place& place) {
     const NodeId node = addStored(std::move(expr), name, TypeInfo::tensor(missing.dtype, missing.shape), place);
     auto file = std::ranges::find(*m_missing, missing.location, &graph::MissingFile::location);
-    if (file == m_missing->end()) file = m_missing->insert(file, {missing.location, missing.reason, {}, 0});
+    if (file == m_missing->end())
+        file = m_missing->insert(file, {missing.location, missing.reason, {}, 0, missing.isCutOff});
     file->tensors.push_back(m_graph.node(node).name);
     // Nothing says that the file would be as large as the shape tells.
     constexpr double kMaxBytes = 1e18;
@@ -379,12 +380,21 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
     SONDE_ASSIGN(const std::vector<NodeId> inputs, readInputs(node, place));
     for (NodeId input : inputs) expr.arguments.push_back(input.valid() ? Argument::of(input) : Argument::omitted());
     std::vector<std::pair<Bytes, std::pair<Bytes, const Names*>>> bodies;
-    SONDE_TRY(buildAttributes(node, place, expr, bodies));
+    MissingAttributes missing;
+    SONDE_TRY(buildAttributes(node, place, expr, bodies, missing));
 
     std::size_t count = node.outputs.size();
     while (count > 0 && node.outputs[count - 1].empty()) --count;
     NameHint hint = hintOf(node, place);
     if (expr.op.domain.empty() && node.op == "Constant" && count == 1) {
+        if (!missing.empty()) {
+            expr.op = {};  // nothing can compute it: it is a stored value that is lacking
+            const NodeId id =
+                addMissing(std::move(expr), place.prefix + std::string(node.outputs[0]), missing.front().second, place);
+            hint.expr = m_graph.node(id).producer;
+            m_hints.push_back(std::move(hint));
+            return define(node.outputs[0], id, node, place);
+        }
         if (std::optional<Tensor> value = constantValue(expr.attributes)) {
             if (place.call) value = sharedConstant(node, std::move(*value));
             const NodeId id =
@@ -393,6 +403,11 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
             m_hints.push_back(std::move(hint));
             return define(node.outputs[0], id, node, place);
         }
+    }
+    // An operation that lacks an attribute takes it as a further input, which has no value: no run can come to it.
+    for (const auto& [attribute, tensor] : missing) {
+        const std::string name = std::string(hint.path) + "." + std::string(attribute);
+        expr.arguments.push_back(Argument::of(addMissing({}, uniqueName(place.prefix + name), tensor, place)));
     }
     std::vector<std::string> names;
     std::unordered_set<std::string> taken;
@@ -432,7 +447,8 @@ Tensor GraphBuilder::sharedConstant(const NodeProto& node, Tensor value) {
 }
 
 Result<void> GraphBuilder::buildAttributes(const NodeProto& node, const Place& place, Expr& expr,
-                                           std::vector<std::pair<Bytes, std::pair<Bytes, const Names*>>>& bodies) {
+                                           std::vector<std::pair<Bytes, std::pair<Bytes, const Names*>>>& bodies,
+                                           MissingAttributes& missing) {
     for (Bytes message : node.attributes) {
         AttributeProto attribute = readAttribute(m_wire, message);
         if (m_wire.failed()) return wireError();
@@ -461,6 +477,12 @@ Result<void> GraphBuilder::buildAttributes(const NodeProto& node, const Place& p
             if (attribute.type == AttributeType::Graph) expr.attributes.set(std::string(name), references.front());
             else expr.attributes.set(std::string(name), std::move(references));
             continue;
+        }
+        if (m_missing && attribute.type == AttributeType::Tensor && !attribute.tensors.empty()) {
+            if (auto lacking = m_tensors.missing(attribute.tensors.front())) {
+                missing.emplace_back(name, std::move(*lacking));
+                continue;
+            }
         }
         auto value = attributeValue(m_wire, m_tensors, attribute);
         if (!value) return inNode(value.error(), node);

@@ -70,8 +70,11 @@ class GraphBuilder {
     base::Result<void> buildNode(const NodeProto& node, Place& place);
     base::Result<void> buildOperator(const NodeProto& node, Place& place);
     tensor::Tensor sharedConstant(const NodeProto& node, tensor::Tensor value);
+    /// By name: tensors whose data is missing. They are no attributes of the expr.
+    using MissingAttributes = std::vector<std::pair<Bytes, TensorReader::Missing>>;
     base::Result<void> buildAttributes(const NodeProto& node, const Place& place, graph::Expr& expr,
-                                       std::vector<std::pair<Bytes, std::pair<Bytes, const Names*>>>& bodies);
+                                       std::vector<std::pair<Bytes, std::pair<Bytes, const Names*>>>& bodies,
+                                       MissingAttributes& missing);
     base::Result<void> buildSubgraph(graph::ExprId owner, Bytes label, Bytes message, const Names* names,
                                      const Place& place);
     base::Result<void> unfold(const NodeProto& node, const FunctionProto& function, Place& place);

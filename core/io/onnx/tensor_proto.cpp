@@ -295,7 +295,15 @@ std::optional<TensorReader::Missing> TensorReader::missing(Bytes message) {
     if (m_wire.failed() || !header.problem.empty() || !header.external) return std::nullopt;
     const std::string location(header.location);
     // Tensors of one file are many: it is looked for once.
-    if (!m_unopened.contains(location) && dataFile(header, message)) return std::nullopt;
+    if (!m_unopened.contains(location)) {
+        if (const auto file = dataFile(header, message)) {
+            const auto range = rangeOf(header);
+            const std::uint64_t size = (*file)->sizeBytes();
+            if (!range || (range->first <= size && range->second <= size - range->first)) return std::nullopt;
+            return Missing{location, "cut off after " + std::to_string(size) + (size == 1 ? " byte" : " bytes"),
+                           header.dtype, header.shape, true};
+        }
+    }
     const auto reason = m_unopened.find(location);
     if (reason == m_unopened.end()) return std::nullopt;
     return Missing{location, reason->second, header.dtype, header.shape};
@@ -303,22 +311,26 @@ std::optional<TensorReader::Missing> TensorReader::missing(Bytes message) {
 
 Result<Tensor> TensorReader::fromExternal(const Header& header, Bytes message) {
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, dataFile(header, message));
+    const auto range = rangeOf(header);
+    if (!range) return wrong(header, "the place of the external data is not a number", message);
+    if (range->first > file->sizeBytes())
+        return wrong(header, "the tensor is beyond the end of its data file", message);
+    if (range->second > file->sizeBytes() - range->first)
+        return wrong(header, "the data file '" + shown(header.location) + "' is cut off", message);
+    return fromRaw(header, file->window(range->first, range->second), file, message);
+}
+
+std::optional<std::pair<std::uint64_t, std::uint64_t>> TensorReader::rangeOf(const Header& header) {
     const std::optional<std::uint64_t> offset =
         header.offset.empty() ? std::optional<std::uint64_t>(0) : base::parseNumber<std::uint64_t>(header.offset);
-    if (!offset || *offset > file->sizeBytes())
-        return wrong(header, "the tensor is beyond the end of its data file", message);
-    const std::uint64_t left = file->sizeBytes() - *offset;
-    std::uint64_t length = 0;
-    if (header.length.empty()) {
-        const std::size_t bits = std::max<std::size_t>(tensor::bitsInFile(header.dtype), 1);
-        length = header.numel > left * 8 / bits ? left + 1 : (header.numel * bits + 7) / 8;
-    } else {
-        const std::optional<std::uint64_t> given = base::parseNumber<std::uint64_t>(header.length);
-        if (!given) return wrong(header, "the length of the external data is not a number", message);
-        length = *given;
+    if (!offset) return std::nullopt;
+    if (!header.length.empty()) {
+        const std::optional<std::uint64_t> length = base::parseNumber<std::uint64_t>(header.length);
+        return length ? std::optional(std::pair(*offset, *length)) : std::nullopt;
     }
-    if (length > left) return wrong(header, "the data file '" + shown(header.location) + "' is cut off", message);
-    return fromRaw(header, file->window(*offset, length), file, message);
+    const std::size_t bits = std::max<std::size_t>(tensor::bitsInFile(header.dtype), 1);
+    const bool isHuge = header.numel > UINT64_MAX / 8 / bits;
+    return std::pair(*offset, isHuge ? UINT64_MAX : (static_cast<std::uint64_t>(header.numel) * bits + 7) / 8);
 }
 
 /// SparseTensorProto: values [NNZ], indices [NNZ] (into the flattened tensor) or [NNZ, rank], dims.

@@ -23,11 +23,12 @@ class TensorReader {
     base::Result<tensor::Tensor> read(Bytes message);
     /// SparseTensorProto, as the dense tensor that it stands for.
     base::Result<tensor::Tensor> readSparse(Bytes message);
-    /// A tensor in a data file that cannot be opened: what is known of it.
+    /// A tensor in a data file that cannot be opened, or ends before it does: what is known of it.
     struct Missing {
         std::string location, reason;
         tensor::DType dtype;
         tensor::Shape shape;
+        bool isCutOff = false;
     };
     /// Nothing if the data can be read, or if that is refused for another reason: read() tells.
     std::optional<Missing> missing(Bytes message);
@@ -44,6 +45,8 @@ class TensorReader {
     base::Result<tensor::Tensor> fromExternal(const Header& header, Bytes message);
     base::Result<std::filesystem::path> dataPath(const Header& header, Bytes message) const;
     base::Result<std::shared_ptr<const base::MappedFile>> dataFile(const Header& header, Bytes message);
+    /// Where the tensor is in its file; nothing if that is no number.
+    static std::optional<std::pair<std::uint64_t, std::uint64_t>> rangeOf(const Header& header);
 
     Wire& m_wire;
     std::shared_ptr<const base::MappedFile> m_model;

@@ -7,6 +7,7 @@
 
 #include "core/exec/flatten.h"
 #include "core/expression/expression.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/replace_constant.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npy.h"
@@ -383,7 +384,7 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
     auto edited = std::make_shared<document::Document>(document);
     for (document::NamedNode& output : edited->outputs)
         if (const auto found = now.find(output.node); found != now.end()) output.node = found->second;
-    edited->graph = graph::withFiles(std::move(graph), graph::filesOf(document.graph));
+    edited->graph = graph::withKeptOf(std::move(graph), document.graph);
     return edited;
 }
 
