@@ -180,4 +180,20 @@ std::vector<DynamicDimension> dynamicDimensions(const InternalGraph& graph, cons
     return dimensions;
 }
 
+void bindDimensions(std::vector<DynamicDimension>& dimensions, const InternalGraph& open, const InternalGraph& bound) {
+    if (dimensions.empty()) return;
+    std::unordered_map<std::string, DynamicDimension*> byName;
+    for (DynamicDimension& dimension : dimensions) byName[dimension.name] = &dimension;
+    for (std::size_t i = 0; i < std::min(open.nodeCount(), bound.nodeCount()); ++i) {
+        const auto& named = open.node(NodeId(i)).type.shape;
+        const auto& sized = bound.node(NodeId(i)).type.shape;
+        if (!named || !sized || named->size() != sized->size()) continue;
+        for (std::size_t axis = 0; axis < named->size(); ++axis) {
+            if ((*named)[axis].symbol.empty() || !(*sized)[axis].known()) continue;
+            const auto found = byName.find((*named)[axis].symbol);
+            if (found != byName.end() && !found->second->size) found->second->size = (*sized)[axis].value;
+        }
+    }
+}
+
 }  // namespace sonde::analysis

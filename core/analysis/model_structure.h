@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,10 +39,11 @@ ModelStructure structureOf(const graph::InternalGraph& graph);
 
 /// A dimension that the file leaves open, and what depends on it.
 struct DynamicDimension {
-    std::string name;                  ///< "batch", "x.0"
-    std::vector<std::string> inputs;   ///< dimensions of inputs with this name: "x.0"
-    std::vector<std::string> outputs;  ///< of outputs whose size depends on it: "y.0 = batch"
-    std::size_t nodes = 0;             ///< values whose shape depends on it, with inputs and outputs
+    std::string name;                       ///< "batch", "x.0"
+    std::vector<std::string> inputs;        ///< dimensions of inputs with this name: "x.0"
+    std::vector<std::string> outputs;       ///< of outputs whose size depends on it: "y.0 = batch"
+    std::size_t nodes = 0;                  ///< values whose shape depends on it, with inputs and outputs
+    std::optional<std::int64_t> size = {};  ///< that an input gives it; see bindDimensions()
 };
 struct NamedValue {
     std::string name;
@@ -51,5 +53,8 @@ struct NamedValue {
 std::vector<DynamicDimension> dynamicDimensions(const graph::InternalGraph& graph,
                                                 const std::vector<NamedValue>& inputs,
                                                 const std::vector<NamedValue>& outputs);
+/// Sizes of the dimensions of `open` in `bound`, the same graph with the types of certain inputs or of a run.
+void bindDimensions(std::vector<DynamicDimension>& dimensions, const graph::InternalGraph& open,
+                    const graph::InternalGraph& bound);
 
 }  // namespace sonde::analysis

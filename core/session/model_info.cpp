@@ -217,7 +217,8 @@ base::Result<ModelInfo> modelInfo(const document::Document& document, const Mode
     info.structure = analysis::structureOf(*document.graph);
     if (work.cancelled()) return base::cancelled("summarising the model");
     SONDE_TRY(addCost(info, document, request, work));
-    info.dimensions = analysis::dynamicDimensions(*info.graph, named(document.inputs), named(document.outputs));
+    info.dimensions = analysis::dynamicDimensions(*document.graph, named(document.inputs), named(document.outputs));
+    if (info.graph != document.graph) analysis::bindDimensions(info.dimensions, *document.graph, *info.graph);
     if (work.cancelled()) return base::cancelled("summarising the model");
     info.fields = analysis::receptiveFields(*info.graph);
     return info;

@@ -50,7 +50,8 @@ struct ModelInfo {
     std::vector<DTypeBytes> byDType;  ///< parameters, buffers and constants; most bytes first
     analysis::ModelSummary summary;
     analysis::ModelStructure structure;
-    std::vector<analysis::DynamicDimension> dimensions;  ///< of the graph that the cost is of
+    /// That the model leaves open, with the sizes in the graph that the cost is of.
+    std::vector<analysis::DynamicDimension> dimensions;
     analysis::ModelCost cost;
     analysis::ReceptiveFields fields;  ///< of the same graph
     /// What the cost is for: "symbolic", "the given input", "a run on the given input", "what can be told without the

@@ -240,6 +240,7 @@ std::string modelInfoJson(const document::Document& document, const ModelInfo& i
     root["dynamic_dimensions"] = Json::array();
     for (const analysis::DynamicDimension& dimension : info.dimensions)
         root["dynamic_dimensions"].push_back({{"name", dimension.name},
+                                              {"size", dimension.size ? Json(*dimension.size) : Json()},
                                               {"inputs", dimension.inputs},
                                               {"outputs", dimension.outputs},
                                               {"nodes", dimension.nodes}});

@@ -170,8 +170,10 @@ void addValues(InfoLines& lines, const document::Document& document, const Model
     addDefaults(lines, document);
     for (const document::NamedNode& output : document.outputs) lines.add("output", typed(output), {output.node});
     lines.addAll("dimension", info.dimensions, [](const analysis::DynamicDimension& dimension) {
-        std::string text = fmt::format("{}: {}", dimension.name, fmt::join(dimension.inputs, ", "));
-        if (dimension.inputs.empty()) text = dimension.name + ": known after a run only";
+        const std::string name =
+            dimension.size ? fmt::format("{} = {}", dimension.name, *dimension.size) : dimension.name;
+        std::string text = fmt::format("{}: {}", name, fmt::join(dimension.inputs, ", "));
+        if (dimension.inputs.empty()) text = name + ": known after a run only";
         if (!dimension.outputs.empty()) text += fmt::format(" -> {}", fmt::join(dimension.outputs, ", "));
         return text + fmt::format(" ({} {} on it)", countedText(static_cast<std::int64_t>(dimension.nodes), "value"),
                                   dimension.nodes == 1 ? "depends" : "depend");

@@ -77,9 +77,10 @@ ReportSection summarySection(const document::Document& document, const ReportCon
     cutRows(values);
     section.blocks.emplace_back(std::move(values));
     if (!info.dimensions.empty()) {
-        ReportTable open{"Open dimensions", {{"name"}, {"of"}, {"outputs that depend on it"}}, {}, {}};
+        ReportTable open{"Open dimensions", {{"name"}, {"size", true}, {"of"}, {"outputs that depend on it"}}, {}, {}};
         for (const analysis::DynamicDimension& each : info.dimensions)
-            open.rows.push_back({each.name, joinedText(each.inputs, 8), joinedText(each.outputs, 8)});
+            open.rows.push_back({each.name, each.size ? std::to_string(*each.size) : "open", joinedText(each.inputs, 8),
+                                 joinedText(each.outputs, 8)});
         cutRows(open);
         section.blocks.emplace_back(std::move(open));
     }

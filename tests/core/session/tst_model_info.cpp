@@ -51,6 +51,7 @@ class TestModelInfo : public QObject {
   private slots:
     void jsonSaysWhatTheFileHolds();
     void textSaysTheSame();
+    void inputsGiveOpenDimensionsTheirSizes();
     void builtInModelsHaveNoFile();
     void pathsGoThroughCalls();
     void dataDecidesWhatOnlyARunTells();
@@ -174,6 +175,24 @@ void TestModelInfo::textSaysTheSame() {
           "multiply-adds 32*N, 1 operation not counted\n", "not counted  1 com.example::Strange\n",
           "com.example::Strange  (opset 3)  (cannot be run: y)\n", "layers.data, 16 bytes, "})
         QVERIFY2(text.contains(QLatin1String(line)), qPrintable(QLatin1String(line) + QStringLiteral("\n") + text));
+}
+
+/// The model's own dimension keeps its name, whatever the cost is for.
+void TestModelInfo::inputsGiveOpenDimensionsTheirSizes() {
+    writeLayers();
+    const auto document = open("layers.onnx");
+    QVERIFY(jsonOf(*document)["dynamic_dimensions"][0]["size"].isNull());
+    session::ModelInfoRequest request;
+    request.inputs = {tensor::Value(*tensor::Tensor::zeros(tensor::DType::Float32, {3, 4}))};
+    const QJsonObject json = jsonOf(*document, request);
+    QCOMPARE(json["dynamic_dimensions"].toArray().size(), 1);
+    QCOMPARE(json["dynamic_dimensions"][0]["name"].toString(), QStringLiteral("N"));
+    QCOMPARE(json["dynamic_dimensions"][0]["size"].toInt(), 3);
+    QCOMPARE(json["dynamic_dimensions"][0]["outputs"].toArray(), (QJsonArray{"y.0 = N"}));
+    const auto info = session::modelInfo(*document, request);
+    QVERIFY(info);
+    const QString text = QString::fromStdString(session::modelInfoText(*document, *info, 1));
+    QVERIFY2(text.contains(QLatin1String("dimension    N = 3: x.0 -> y.0 = N (")), qPrintable(text));
 }
 
 void TestModelInfo::builtInModelsHaveNoFile() {
