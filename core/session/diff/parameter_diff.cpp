@@ -9,6 +9,8 @@
 #include "core/analysis/difference.h"
 #include "core/analysis/parameters.h"
 #include "core/session/diff/graph_side.h"
+#include "core/session/diff/parameter_role.h"
+#include "core/session/diff/repacked_weights.h"
 
 namespace sonde::session {
 
@@ -21,12 +23,19 @@ using tensor::Tensor;
 
 namespace {
 
+using Role = diff::ParameterRole;
+
+/// How a tensor has the elements of its counterpart.
+enum class Form { Same, Transposed, Squeezed };
+
 struct StoredParameter {
     std::string name;
     Tensor value;
     NodeId node;  ///< in the graph; none of one that nothing reads
     std::optional<std::size_t> other;
-    bool isTransposed = false;  ///< of its counterpart
+    Form form = Form::Same;  ///< of its counterpart
+    Role role = Role::Unknown;
+    bool isRepacked = false;  ///< it is in what the other model has packed, or holds that
 };
 
 using Memory = std::tuple<const tensor::Storage*, std::int64_t, tensor::DType, std::int64_t>;
@@ -44,7 +53,8 @@ std::vector<StoredParameter> parametersOf(const document::Document& document) {
     const auto add = [&](std::string name, const Tensor& value, NodeId node) {
         if (!value.defined() || value.dtype() == tensor::DType::String) return;
         if (value.numel() > 0 && !known.insert(memoryOf(value)).second) return;
-        all.push_back({std::move(name), value, node, {}, false});
+        const Role role = diff::parameterRole(graph, node, name, value);
+        all.push_back({std::move(name), value, node, {}, Form::Same, role, false});
     };
     std::set<Memory> registered;
     for (const graph::ModuleInfo& module : document.modules->modules())
@@ -69,12 +79,24 @@ std::vector<StoredParameter> parametersOf(const document::Document& document) {
     return all;
 }
 
-diff::Hash hashOfElements(const Tensor& tensor) {
-    const auto whole = tensor.contiguous();
+/// The sizes but for those of 1.
+std::vector<std::int64_t> squeezedShape(const Tensor& tensor) {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t axis = 0; axis < tensor.rank(); ++axis)
+        if (tensor.dim(axis) != 1) sizes.push_back(tensor.dim(axis));
+    return sizes;
+}
+
+diff::Hash hashOfElements(const Tensor& tensor, Form form) {
+    const auto whole = (form == Form::Transposed ? tensor.transposed(0, 1) : tensor).contiguous();
     if (!whole) return 0;
     diff::Hash hash = static_cast<diff::Hash>(tensor.dtype());
-    for (std::size_t axis = 0; axis < tensor.rank(); ++axis)
-        hash = diff::mixed(hash, static_cast<diff::Hash>(tensor.shape()[axis]));
+    if (form == Form::Squeezed) {
+        for (const std::int64_t size : squeezedShape(tensor)) hash = diff::mixed(hash, static_cast<diff::Hash>(size));
+    } else {
+        for (std::size_t axis = 0; axis < whole->rank(); ++axis)
+            hash = diff::mixed(hash, static_cast<diff::Hash>(whole->dim(axis)));
+    }
     const auto bytes = static_cast<std::size_t>(whole->numel()) * tensor::itemSize(whole->dtype());
     return diff::mixed(hash, diff::hashOf({reinterpret_cast<const char*>(whole->bytes()), bytes}));
 }
@@ -95,9 +117,21 @@ bool isUniform(const Tensor& tensor) {
     return bytes <= item || std::memcmp(whole->bytes(), whole->bytes() + item, bytes - item) == 0;
 }
 
-Tensor transposed(const Tensor& matrix) { return matrix.transposed(0, 1); }
-
 bool isMatrix(const Tensor& tensor) { return tensor.rank() == 2; }
+
+/// The form in which `a` has as many elements by dimension as `b`.
+Form formOf(const Tensor& a, const Tensor& b) {
+    if (a.shape() == b.shape()) return Form::Same;
+    const bool isTurned = isMatrix(a) && isMatrix(b) && a.dim(0) == b.dim(1) && a.dim(1) == b.dim(0);
+    if (isTurned) return Form::Transposed;
+    return squeezedShape(a) == squeezedShape(b) ? Form::Squeezed : Form::Same;
+}
+
+/// A weight is no bias. Where one of them may be either, as many elements or as many dimensions speak for it.
+bool mayBePair(const StoredParameter& a, const StoredParameter& b) {
+    if (a.role != Role::Unknown && b.role != Role::Unknown) return a.role == b.role;
+    return a.value.numel() == b.value.numel() || squeezedShape(a.value).size() == squeezedShape(b.value).size();
+}
 
 std::string shapeOf(const Tensor& tensor) {
     return tensor::TypeInfo::tensor(tensor.dtype(), tensor.shape()).shapeText();
@@ -113,10 +147,11 @@ class ParameterMatcher {
     base::Result<ParameterDiff> differ() {
         // Names that are numbers may be those of other parameters in the other model.
         byName(true);
+        byRepacking(m_graphA, m_graphB, m_pairs.ofFirst, true);
+        byRepacking(m_graphB, m_graphA, m_pairs.ofSecond, false);
         byUsers(true);
         if (m_work.cancelled()) return base::cancelled("comparing parameters");
-        byElements(false);
-        byElements(true);
+        for (const Form form : {Form::Same, Form::Transposed, Form::Squeezed}) byElements(form);
         byUsers(false);
         byName(false);
         ParameterDiff diff;
@@ -124,18 +159,52 @@ class ParameterMatcher {
             if (m_work.cancelled()) return base::cancelled("comparing parameters");
             m_work.report("comparing parameters", i, m_a.size());
             if (m_a[i].other) compare(m_a[i], m_b[*m_a[i].other], diff);
-            else diff.removed.push_back({m_a[i].name, m_a[i].node});
+            else if (!m_a[i].isRepacked) diff.removed.push_back({m_a[i].name, m_a[i].node});
         }
+        for (const Repacked& repacked : m_repacked) compareRepacked(repacked, diff);
         for (const StoredParameter& parameter : m_b)
-            if (!parameter.other) diff.added.push_back({parameter.name, parameter.node});
+            if (!parameter.other && !parameter.isRepacked) diff.added.push_back({parameter.name, parameter.node});
         return diff;
     }
 
   private:
-    void pair(std::size_t a, std::size_t b, bool isTransposed = false) {
+    struct Repacked {
+        std::size_t a, b;
+        Tensor ours, theirs;
+        std::string how;
+    };
+
+    void pair(std::size_t a, std::size_t b, Form form = Form::Same) {
         m_a[a].other = b;
-        m_a[a].isTransposed = isTransposed;
+        m_a[a].form = form;
         m_b[b].other = a;
+    }
+    static bool isOpen(const StoredParameter& parameter) { return !parameter.other && !parameter.isRepacked; }
+
+    static std::unordered_map<NodeId, std::size_t> byNode(const std::vector<StoredParameter>& parameters) {
+        std::unordered_map<NodeId, std::size_t> rows;
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            if (isOpen(parameters[i]) && parameters[i].node.valid()) rows.emplace(parameters[i].node, i);
+        return rows;
+    }
+
+    /// What one file has in another layout, and in other pieces, than the other.
+    void byRepacking(const InternalGraph& packed, const InternalGraph& plain, const std::vector<ExprId>& ofPacked,
+                     bool isFirstPacked) {
+        if (m_work.cancelled()) return;
+        std::vector<StoredParameter>&ours = isFirstPacked ? m_a : m_b, &theirs = isFirstPacked ? m_b : m_a;
+        const auto ourRows = byNode(ours), theirRows = byNode(theirs);
+        for (diff::RepackedWeight& weight : diff::repackedWeights(packed, plain, ofPacked)) {
+            const auto own = ourRows.find(weight.packed), other = theirRows.find(weight.plain);
+            if (own == ourRows.end() || other == theirRows.end() || theirs[other->second].isRepacked) continue;
+            ours[own->second].isRepacked = theirs[other->second].isRepacked = true;
+            for (const NodeId node : weight.absorbed)
+                if (const auto row = theirRows.find(node); row != theirRows.end())
+                    theirs[row->second].isRepacked = true;
+            if (isFirstPacked)
+                m_repacked.push_back({own->second, other->second, weight.ours, weight.theirs, weight.how});
+            else m_repacked.push_back({other->second, own->second, weight.theirs, weight.ours, weight.how});
+        }
     }
 
     void byName(bool onlyEqual) {
@@ -143,49 +212,68 @@ class ParameterMatcher {
         for (std::size_t i = 0; i < m_b.size(); ++i) named.emplace(m_b[i].name, i);
         for (std::size_t i = 0; i < m_a.size(); ++i)
             if (const auto other = named.find(m_a[i].name);
-                !m_a[i].other && other != named.end() && !m_b[other->second].other &&
-                (!onlyEqual || areEqual(m_a[i].value, m_b[other->second].value)))
+                isOpen(m_a[i]) && other != named.end() && isOpen(m_b[other->second]) &&
+                (onlyEqual ? areEqual(m_a[i].value, m_b[other->second].value) : mayBePair(m_a[i], m_b[other->second])))
                 pair(i, other->second);
     }
 
     /// The k-th of equal ones is the k-th of the other model. Not those that are filled with one number.
-    void byElements(bool isTransposed) {
+    void byElements(Form form) {
+        const auto isMeant = [form](const StoredParameter& parameter) {
+            return isOpen(parameter) && !isUniform(parameter.value) &&
+                   (form != Form::Transposed || isMatrix(parameter.value));
+        };
+        const Form stored = form == Form::Squeezed ? form : Form::Same;
         std::unordered_multimap<diff::Hash, std::size_t> open;
         for (std::size_t i = m_b.size(); i-- > 0;)
-            if (!m_b[i].other && !isUniform(m_b[i].value) && (!isTransposed || isMatrix(m_b[i].value)))
-                open.emplace(hashOfElements(m_b[i].value), i);
+            if (isMeant(m_b[i])) open.emplace(hashOfElements(m_b[i].value, stored), i);
         for (std::size_t i = 0; i < m_a.size() && !open.empty(); ++i) {
             if (m_work.cancelled()) return;
             const StoredParameter& own = m_a[i];
-            if (own.other || isUniform(own.value) || (isTransposed && !isMatrix(own.value))) continue;
-            const auto found = open.find(hashOfElements(isTransposed ? transposed(own.value) : own.value));
+            if (!isMeant(own)) continue;
+            const auto found = open.find(hashOfElements(own.value, form));
             if (found == open.end()) continue;
-            pair(i, found->second, isTransposed);
+            pair(i, found->second, form);
             open.erase(found);
         }
     }
 
-    /// As manieth stored input of operations that are counterparts; first of those with as many elements.
+    /// As manieth stored input of operations that are counterparts, or another one that is for the same; first of those
+    /// with as many elements.
     void byUsers(bool onlySameCount) {
-        std::unordered_map<NodeId, std::size_t> ofB;
-        for (std::size_t i = 0; i < m_b.size(); ++i)
-            if (!m_b[i].other && m_b[i].node.valid()) ofB.emplace(m_b[i].node, i);
+        const std::unordered_map<NodeId, std::size_t> ofB = byNode(m_b);
         for (std::size_t i = 0; i < m_a.size(); ++i) {
-            if (m_a[i].other || !m_a[i].node.valid()) continue;
+            if (!isOpen(m_a[i]) || !m_a[i].node.valid()) continue;
             for (const ExprId user : m_graphA.node(m_a[i].node).users) {
                 const ExprId match = m_pairs.ofFirst[user.index()];
                 if (!match.valid()) continue;
                 const std::vector<NodeId> ours = storedInputs(m_graphA, user), theirs = storedInputs(m_graphB, match);
                 const auto at = static_cast<std::size_t>(std::ranges::find(ours, m_a[i].node) - ours.begin());
-                const auto other = at < theirs.size() ? ofB.find(theirs[at]) : ofB.end();
-                if (other == ofB.end() || m_b[other->second].other) continue;
-                const Tensor &a = m_a[i].value, &b = m_b[other->second].value;
-                if (onlySameCount && a.numel() != b.numel()) continue;
-                pair(i, other->second,
-                     isMatrix(a) && isMatrix(b) && !(a.shape() == b.shape()) && transposed(a).shape() == b.shape());
+                std::vector<NodeId> candidates;
+                if (at < theirs.size()) candidates.push_back(theirs[at]);
+                candidates.insert(candidates.end(), theirs.begin(), theirs.end());
+                const auto other = counterpartOf(m_a[i], candidates, ofB, onlySameCount);
+                if (!other) continue;
+                pair(i, *other, formOf(m_a[i].value, m_b[*other].value));
                 break;
             }
         }
+    }
+
+    /// The first of these that may be the counterpart; at another position only if that is sure to be for the same.
+    std::optional<std::size_t> counterpartOf(const StoredParameter& own, const std::vector<NodeId>& candidates,
+                                             const std::unordered_map<NodeId, std::size_t>& rows,
+                                             bool onlySameCount) const {
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            const auto row = rows.find(candidates[i]);
+            if (row == rows.end() || !isOpen(m_b[row->second])) continue;
+            const StoredParameter& other = m_b[row->second];
+            const bool isSameRole = own.role != Role::Unknown && own.role == other.role;
+            if (i > 0 && !isSameRole) continue;
+            if (mayBePair(own, other) && (!onlySameCount || own.value.numel() == other.value.numel()))
+                return row->second;
+        }
+        return std::nullopt;
     }
 
     static std::vector<NodeId> storedInputs(const InternalGraph& graph, ExprId id) {
@@ -200,23 +288,42 @@ class ParameterMatcher {
     static void compare(const StoredParameter& a, const StoredParameter& b, ParameterDiff& diff) {
         if (a.name != b.name) ++diff.renamed;
         if (a.node.valid() && b.node.valid()) diff.pairs.emplace_back(a.node, b.node);
-        const Tensor ours = a.isTransposed ? transposed(a.value) : a.value;
-        if (areEqual(ours, b.value)) {
+        Tensor ours = a.form == Form::Transposed ? a.value.transposed(0, 1) : a.value;
+        std::string what;
+        if (a.form == Form::Squeezed) {
+            // Another shape is a difference, also of the same elements.
+            what = "shape: " + shapeOf(ours) + " -> " + shapeOf(b.value);
+            if (auto reshaped = a.value.reshaped(b.value.shape())) ours = std::move(*reshaped);
+        } else if (areEqual(ours, b.value)) {
             ++diff.equal;
             return;
         }
-        ParameterChange change{a.name, a.name == b.name ? std::string() : b.name, a.node, b.node, {}, {}, {}};
-        if (ours.dtype() != b.value.dtype())
-            change.what = std::string(tensor::name(ours.dtype())) + " -> " + std::string(tensor::name(b.value.dtype()));
-        if (!(ours.shape() == b.value.shape())) {
-            change.what +=
-                (change.what.empty() ? "" : ", ") + std::string("shape: ") + shapeOf(ours) + " -> " + shapeOf(b.value);
+        addChange(a, b, ours, b.value, what, diff);
+    }
+
+    void compareRepacked(const Repacked& repacked, ParameterDiff& diff) const {
+        const StoredParameter &a = m_a[repacked.a], &b = m_b[repacked.b];
+        if (a.name != b.name) ++diff.renamed;
+        if (areEqual(repacked.ours, repacked.theirs)) ++diff.equal;
+        else addChange(a, b, repacked.ours, repacked.theirs, repacked.how, diff);
+    }
+
+    static void addChange(const StoredParameter& a, const StoredParameter& b, const Tensor& ours, const Tensor& theirs,
+                          const std::string& how, ParameterDiff& diff) {
+        ParameterChange change{a.name, a.name == b.name ? std::string() : b.name, a.node, b.node, {}, {}, how};
+        const auto add = [&change](const std::string& what) {
+            change.what += (change.what.empty() ? "" : ", ") + what;
+        };
+        if (ours.dtype() != theirs.dtype())
+            add(std::string(tensor::name(ours.dtype())) + " -> " + std::string(tensor::name(theirs.dtype())));
+        if (!(ours.shape() == theirs.shape())) {
+            add("shape: " + shapeOf(ours) + " -> " + shapeOf(theirs));
         } else {
-            const bool areSame = ours.dtype() == b.value.dtype();
+            const bool areSame = ours.dtype() == theirs.dtype();
             const auto wide = [areSame](const Tensor& tensor) {
                 return areSame ? base::Result<Tensor>(tensor) : tensor.cast(tensor::DType::Float64);
             };
-            const base::Result<Tensor> one = wide(ours), other = wide(b.value);
+            const base::Result<Tensor> one = wide(ours), other = wide(theirs);
             if (one && other) {
                 const analysis::Difference difference = analysis::difference(*other, *one, {});
                 change.maxAbs = difference.maxAbsolute;
@@ -230,6 +337,7 @@ class ParameterMatcher {
     const GraphPairs& m_pairs;
     const base::WorkContext& m_work;
     std::vector<StoredParameter> m_a, m_b;
+    std::vector<Repacked> m_repacked;
 };
 
 }  // namespace

@@ -37,8 +37,9 @@ struct ParameterDiff {
     bool isEqual() const { return added.empty() && removed.empty() && changed.empty(); }
 };
 
-/// Pairs by name, then by equal elements (of a matrix also transposed), then by the operations that read them. Tied
-/// ones once. Blocks; reads all weights. Error: Cancelled.
+/// Pairs by name, as exporters are known to repack them (diff::repackedWeights), by the operations that read them, and
+/// by equal elements (of a matrix also transposed, of others also with other dimensions of 1); never a weight with a
+/// bias (diff::ParameterRole). Tied ones once. Blocks; reads all weights. Error: Cancelled.
 base::Result<ParameterDiff> parameterDiff(const document::Document& first, const document::Document& second,
                                           const GraphPairs& pairs, const base::WorkContext& work = {});
 
