@@ -46,6 +46,7 @@ class SpectrumFinder {
         : m_matrix(matrix), m_options(options), m_work(work) {
         m_found.rows = matrix.filters();
         m_found.cols = matrix.fanIn();
+        m_found.matrix = matrix.meaning();
     }
 
     base::Result<Spectrum> find() {

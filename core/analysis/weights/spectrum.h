@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +25,8 @@ std::string_view name(SpectrumMethod method);  ///< "svd", "gram", "randomised"
 /// Singular values σ of a weight as a matrix, and what its rank is by three measures.
 struct Spectrum {
     std::int64_t rows = 0,
-                 cols = 0;  ///< filters and elements of a filter; without filters the first dimension and the rest
+                 cols = 0;  ///< filters and elements of a filter; without filters a dimension and the rest
+    std::string matrix;     ///< what the rows and columns are, see WeightMatrix::meaning()
     SpectrumMethod method = SpectrumMethod::Whole;
     std::vector<double> values;  ///< largest first: min(rows, cols) of them, or the leading ones
     double squares = 0;          ///< ‖A‖² (Frobenius), of all elements

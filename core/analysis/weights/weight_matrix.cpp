@@ -12,8 +12,13 @@ base::Result<WeightMatrix> WeightMatrix::make(const WeightReader& reader, const 
                                 {}, "choose a weight with two dimensions or more");
     if (reader.count() == 0 || reader.count() != shape.numel())
         return base::usageError("the weight has no elements to decompose");
-    if (layout) return WeightMatrix(reader, *layout);
-    return WeightMatrix(reader, {1, 1, shape[0], reader.count() / shape[0]});
+    if (layout) return WeightMatrix(reader, *layout, "filters by their elements");
+    // A dimension of 1 in front is of no rows: positions and tokens have one for the batch.
+    std::size_t axis = 0;
+    while (axis + 2 < shape.rank() && shape[axis] == 1) ++axis;
+    std::string meaning =
+        shape.rank() == 2 ? "rows by columns" : "dimension " + std::to_string(axis) + " by the others";
+    return WeightMatrix(reader, {1, 1, shape[axis], reader.count() / shape[axis]}, std::move(meaning));
 }
 
 void WeightMatrix::readRow(std::int64_t row, std::int64_t col, std::span<double> out) const {

@@ -80,6 +80,7 @@ Json spectrumJson(const std::string& name, const analysis::Spectrum& spectrum) {
     return {{"name", name},
             {"rows", spectrum.rows},
             {"cols", spectrum.cols},
+            {"matrix", spectrum.matrix},
             {"method", std::string(analysis::name(spectrum.method))},
             {"effective_rank", spectrum.effectiveRank},
             {"effective_rank_high", spectrum.effectiveRankHigh},

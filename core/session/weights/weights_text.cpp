@@ -150,8 +150,8 @@ std::string weightsText(const WeightReport& report, const std::vector<std::size_
     text += totalText(report, order);
     if (report.layers && !report.layers->layers.empty()) text += layersText(*report.layers);
     for (const auto& [row, spectrum] : report.spectra)
-        text += fmt::format("\n{} as {} \u00d7 {}: {}\n", base::visibleText(report.rows[row].name), spectrum.rows,
-                            spectrum.cols, spectrumText(spectrum));
+        text += fmt::format("\n{} as {} \u00d7 {} ({}): {}\n", base::visibleText(report.rows[row].name), spectrum.rows,
+                            spectrum.cols, spectrum.matrix, spectrumText(spectrum));
     return text;
 }
 

@@ -57,8 +57,9 @@ void SpectrumView::setMessage(const QString& text) {
 
 void SpectrumView::setSpectrum(const QString& name, const analysis::Spectrum& spectrum) {
     m_spectrum = std::make_shared<const analysis::Spectrum>(spectrum);
-    m_name->setText(
-        tr("%1 as %2 \u00d7 %3").arg(name, widgets::countText(spectrum.rows), widgets::countText(spectrum.cols)));
+    m_name->setText(tr("%1 as %2 \u00d7 %3 (%4)")
+                        .arg(name, widgets::countText(spectrum.rows), widgets::countText(spectrum.cols),
+                             QString::fromStdString(spectrum.matrix)));
     m_text->setText(QString::fromStdString(session::spectrumText(spectrum)));
     m_readOut->clear();
     m_plot->setField(1, static_cast<qint64>(spectrum.values.size()), [kept = m_spectrum](qint64, qint64 index) {

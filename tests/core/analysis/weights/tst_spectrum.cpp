@@ -133,6 +133,15 @@ void TestSpectrum::zerosAndOneColumn() {
     QVERIFY(one);
     QVERIFY(isNear(one->values.front(), 5));
     QVERIFY(isNear(one->effectiveRank, 1));
+    // A dimension of the batch in front is of no rows: σ of diag(3, 2, 1) in [1, 3, 4].
+    const Tensor batched = weightOf({3, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0}, {1, 3, 4});
+    const auto rows = analysis::spectrumOf(WeightReader(batched), batched.shape(), std::nullopt);
+    QVERIFY(rows);
+    QCOMPARE(rows->rows, std::int64_t{3});
+    QCOMPARE(rows->cols, std::int64_t{4});
+    QCOMPARE(rows->matrix, std::string("dimension 1 by the others"));
+    QVERIFY(isNear(rows->values[0], 3) && isNear(rows->values[1], 2) && isNear(rows->values[2], 1));
+    QCOMPARE(one->matrix, std::string("rows by columns"));
     // Their squares are no float32 and no double.
     const Tensor huge = weightOf({3e200, 0, 0, 4e-200}, {2, 2}, tensor::DType::Float64);
     const auto wide = analysis::spectrumOf(WeightReader(huge), huge.shape(), std::nullopt);
