@@ -65,6 +65,38 @@ class TestDefaultInputs : public QObject {
         QVERIFY(!bisection::tableRows(*document->graph, inputs[2]));
         QCOMPARE(bisection::defaultInputs(*document), std::string("ids:#rand(0,5);kind:#rand(0,3);shift:#rand(0,1)"));
     }
+    /// Of two tables the smaller one counts; what is looked up in itself has none.
+    void theSmallestTableCounts() {
+        const onnx::Graph graph{{{"Gather", {"many", "ids"}, {"a"}},
+                                 {"Gather", {"few", "ids"}, {"b"}},
+                                 {"Add", {"a", "b"}, {"y"}},
+                                 {"Gather", {"own", "own"}, {"z"}}},
+                                {onnx::valueInfo("ids", kInt64, {4}), onnx::valueInfo("own", kInt64, {4})},
+                                {onnx::valueInfo("y", kFloat, {4, 2}), onnx::valueInfo("z", kInt64, {4})},
+                                {rows("many", {{1, 2}, {3, 4}, {5, 6}}), rows("few", {{1, 1}, {2, 2}})}};
+        const auto document = open("tables.onnx", onnx::model(graph));
+        QVERIFY(document);
+        QCOMPARE(bisection::tableRows(*document->graph, document->graph->inputs()[0]), std::optional<std::int64_t>(2));
+        QVERIFY(!bisection::tableRows(*document->graph, document->graph->inputs()[1]));
+    }
+    /// What was found needs no such note.
+    void aDifferenceNeedsNoNoteOnZeros() {
+        const auto model = [](float shift) {
+            return onnx::model(
+                {{{"Cast", {"n"}, {"f"}, "", "", {onnx::intAttribute("to", kFloat)}}, {"Add", {"f", "shift"}, {"y"}}},
+                 {onnx::valueInfo("n", kInt64, {2})},
+                 {onnx::valueInfo("y", kFloat, {2})},
+                 {onnx::rawTensor("shift", kFloat, {1}, test::floatBytes({shift}))}});
+        };
+        bisection::Request request;
+        request.document = open("one.onnx", model(1));
+        request.inputs = {Value(Tensor::of<std::int64_t>({2}, {0, 0}))};
+        const auto other = open("two.onnx", model(2));
+        QVERIFY(request.document && other);
+        const auto outcome = bisection::bisect(request, bisection::OtherModel{other});
+        QVERIFY(outcome && outcome->found.differs);
+        QVERIFY(outcome->found.notes.empty());
+    }
     void withoutTablesTheUsualOnesDo() {
         const onnx::Graph graph{
             {{"Relu", {"x"}, {"y"}}}, {onnx::valueInfo("x", kFloat, {2})}, {onnx::valueInfo("y", kFloat, {2})}, {}};

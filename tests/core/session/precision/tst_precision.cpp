@@ -3,13 +3,16 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/document/document.h"
 #include "core/exec/runner.h"
 #include "core/session/diff/quantised_model.h"
 #include "core/session/precision/precision.h"
 #include "tests/core/session/gradient/small_net.h"
+#include "tests/support/onnx_file.h"
 
 namespace tst_precision {
 
@@ -91,6 +94,8 @@ class TestPrecision : public QObject {
     void roundsInputsWeightsAndResults();
     void quantisesByTensorAndByChannel();
     void changesNothingWithoutOperations();
+    void int8LeavesBiasesAlone();
+    void comparesIterationsInTurn();
     void roundsOnlyWhereAsked();
     void tellsWhereTheErrorBegins();
     void refusesUnknownTypesAndQueries();
@@ -163,6 +168,60 @@ void TestPrecision::changesNothingWithoutOperations() {
     exec::Runner runner(1);
     const auto expected = runner.run(**plain, net.inputs, {}).outputs.at(0);
     QVERIFY(tensor::identical(net.values(simulation, {net.document->outputs[0].node}).at(0), expected));
+}
+
+/// Stored tensors of one dimension stay as they are in int8, and are rounded to the other types.
+void TestPrecision::int8LeavesBiasesAlone() {
+    for (const NumberType type : {NumberType::Int8, NumberType::Float16}) {
+        SmallNet net;
+        const NodeId x = net.input("x", floats({1, 2}, {1, 2}));
+        net.graph.setType(x, tensor::TypeInfo::of(net.inputs[0]));
+        graph::Expr expr;
+        expr.kind = graph::ExprKind::Constant;
+        expr.body = net.graph.mainId();
+        expr.scope = net.graph.rootScope();
+        const std::string name = "bias";
+        const NodeId bias = net.graph.expr(net.graph.addExpr(std::move(expr), std::span(&name, 1))).outputs.front();
+        net.graph.setConstant(bias, Value(floats({2}, {100.3F, 0.013F})));
+        net.graph.setType(bias, tensor::TypeInfo::of(*net.graph.node(bias).constant));
+        const NodeId y = net.call({"", "Add", 14}, {Argument::of(x), Argument::of(bias)}).front();
+        net.graph.setType(y, tensor::TypeInfo::of(net.inputs[0]));
+        const auto document = net.finish(y);
+        const auto simulation = session::precision::simulate(
+            document->graph, session::precision::chosenBy(*document->graph, {}).value(), {type, false, {}});
+        const graph::Expr& add = simulation.graph->expr(simulation.graph->node(y).producer);
+        QCOMPARE(add.arguments.at(1).node == bias, type == NumberType::Int8);
+        QVERIFY(add.arguments.at(0).node != x);
+    }
+}
+
+/// 1 + 2 four times: 3, 5, 7, 9, which every type holds. Each is compared with the same one of the plain run.
+void TestPrecision::comparesIterationsInTurn() {
+    namespace onnx = sonde::test::onnxfile;
+    const std::int64_t trips = 4;
+    const onnx::Graph body{
+        {{"Add", {"carried", "x"}, {"next"}}, {"Identity", {"cond"}, {"again"}}},
+        {onnx::valueInfo("i", 7, {}), onnx::valueInfo("cond", 9, {}), onnx::valueInfo("carried", 1, {1})},
+        {onnx::valueInfo("again", 9, {}), onnx::valueInfo("next", 1, {1})}};
+    const onnx::Graph graph{
+        {{"Loop", {"trips", "", "start"}, {"y"}, "", "", {onnx::graphAttribute("body", body.bytes())}}},
+        {onnx::valueInfo("start", 1, {1}), onnx::valueInfo("x", 1, {1})},
+        {onnx::valueInfo("y", 1, {1})},
+        {onnx::rawTensor("trips", 7, {}, {reinterpret_cast<const char*>(&trips), sizeof trips})}};
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("loop.onnx");
+    QVERIFY(onnx::write(path, onnx::model(graph)));
+    const auto document = document::open(path.toStdString());
+    QVERIFY(document.has_value());
+    session::precision::Request request;
+    request.inputs = {Value(floats({1}, {1})), Value(floats({1}, {2}))};
+    const auto report = session::precision::measure(**document, {NumberType::Float16, false, {}}, request);
+    QVERIFY2(report.has_value(), report ? "" : report.error().text().c_str());
+    QVERIFY(!report->begins.valid());
+    const auto next =
+        std::ranges::find(report->nodes, (*document)->graph->findNode("next"), &session::precision::NodeError::node);
+    QVERIFY(next != report->nodes.end() && next->isRounded);
+    QCOMPARE(next->error.maxAbs, 0.0);
 }
 
 void TestPrecision::roundsOnlyWhereAsked() {

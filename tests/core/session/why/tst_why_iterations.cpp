@@ -147,6 +147,30 @@ class TestWhyIterations : public QObject {
         QVERIFY2(isNear(shareOf(first, "x"), 1.0 / 3) && isNear(shareOf(first, "step"), 2.0 / 3), text(first));
     }
 
+    /// Sums of 1, 2, 3: what a Scan gave in each iteration, forward and from the last one on.
+    void scansAreOfTheirIteration() {
+        for (const bool isBackward : {false, true}) {
+            const onnx::Graph body{{{"Add", {"before", "item"}, {"sum"}}, {"Identity", {"sum"}, {"listed"}}},
+                                   {onnx::valueInfo("before", kFloat, {}), onnx::valueInfo("item", kFloat, {})},
+                                   {onnx::valueInfo("sum", kFloat, {}), onnx::valueInfo("listed", kFloat, {})}};
+            const onnx::Graph graph{
+                {{"Scan",
+                  {"start", "x"},
+                  {"last", "all"},
+                  "",
+                  "",
+                  {onnx::graphAttribute("body", body.bytes()), onnx::intAttribute("num_scan_inputs", 1),
+                   onnx::intsAttribute("scan_output_directions", {isBackward ? 1 : 0})}}},
+                {onnx::valueInfo("x", kFloat, {3})},
+                {onnx::valueInfo("last", kFloat, {}), onnx::valueInfo("all", kFloat, {3})},
+                {onnx::rawTensor("start", kFloat, {}, std::string(4, '\0'))}};
+            Run run(graph, {Value(Tensor::of<float>({3}, {1, 2, 3}))});
+            const QStringList first = run.chain("all[0]").mid(0, 2), second = run.chain("all[1]").mid(0, 2);
+            QCOMPARE(first, isBackward ? QStringList({"all 6", "listed 6 2"}) : QStringList({"all 1", "listed 1 0"}));
+            QCOMPARE(second, QStringList({"all 3", "listed 3 1"}));
+        }
+    }
+
     /// out[1] = tanh(h[1]), h[1] = tanh(x[1] + h[0]), h[0] = tanh(x[0]): no output has h.
     void layersInsideAreFollowed() {
         const Tensor x = Tensor::of<float>({2, 1, 1}, {1, 1});
