@@ -1,7 +1,6 @@
 #include "ui/panels/inputs/sound_part.h"
 
 #include <QGridLayout>
-#include <QLabel>
 #include <QToolButton>
 
 #include <utility>
@@ -13,6 +12,7 @@
 #include "ui/panels/inputs/sound_view.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/labels.h"
 #include "ui/widgets/tool_button.h"
 
 namespace sonde::panels {
@@ -29,10 +29,11 @@ bool isSame(const tensor::Value& a, const tensor::Value& b) {
 }  // namespace
 
 SoundPart::SoundPart(const QString& inputName, QWidget* parent)
-    : InputPart(parent), m_text(new QLabel), m_view(new SoundView),
+    : InputPart(parent), m_text(new widgets::ElidedLabel), m_view(new SoundView),
       m_play(widgets::makeToolButton(QStringLiteral("run"), tr("Play the recording as the model gets it"), this)),
       m_player(new SoundPlayer(this)) {
     setObjectName(QStringLiteral("sound"));
+    m_text->setObjectName(QStringLiteral("soundText"));
     m_view->setAccessibleName(tr("Waveform and spectrogram of input %1").arg(inputName));
     m_play->setObjectName(QStringLiteral("playSound"));
     m_play->setVisible(SoundPlayer::isThere());

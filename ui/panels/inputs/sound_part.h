@@ -5,8 +5,11 @@
 #include "ui/context/job.h"
 #include "ui/panels/inputs/input_part.h"
 
-class QLabel;
 class QToolButton;
+
+namespace sonde::widgets {
+class ElidedLabel;
+}
 
 namespace sonde::panels {
 
@@ -27,7 +30,7 @@ class SoundPart : public InputPart {
     tensor::Value m_value;  ///< that is shown, or looked at
     int m_rate = 0;
     context::Job m_job;
-    QLabel* m_text;
+    widgets::ElidedLabel* m_text;
     SoundView* m_view;
     QToolButton* m_play;
     SoundPlayer* m_player;

@@ -41,6 +41,7 @@ class TestLiveInputs : public test::WindowFixture {
     void drawingsAreRemembered();
     void onlyImagesAreDrawn();
     void aFolderIsSteppedWithKeys();
+    void aRecordingIsSeen();
     void slidersChangeNumbers();
     void theRangeOfSlidersIsTyped();
     void noiseIsDialled();
@@ -266,6 +267,39 @@ void TestLiveInputs::aFolderIsSteppedWithKeys() {
     settle();
     type(field, path("pictures").toLatin1().constData());
     QTRY_COMPARE(given("image").spec.source, path("pictures/1.png"));
+}
+
+/// 16-bit samples of one channel: 0.5, -0.5, 0.25 (Microsoft/IBM Multimedia Programming Interface 1.0).
+void TestLiveInputs::aRecordingIsSeen() {
+    QFile file(path("short.wav"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        QByteArray::fromHex("52494646"
+                            "2a000000"
+                            "57415645"
+                            "666d7420"
+                            "10000000"
+                            "0100"
+                            "0100"
+                            "401f0000"
+                            "803e0000"
+                            "0200"
+                            "1000"
+                            "64617461"
+                            "06000000"
+                            "0040"
+                            "00c0"
+                            "0020"));
+    file.close();
+    auto* const sound = editor("x")->findChild<QWidget*>(QStringLiteral("sound"));
+    QVERIFY(!sound->isVisible());
+    context().inputs().setSpec(QStringLiteral("x"), {path("short.wav"), {}});
+    settle();
+    QTRY_VERIFY(sound->isVisible());
+    QCOMPARE(sound->findChild<widgets::ElidedLabel*>(QStringLiteral("soundText"))->text(),
+             QString::fromUtf8("0.00 s at 8,000 Hz · 3 samples"));
+    choose("x", "Zeros");
+    QVERIFY(!sound->isVisible());
 }
 
 void TestLiveInputs::slidersChangeNumbers() {
