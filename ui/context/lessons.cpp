@@ -17,7 +17,7 @@ using lessons::Action;
 Lessons::Lessons(const Parts& parts, QObject* context) : QObject(context), m_parts(parts) {
     connect(&parts.model, &OpenModel::documentOpened, this, &Lessons::bind);
     connect(&parts.model, &OpenModel::documentLeft, this, [this] {
-        m_edits = 0;  // go with the model
+        m_edits.clear();  // go with the model
         m_isFocused = false;
         m_bound.reset();
         m_writing.abandon();
@@ -27,7 +27,8 @@ Lessons::Lessons(const Parts& parts, QObject* context) : QObject(context), m_par
     connect(&parts.runs, &Runs::runFinished, this, &Lessons::write);
     connect(&parts.runs, &Runs::valueArrived, this, &Lessons::write);
     connect(&parts.edits, &Edits::accepted, this, [this](const QObject* asker) {
-        if (asker == this) ++m_edits;
+        if (asker == this && !m_parts.edits.all().empty())
+            m_edits.push_back(session::editText(m_parts.edits.all().back().edit));
     });
     connect(&parts.edits, &Edits::refused, this, [this](const QObject* asker, const base::Error& error) {
         if (asker == this) Q_EMIT failed(error);
@@ -93,7 +94,15 @@ void Lessons::goTo(std::size_t step) {
 
 /// What only this step was to show.
 void Lessons::leave() {
-    for (; m_edits > 0; --m_edits) m_parts.edits.undo();
+    // Not undone: the user may have made others since.
+    for (; !m_edits.empty(); m_edits.pop_back()) {
+        const auto& all = m_parts.edits.all();
+        for (std::size_t i = all.size(); i-- > 0;) {
+            if (session::editText(all[i].edit) != m_edits.back()) continue;
+            m_parts.edits.remove(static_cast<int>(i));
+            break;
+        }
+    }
     if (std::exchange(m_isFocused, false)) m_parts.canvases.active().showEverything();
     m_view.clear();
     m_viewed = {};

@@ -86,7 +86,7 @@ class Lessons : public QObject {
     std::optional<lessons::Lesson> m_lesson;
     std::shared_ptr<const lessons::BoundLesson> m_bound;
     std::size_t m_at = 0;
-    int m_edits = 0;  ///< that the step has made
+    std::vector<std::string> m_edits;  ///< that the step has made, as session::editText() writes them
     bool m_isFocused = false;
     QString m_text, m_view;
     QStringList m_asks;

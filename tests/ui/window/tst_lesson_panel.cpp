@@ -172,8 +172,19 @@ void TestLessonPanel::aStepsEditsEndWithIt() {
     for (int i = 0; i < 3; ++i) step(Qt::Key_PageDown);
     QCOMPARE(context().edits().all().size(), std::size_t{1});
     QTRY_VERIFY2(panel()->stepText().contains(QStringLiteral("by at most 0:")), qPrintable(panel()->stepText()));
+    // The user's own stay.
+    session::Edit own;
+    own.kind = session::Edit::Kind::Scale;
+    own.number = 2;
+    context().edits().add(node("/conv1/Conv_output_0"), own);
+    QTRY_COMPARE(context().edits().all().size(), std::size_t{2});
+    settle();
     step(Qt::Key_PageUp);
+    QTRY_COMPARE(context().edits().all().size(), std::size_t{1});
+    QVERIFY(context().edits().all().front().edit.kind == session::Edit::Kind::Scale);
+    context().edits().remove(0);
     QTRY_VERIFY(context().edits().all().empty());
+    settle();
     step(Qt::Key_PageDown);
     QTRY_COMPARE(context().edits().all().size(), std::size_t{1});
     QTRY_VERIFY(panel()->stepText().contains(QStringLiteral("by at most 0:")));
