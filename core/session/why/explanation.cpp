@@ -239,43 +239,6 @@ Place memberPlace(const InternalGraph& graph, const Expr& expr, std::optional<st
 
 namespace {
 
-/// Leaves of what an argument is; without its value a node counts as one.
-std::size_t leavesOf(const Argument& argument, const Value* value) {
-    if (value) return ops::leafCount(*value);
-    const bool isList = argument.kind == Argument::Kind::List || argument.kind == Argument::Kind::Tuple;
-    if (!isList) return 1;
-    std::size_t count = 0;
-    for (const Argument& item : argument.items) count += leavesOf(item, nullptr);
-    return count;
-}
-
-}  // namespace
-
-Place placeOf(const Argument& argument, std::size_t member, const Value* value) {
-    if (argument.kind == Argument::Kind::Node) return {argument.node, member, {}};
-    const bool isList = argument.kind == Argument::Kind::List || argument.kind == Argument::Kind::Tuple;
-    if (!isList) return {};
-    const bool isKnown = value && value->isListLike() && value->items().size() == argument.items.size();
-    for (std::size_t i = 0; i < argument.items.size(); ++i) {
-        const Value* const inside = isKnown ? &value->items()[i] : nullptr;
-        const std::size_t count = leavesOf(argument.items[i], inside);
-        if (member < count) return placeOf(argument.items[i], member, inside);
-        member -= count;
-    }
-    return {};
-}
-
-Place memberPlace(const InternalGraph& graph, const Expr& expr, std::optional<std::size_t> member, const Value* value) {
-    const bool isCall = expr.op.name.empty() && !expr.bodies.empty() && expr.kind != ExprKind::Output;
-    const Argument* result = nullptr;
-    if (expr.kind == ExprKind::Output && !expr.arguments.empty()) result = &expr.arguments.front();
-    else if (isCall && expr.outputs.size() == 1) result = &graph.body(expr.bodies.front()).result;
-    if (!member || !result || result->kind == Argument::Kind::Node) return {};
-    return placeOf(*result, *member, value);
-}
-
-namespace {
-
 bool isCount(const Value& value, std::int64_t count) {
     const auto number = tensorAt(value, {});
     return number && number->numel() == 1 && number->toDouble(0) == static_cast<double>(count);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session/why/explanation.h"
+#include "core/session/why/reader.h"
 
 namespace sonde::session::why {
 
