@@ -12,10 +12,13 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Samples", text); }
 
-/// A file of resources/, with what stands behind it in an item; empty if it is not there.
-QString item(const char* file, const char* part = "") {
-    const QString path = resourcePath(QLatin1String(file));
-    return path.isEmpty() ? path : path + QLatin1String(part);
+/// A file of resources/; empty if it is not there.
+QString item(const char* file) { return resourcePath(QLatin1String(file)); }
+
+/// With the part of it that is taken.
+QString partItem(const char* file, const char* part) {
+    const QString path = item(file);
+    return path.isEmpty() ? path : path + u'#' + QLatin1String(part);
 }
 
 /// A text with the vocabulary that makes ids of it; empty if that is not there.
@@ -71,7 +74,7 @@ Sample voice() {
             .description = tr("A trained detector tells the probability of speech in 32 ms of sound (Silero VAD)."),
             .next = tr("Change the 16000 in voice.wav#16000,16000,576 to another sample; 0 is silence."),
             .model = item("samples/voice/silero_vad_v5.onnx"),
-            .inputs = {{QStringLiteral("input"), item("samples/voice/voice.wav", "#16000,16000,576"), {}},
+            .inputs = {{QStringLiteral("input"), partItem("samples/voice/voice.wav", "16000,16000,576"), {}},
                        {QStringLiteral("state"), QStringLiteral("#zeros"), {}},
                        {QStringLiteral("sr"), QStringLiteral("16000"), {}}},
             .picture = {},
