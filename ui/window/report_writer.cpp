@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/document/document.h"
+#include "core/document/input_infos.h"
 #include "core/io/session_file/session_file.h"
 #include "core/session/output_check.h"
 #include "core/session/report/audit_report.h"
@@ -26,6 +27,19 @@ struct ReportTask {
 
     base::Result<void> write(const base::WorkContext& work);
 };
+
+/// As `sonde report` gets it: without inputs that have what they had when the model was opened.
+std::string chosenInputs(const session::Session& session) {
+    std::string text;
+    const auto infos = document::inputInfos(*session.document());
+    const std::vector<session::Input>& inputs = session.inputs().all();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const session::InputSpec& spec = inputs[i].spec;
+        const bool isDefault = i < infos.size() && spec == session::defaultSpec(document::usualType(infos[i]));
+        if (!isDefault && !spec.source.empty()) text += (text.empty() ? "" : ";") + inputs[i].name + ":" + spec.source;
+    }
+    return text;
+}
 
 base::Result<void> ReportTask::write(const base::WorkContext& work) {
     const document::Document& document = *inputs.document;
@@ -80,7 +94,7 @@ base::Result<dialogs::ReportDialog::Work> reportWork(context::InspectorContext& 
     auto task = std::make_shared<ReportTask>();
     task->inputs = context::findingInputs(context.session());
     task->choice = choice;
-    task->request.inputData = context.session().inputs().inputData();
+    task->request.inputData = chosenInputs(context.session());
     task->request.measuresTimes = choice.measuresTimes;
     task->request.watched = context.points().watched();
     for (const QString& qualname : choice.modules) task->request.modules.push_back(qualname.toStdString());

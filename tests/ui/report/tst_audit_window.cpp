@@ -11,13 +11,17 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include "core/document/document.h"
 #include "core/session/findings/acceptances.h"
+#include "core/session/read_inputs.h"
+#include "core/session/report/audit_report.h"
 #include "tests/support/finding_networks.h"
 #include "tests/support/window_fixture.h"
 #include "ui/canvas/canvas_marks.h"
 #include "ui/context/findings.h"
 #include "ui/dialogs/report_dialog.h"
 #include "ui/panels/findings/findings_panel.h"
+#include "ui/report/graph_pictures.h"
 #include "ui/window/window_dialogs.h"
 
 namespace tst_audit_window {
@@ -62,6 +66,8 @@ class TestAuditWindow : public WindowFixture {
     void aCleanModelTakesNoRoom();
     void findingsAreOfOneModel();
     void theDialogWritesReports();
+    void theReportIsThatOfTheCommand_data();
+    void theReportIsThatOfTheCommand();
 
   private:
     panels::FindingsPanel* panel() {
@@ -217,6 +223,45 @@ void TestAuditWindow::theDialogWritesReports() {
     QCOMPARE(written.count(), 0);
     QTest::mouseClick(again->findChild<QPushButton*>(QStringLiteral("write")), Qt::LeftButton);
     QVERIFY(written.count() > 0 || written.wait(60000));
+}
+
+void TestAuditWindow::theReportIsThatOfTheCommand_data() {
+    QTest::addColumn<QString>("model");
+    QTest::newRow("fixed sizes") << "zoo:resnet18_slim";
+    QTest::newRow("integers, open sizes") << QStringLiteral(SONDE_TEST_DATA "/models/gpt_mini.onnx");
+    QTest::newRow("several inputs") << QStringLiteral(SONDE_TEST_DATA "/models/mlp_functional.onnx");
+}
+
+/// Nobody chose inputs: the file is byte for byte that of `sonde report MODEL -o FILE`, which asks for this.
+void TestAuditWindow::theReportIsThatOfTheCommand() {
+    QFETCH(const QString, model);
+    open(model);
+    const QString file = m_files.filePath(QStringLiteral("same.html"));
+    key(Qt::Key_W, Qt::AltModifier | Qt::ShiftModifier);
+    dialogs::ReportDialog* const dialog = m_window->dialogs().reportDialog();
+    dialog->setChoice({file, {}, {}, false});
+    QSignalSpy written(dialog, &dialogs::ReportDialog::written);
+    QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("write")), Qt::LeftButton);
+    QVERIFY(written.count() > 0 || written.wait(60000));
+    QFile read(file);
+    QVERIFY(read.open(QIODevice::ReadOnly));
+
+    const auto document = document::open(model.toStdString(), {});
+    QVERIFY(document);
+    session::AuditRequest request;
+    const auto cases = session::readCases(**document, {{}, {}, 0}, {});
+    QVERIFY(cases);
+    request.findings.cases.push_back(cases->front().values);
+    report::GraphPictures pictures(*document);
+    request.picture = [&](const std::string& qualname, const base::WorkContext& work) {
+        return pictures.svg(qualname, work);
+    };
+    const auto made = session::auditReport(**document, request);
+    QVERIFY(made);
+    const QByteArray expected = QByteArray::fromStdString(session::reportHtml(*made)), bytes = read.readAll();
+    const auto lines = bytes.split('\n'), others = expected.split('\n');
+    for (qsizetype i = 0; i < std::min(lines.size(), others.size()); ++i) QCOMPARE(lines[i], others[i]);
+    QVERIFY(bytes == expected);
 }
 
 QTEST_MAIN(TestAuditWindow)
