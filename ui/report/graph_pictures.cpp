@@ -18,6 +18,32 @@ constexpr qsizetype kMaxPicture = qsizetype{8} << 20;
 /// Boxes that an open module may bring: layout of more takes longer than all the rest of a report.
 constexpr std::size_t kMaxBoxes = 3000;
 
+/// Units of a picture that a page is wide if the smallest text on it (9 units) is printed in 5 points, and that it is
+/// long.
+constexpr double kLegibleWidth = 900, kLegibleHeight = 1080;
+/// Boxes of a picture that is laid out in several ways.
+constexpr std::size_t kMaxTried = 400;
+
+/// A picture that is longer than a page, in columns of one page, or of as few pages as needed for columns that are
+/// together no wider than a page; as it is if none are.
+base::Result<std::shared_ptr<const layout::SceneLayout>> forPages(const layout::Outline& outline,
+                                                                  layout::ViewState view,
+                                                                  const layout::SceneOptions& options,
+                                                                  const base::WorkContext& work) {
+    view.wrapping = layout::Wrapping::Off;
+    SONDE_ASSIGN(layout::FirstView plain, canvas::layOutPicture(outline, view, options, work));
+    const layout::Size size = plain.scene->bounds.size();
+    if (size.height <= 1.2 * kLegibleHeight || size.width > 0.5 * kLegibleWidth ||
+        plain.scene->items.size() > kMaxTried)
+        return plain.scene;
+    for (view.columnHeight = kLegibleHeight; view.columnHeight < size.height; view.columnHeight += kLegibleHeight) {
+        SONDE_ASSIGN(layout::FirstView wrapped, canvas::layOutPicture(outline, view, options, work));
+        const layout::Size found = wrapped.scene->bounds.size();
+        if (found.width <= kLegibleWidth && found.height < size.height) return wrapped.scene;
+    }
+    return plain.scene;
+}
+
 /// Operations that are drawn one by one: those of open groups.
 std::size_t boxCount(const layout::Outline& outline, const layout::ViewState& view) {
     std::size_t count = 0;
@@ -71,7 +97,6 @@ base::Result<std::string> GraphPictures::svg(const std::string& qualname, const 
     const layout::Outline& outline = m_drawing->outline;
     layout::ViewState view;
     view.foldFrom = kFoldPictureFrom;
-    view.wrapping = layout::Wrapping::Automatic;
     layout::openToDepth(outline, view, qualname.empty() ? 1 : 0);
     bool isFound = qualname.empty();
     for (const graph::Scope& scope : outline.graph().scopes()) {
@@ -93,8 +118,7 @@ base::Result<std::string> GraphPictures::svg(const std::string& qualname, const 
     const auto measure = std::make_shared<const canvas::TextMeasure>(style.textScale);
     layout::SceneOptions sceneOptions;
     sceneOptions.metrics = canvas::itemMetrics(m_drawing->document->graph, style, measure, {}, {});
-    SONDE_ASSIGN(layout::FirstView picture, canvas::layOutPicture(outline, view, sceneOptions, work));
-    std::shared_ptr<const layout::SceneLayout> scene = std::move(picture.scene);
+    SONDE_ASSIGN(std::shared_ptr<const layout::SceneLayout> scene, forPages(outline, view, sceneOptions, work));
     const auto box = qualname.empty() ? std::nullopt : boxOf(*scene, outline.graph(), qualname);
     const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)),
                                        m_drawing->document->graph, measure, style);

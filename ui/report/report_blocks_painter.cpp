@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <utility>
 
 #include "core/base/visible_text.h"
@@ -20,7 +21,11 @@ namespace {
 /// Points per unit of a picture that is not shrunk.
 constexpr double kPictureScale = 0.62 * kPoint;
 /// A picture that is taller than a page goes on over so many; one that is taller still is shrunk.
-constexpr int kMaxPicturePages = 6;
+constexpr int kMaxPicturePages = 10;
+/// No picture is shrunk more while it needs no more pages: its smallest text (9 units) has 5 points.
+constexpr double kMinPictureScale = 5.0 / 9 * kPoint;
+/// Of a picture that is wider than a page: what either of two parts shows, in points.
+constexpr double kPictureOverlap = 12;
 /// Equal findings of which each is listed.
 constexpr std::size_t kMaxEach = 12;
 
@@ -31,9 +36,8 @@ ColorRole severityRole(const session::ReportFinding& finding) {
                                            : ColorRole::Info;
 }
 
-/// The parts of a picture that pages show, one below the other.
-void addStrips(PageFlow& flow, const std::shared_ptr<const SvgPicture>& picture, double scale) {
-    const QRectF box = picture->viewBox();
+/// The parts of a piece of a picture that pages show, one below the other.
+void addStrips(PageFlow& flow, const std::shared_ptr<const SvgPicture>& picture, const QRectF& box, double scale) {
     const double x = flow.left() + (flow.width() - scale * box.width()) / 2;
     for (double done = 0; done < box.height() - 0.5;) {
         const double tall = std::min(box.height() - done, flow.room() / scale);
@@ -153,14 +157,30 @@ void BlocksPainter::operator()(const session::ReportPicture& block) {
     const auto picture = std::make_shared<const SvgPicture>(std::move(*read));
     const QSizeF natural = picture->viewBox().size();
     const double heading = 50 * kPoint, tallest = m_flow.area().height() - heading;
-    double scale = std::min(kPictureScale, m_flow.width() / natural.width());
-    // A little too tall is shrunk onto one page, much too tall goes on over several.
-    if (const double onOne = tallest / natural.height(); onOne < scale && onOne > 0.6 * scale) scale = onOne;
-    scale = std::min(scale, kMaxPicturePages * tallest / natural.height());
+    double scale = std::min(kPictureScale, std::max(kMinPictureScale, m_flow.width() / natural.width()));
+    // A little too tall is shrunk onto one page, much too tall goes on over several, as does what is too wide.
+    if (const double onOne = tallest / natural.height(); onOne < scale && onOne > kMinPictureScale) scale = onOne;
+    const auto pages = [&] {
+        return std::ceil(scale * natural.width() / m_flow.width()) * std::ceil(scale * natural.height() / tallest);
+    };
+    while (pages() > kMaxPicturePages) scale *= 0.9;
     const double height = scale * natural.height();
     begin(height <= tallest ? height + heading : 0.5 * tallest);
     this->heading(pageText(block.title), PageFont::Subheading);
-    addStrips(m_flow, picture, scale);
+    const QRectF box = picture->viewBox();
+    if (scale * box.width() <= m_flow.width() + 1) {
+        addStrips(m_flow, picture, box, scale);
+    } else {
+        const double overlap = kPictureOverlap * kPoint / scale, step = m_flow.width() / scale - overlap;
+        const int count = static_cast<int>(std::ceil((box.width() - overlap) / step));
+        for (int i = 0; i < count; ++i) {
+            if (i > 0) begin(height + 2 * heading);
+            note(fmt::format("Part {} of {}, from left to right.", i + 1, count));
+            const double left = box.left() + i * step;
+            addStrips(m_flow, picture, {left, box.top(), std::min(step + overlap, box.right() - left), box.height()},
+                      scale);
+        }
+    }
     m_flow.skip(8 * kPoint);
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
+#include <string_view>
 
 #include "core/base/visible_text.h"
 #include "core/session/report/report.h"
@@ -43,10 +45,26 @@ svg.chart { display: block; max-width: 100%; height: auto; } .chart text { font:
   table { font-size: 8pt; } th, td { padding: 2px 4px; } thead { display: table-header-group; } caption { break-after: avoid; }
   tr, .finding, figure { break-inside: avoid; } .finding:has(li) { break-inside: auto; } .wide { overflow: visible; }
   td.number, th.number { white-space: normal; } .graph { overflow: visible; max-height: none; border: none; }
-  .graph svg { max-height: 230mm; } nav a { text-decoration: none; }
+  .graph svg { max-height: 230mm; } figure.tall { break-inside: auto; } .tall .graph svg { max-height: none; } nav a { text-decoration: none; }
   details::details-content { content-visibility: visible; block-size: auto; } summary { display: none; }
 }
 )";
+
+/// An attribute of the <svg> element; 0 without.
+double numberOf(std::string_view svg, std::string_view name) {
+    svg = svg.substr(0, svg.find('>'));
+    const std::size_t at = svg.find(name);
+    double number = 0;
+    if (at != std::string_view::npos) std::from_chars(svg.data() + at + name.size(), svg.data() + svg.size(), number);
+    return number;
+}
+
+/// It is longer than a printed page if it is as wide as one: it goes on over several.
+bool isTall(std::string_view svg) {
+    constexpr double kPage = 230.0 / 182;  // millimetres, as in the style
+    const double width = numberOf(svg, " width=\""), height = numberOf(svg, " height=\"");
+    return width > 0 && height > kPage * std::max(width, 500.0);
+}
 
 /// Equal findings that are listed without asking.
 constexpr std::size_t kListedEach = 5;
@@ -136,8 +154,9 @@ struct BlockWriter {
         const std::size_t begin = picture.svg.find("<svg"), end = picture.svg.rfind("</svg>");
         if (begin == std::string::npos || end == std::string::npos || end < begin) return;
         html += fmt::format(
-            "<figure><figcaption>{}</figcaption>\n<div class=\"graph\" role=\"img\" aria-label=\"{}\" tabindex=\"0\">{}</svg></div></figure>\n",
-            escaped(picture.title), escaped(picture.title), picture.svg.substr(begin, end - begin));
+            "<figure{}><figcaption>{}</figcaption>\n<div class=\"graph\" role=\"img\" aria-label=\"{}\" tabindex=\"0\">{}</svg></div></figure>\n",
+            isTall(std::string_view(picture.svg).substr(begin)) ? " class=\"tall\"" : "", escaped(picture.title),
+            escaped(picture.title), picture.svg.substr(begin, end - begin));
     }
 
     void operator()(const ReportFindings& block) const {

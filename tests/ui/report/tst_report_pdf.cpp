@@ -91,7 +91,16 @@ void TestReportPdf::tallPicturesGoOverPages() {
     QCOMPARE(pagesOf(500), 1);
     QVERIFY(pagesOf(4000) > 2);
     // However tall, not a book of it.
-    QVERIFY(pagesOf(100'000) <= 7);
+    QVERIFY(pagesOf(100'000) <= 11);
+    // What is wider than a page is not shrunk until nobody can read it: two parts of it.
+    const auto widthOf = [](int width) {
+        PageFlow flow(QRectF(0, 0, 5000, 7000));
+        BlocksPainter{flow}(session::ReportPicture{
+            "P", "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(width) + " 800\"/>"});
+        return flow.page();
+    };
+    QCOMPARE(widthOf(400), 1);
+    QCOMPARE(widthOf(1200), 2);
 }
 
 void TestReportPdf::allOfItIsThere() {
