@@ -35,6 +35,7 @@ class TestSummaryPanel : public test::WindowFixture {
     void copiesAreThoseOfTheCommand();
     void aRunGivesNumbersForOpenSizes();
     void nodesAreColouredByItsMeasures();
+    void narrowPanelsHaveOneColumn();
 
   private:
     QDockWidget* dock() { return m_window->docks().dock(QStringLiteral("summary")); }
@@ -160,6 +161,26 @@ void TestSummaryPanel::nodesAreColouredByItsMeasures() {
         const canvas::Coloring coloring(measures, QLatin1String(id), theme::Scheme::Light);
         QVERIFY2(coloring.isKnown() && coloring.isNumeric(), id);
     }
+}
+
+/// In a small window titles and texts share lines, which end where the panel does, and a tool tip has all of each.
+void TestSummaryPanel::narrowPanelsHaveOneColumn() {
+    open(file("resnet18_slim.onnx"));
+    QVERIFY(!panel().view()->isColumnHidden(models::SummaryModel::Title));
+    const auto lines = [this] {
+        QTableView& view = *panel().view();
+        return view.viewport()->height() / std::max(1, view.rowHeight(0));
+    };
+    QVERIFY2(lines() >= 8, qPrintable(QString::number(lines())));
+    closeWindow();
+    openWindow({800, 600});
+    open(file("resnet18_slim.onnx"));
+    QTableView& view = *panel().view();
+    QVERIFY(view.isColumnHidden(models::SummaryModel::Title));
+    QVERIFY(view.columnWidth(models::SummaryModel::Text) <= view.viewport()->width());
+    QVERIFY2(lines() >= 4, qPrintable(QString::number(lines())));
+    const QModelIndex hash = panel().model().index(row("SHA-256"), models::SummaryModel::Text);
+    QVERIFY(hash.data(Qt::ToolTipRole).toString().contains(text(hash.row())));
 }
 
 QTEST_MAIN(TestSummaryPanel)

@@ -177,7 +177,7 @@ PanelInfo moduleTreePanel() {
                        return new ModuleTreePanel(context.model(), context.navigation(), context.canvases(),
                                                   context.debugger(), context.breakpoints());
                    }};
-    info.size = {300, 420};
+    info.size = {300, 360};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ModuleTreePanel&>(panel).join(host); };
     return info;
 }

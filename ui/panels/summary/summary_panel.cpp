@@ -10,7 +10,9 @@
 
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
+#include "ui/panels/row_delegate.h"
 #include "ui/panels/table_view.h"
+#include "ui/theme/elided_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/labels.h"
@@ -20,6 +22,30 @@ namespace sonde::panels {
 using context::InspectorContext;
 using models::SummaryModel;
 
+namespace {
+
+/// Characters of a text that make a column of its own worth it.
+constexpr int kMinTextColumn = 22;
+
+/// Where there is no room for two columns the title is before the text: "opset: ai.onnx 16".
+class SummaryDelegate : public RowDelegate {
+  public:
+    using RowDelegate::RowDelegate;
+
+  protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        RowDelegate::initStyleOption(option, index);
+        const auto* const view = qobject_cast<const QTableView*>(parent());
+        if (index.column() != SummaryModel::Text || !view->isColumnHidden(SummaryModel::Title)) return;
+        const QString title = index.siblingAtColumn(SummaryModel::Title).data().toString();
+        if (title.isEmpty()) return;
+        option->text = theme::elidedText(title + QStringLiteral(": ") + index.data().toString(), Qt::ElideRight,
+                                         option->rect.width() - theme::kSmall, QFontMetrics(option->font));
+    }
+};
+
+}  // namespace
+
 SummaryPanel::SummaryPanel(context::OpenModel& opened, context::Navigation& navigation, context::Summary& summary,
                            QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_summary(summary), m_model(summary),
@@ -27,7 +53,11 @@ SummaryPanel::SummaryPanel(context::OpenModel& opened, context::Navigation& navi
       m_view(makeTableView(tr("Summary"), m_stack)), m_state(new widgets::ElidedLabel({}, this)) {
     m_view->setModel(&m_model);
     m_view->setObjectName(QStringLiteral("summaryTable"));
+    m_view->setItemDelegate(new SummaryDelegate(m_view));
     m_view->setSortingEnabled(false);  // in the order of the command
+    // More lines matter more here than room between them.
+    m_view->verticalHeader()->setMinimumSectionSize(1);
+    m_view->verticalHeader()->setDefaultSectionSize(m_view->fontMetrics().height() + theme::kTight / 2);
     m_view->horizontalHeader()->hide();
     m_view->horizontalHeader()->setStretchLastSection(true);
     m_view->setTextElideMode(Qt::ElideRight);
@@ -36,8 +66,8 @@ SummaryPanel::SummaryPanel(context::OpenModel& opened, context::Navigation& navi
     m_state->setContentsMargins(theme::kSmall, 0, theme::kSmall, 0);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_view);
-    // In a small window two lines and the bar beside them are enough to read the others.
-    m_stack->setMinimumHeight(2 * m_view->verticalHeader()->defaultSectionSize());
+    // In a small window a few lines and the bar beside them are enough to read the others.
+    m_stack->setMinimumHeight(3 * m_view->verticalHeader()->defaultSectionSize());
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -72,7 +102,19 @@ void SummaryPanel::refresh() {
     }
     m_state->setText(tr("Reading the files for their SHA-256\u2026"));
     m_state->setVisible(has && m_summary.isHashing());
+    arrangeColumns();
+}
+
+void SummaryPanel::arrangeColumns() {
+    m_view->setColumnHidden(SummaryModel::Title, false);
     m_view->resizeColumnToContents(SummaryModel::Title);
+    const int text = m_view->viewport()->width() - m_view->columnWidth(SummaryModel::Title);
+    m_view->setColumnHidden(SummaryModel::Title, text < kMinTextColumn * m_view->fontMetrics().averageCharWidth());
+}
+
+void SummaryPanel::resizeEvent(QResizeEvent* event) {
+    Panel::resizeEvent(event);
+    arrangeColumns();
 }
 
 void SummaryPanel::choose(const QModelIndex& row) {
@@ -100,7 +142,7 @@ PanelInfo summaryPanel() {
                    [](InspectorContext& context) -> Panel* {
                        return new SummaryPanel(context.model(), context.navigation(), context.summary());
                    }};
-    info.size = {0, 220};
+    info.size = {0, 330};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<SummaryPanel&>(panel).join(host); };
     return info;
 }

@@ -29,8 +29,13 @@ class SummaryPanel : public Panel {
     QTableView* view() const { return m_view; }
     const models::SummaryModel& model() const { return m_model; }
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void refresh();
+    /// One column in a narrow panel: titles and texts share lines.
+    void arrangeColumns();
     void choose(const QModelIndex& row);
 
     context::OpenModel& m_opened;
