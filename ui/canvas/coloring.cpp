@@ -25,7 +25,7 @@ QString whyUnknown(int column) {
     const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
     if (info.source == Source::Comparison) return QStringLiteral("not compared");
     if (info.source == Source::Weights) return QStringLiteral("no parameters");
-    if (info.source == Source::Precision) return QStringLiteral("not measured");
+    if (info.source == Source::Precision || info.source == Source::Profile) return QStringLiteral("not measured");
     if (column == models::BadColumn || column == models::ZerosColumn) return QStringLiteral("no statistics");
     if (info.source == Source::Values) return QStringLiteral("no statistics, or no finite element");
     if (column == models::TimeColumn) return QStringLiteral("not run");
@@ -155,6 +155,7 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
                  : info.source == Source::Comparison ? measures.comparisonNote()
                  : info.source == Source::Weights    ? QStringLiteral("no weights were read")
                  : info.source == Source::Precision  ? QStringLiteral("use Run \u203a Precision by Node first")
+                 : info.source == Source::Profile    ? QStringLiteral("use Run \u203a Profile This Run first")
                                                      : measures.graphNote(column);
     }
     constexpr int kRamp = 16;

@@ -14,6 +14,7 @@
 #include "ui/canvas/paging.h"
 #include "ui/context/background.h"
 #include "ui/context/precision.h"
+#include "ui/context/profile.h"
 #include "ui/context/weights.h"
 #include "ui/theme/theme.h"
 
@@ -113,6 +114,7 @@ void GraphCanvas::connectContext() {
     connect(&m_context.comparison(), &context::Comparison::changed, this, &GraphCanvas::valuesChanged);
     connect(&context::weightsOf(m_context), &context::Weights::layersChanged, this, &GraphCanvas::valuesChanged);
     connect(&m_context.precision(), &context::Precision::changed, this, &GraphCanvas::valuesChanged);
+    connect(&context::profileOf(m_context), &context::Profile::changed, this, &GraphCanvas::valuesChanged);
 }
 
 void GraphCanvas::connectNavigation() {

@@ -7,6 +7,7 @@
 #include "ui/context/lessons.h"
 #include "ui/context/outputs.h"
 #include "ui/context/precision.h"
+#include "ui/context/profile.h"
 #include "ui/context/second_model.h"
 #include "ui/context/stored.h"
 #include "ui/context/sweeps.h"
@@ -144,6 +145,7 @@ InspectorContext::InspectorContext(QObject* parent)
       m_sweeps(std::make_unique<Sweeps>(m_session, m_messages)) {
     qRegisterMetaType<Selection>();
     new Weights(m_model, m_messages, this);
+    new Profile(m_model, this);
     new Outputs(m_session, m_model, m_runs, m_sessionFiles, m_messages, this);
     new Lessons({m_model, m_navigation, m_points, m_runs, m_edits, m_canvases}, this);
     wireMemory();

@@ -15,6 +15,7 @@
 #include "ui/context/engine.h"
 #include "ui/context/model_counts.h"
 #include "ui/context/precision.h"
+#include "ui/context/profile.h"
 #include "ui/context/value_measures.h"
 #include "ui/context/weight_measures.h"
 #include "ui/models/node_stats.h"
@@ -70,6 +71,16 @@ const std::vector<NodeColumn>& nodeColumns() {
          NodeColumn::Source::Comparison},
         {QStringLiteral("precision"), QStringLiteral("Lower Precision"), true, false, true, 110,
          NodeColumn::Source::Precision, false, true},
+        {QStringLiteral("profile_time"), QStringLiteral("Profiled Time"), true, true, true, 100,
+         NodeColumn::Source::Profile},
+        {QStringLiteral("profile_memory"), QStringLiteral("Profiled Memory"), true, true, true, 100,
+         NodeColumn::Source::Profile},
+        {QStringLiteral("profile_intensity"), QStringLiteral("Profiled Intensity"), true, false, true, 100,
+         NodeColumn::Source::Profile, false, true},
+        {QStringLiteral("flop_rate"), QStringLiteral("FLOP Rate"), true, false, true, 100, NodeColumn::Source::Profile,
+         false, true},
+        {QStringLiteral("byte_rate"), QStringLiteral("Byte Rate"), true, false, true, 100, NodeColumn::Source::Profile,
+         false, true},
         {QStringLiteral("attributes"), QStringLiteral("Attributes"), false, false, false, 240},
         {QStringLiteral("source"), QStringLiteral("Source"), false, false, false, 160},
         {QStringLiteral("note"), QStringLiteral("Note"), false, false, false, 200},
@@ -117,6 +128,20 @@ std::optional<double> ofSummary(int column, const graph::Node& node, const sessi
     return number ? std::optional(static_cast<double>(*number)) : std::nullopt;
 }
 
+/// What was measured of one operation, by its first result. What its kernel did for others is its own; theirs is none.
+std::optional<double> ofProfile(int column, const graph::Node& node, const analysis::RunProfile& profile) {
+    if (node.outputIndex > 0) return std::nullopt;
+    const analysis::ProfiledExpr* const entry = profile.of(node.producer);
+    if (!entry || entry->doneWith.valid()) return std::nullopt;
+    switch (column) {
+        case ProfiledTimeColumn: return static_cast<double>(entry->selfNs) / 1e6;
+        case ProfiledMemoryColumn: return static_cast<double>(entry->memory.valueBytes);
+        case ProfiledIntensityColumn: return entry->isOwner ? std::nullopt : entry->cost.intensity();
+        case FlopRateColumn: return entry->isOwner ? std::nullopt : entry->cost.flopRate(entry->costNs());
+        default: return entry->isOwner ? std::nullopt : entry->cost.byteRate(entry->costNs());
+    }
+}
+
 /// The result of a called module is that of an operation inside of it, and what comes in was made outside.
 bool isCountedElsewhere(const graph::InternalGraph& graph, const graph::Node& node) {
     const Expr& producer = graph.expr(node.producer);
@@ -148,6 +173,7 @@ int nodeColumnIndex(const QString& word) {
 QString nodeColumnText(int column, double number) {
     switch (column) {
         case TimeColumn:
+        case ProfiledTimeColumn:
         case EngineTimeColumn: return QStringLiteral("%1 ms").arg(number, 0, 'f', 3);
         case MeanColumn:
         case DeviationColumn:
@@ -159,12 +185,16 @@ QString nodeColumnText(int column, double number) {
         case DifferenceColumn:
         case RelativeColumn:
         case PrecisionColumn: return QString::number(number, 'g', 3);
+        case ProfiledIntensityColumn:
         case IntensityColumn: return QString::number(number, 'g', 4);
+        case FlopRateColumn: return QStringLiteral("%1 GFLOP/s").arg(number / 1e9, 0, 'g', 4);
+        case ByteRateColumn: return QStringLiteral("%1 GB/s").arg(number / 1e9, 0, 'g', 4);
         case FieldColumn:
             if (std::isinf(number)) return QStringLiteral("all");
             return context::countText(static_cast<qint64>(number));
         case TrafficColumn:
         case ActivationColumn:
+        case ProfiledMemoryColumn:
         case BytesColumn: return QLocale::c().formattedDataSize(static_cast<qint64>(number), 1);
         default: return context::countText(static_cast<qint64>(number));
     }
@@ -265,6 +295,14 @@ std::optional<double> NodeMeasures::number(int column, NodeId id) const {
             if (!m_engine || node.outputIndex > 0 || m_engine->elapsedNs(id) == 0) return std::nullopt;
             return static_cast<double>(m_engine->elapsedNs(id)) / 1e6;
         case PrecisionColumn: return m_precision ? m_precision->relativeError(id) : std::nullopt;
+        case ProfiledTimeColumn:
+        case ProfiledMemoryColumn:
+        case ProfiledIntensityColumn:
+        case FlopRateColumn:
+        case ByteRateColumn: {
+            const auto profile = context::profileOf(m_opened.document());
+            return profile ? ofProfile(column, node, *profile) : std::nullopt;
+        }
         case ElementsColumn:
             if (isCountedElsewhere(graph(), node)) return std::nullopt;
             return known(analysis::elementCount(node, m_runs.value(id)));

@@ -27,8 +27,8 @@ struct NodeColumn {
     bool colours = false;  ///< offered as a colouring
     int width = 100;       ///< of the table's column at first, in pixels
     /// Where the numbers come from: a run of its own (ValueMeasures), a comparison, the weights that were read
-    /// (Weights), or the measuring of a lower precision. Nothing is known before.
-    enum class Source { Graph, Values, Comparison, Weights, Precision } source = Source::Graph;
+    /// (Weights), the measuring of a lower precision, or a profile. Nothing is known before.
+    enum class Source { Graph, Values, Comparison, Weights, Precision, Profile } source = Source::Graph;
     bool isSigned = false;     ///< less than 0 means as much as more: colours go both ways from 0
     bool logarithmic = false;  ///< numbers are apart by orders of magnitude
 };
@@ -40,7 +40,8 @@ enum NodeColumnIndex {
     MeanColumn, DeviationColumn, MinimumColumn, MaximumColumn, BadColumn, ZerosColumn, DifferenceColumn, RelativeColumn,
     WeightZerosColumn, WeightOutliersColumn, WeightDeviationColumn,
     FlopsColumn, TrafficColumn, IntensityColumn, ActivationColumn, FieldColumn, DepthColumn, EngineTimeColumn,
-    PrecisionColumn, AttributesColumn, SourceColumn, NoteColumn, NodeColumnCount
+    PrecisionColumn, ProfiledTimeColumn, ProfiledMemoryColumn, ProfiledIntensityColumn, FlopRateColumn, ByteRateColumn,
+    AttributesColumn, SourceColumn, NoteColumn, NodeColumnCount
 };
 // clang-format on
 

@@ -94,6 +94,10 @@ QString NodeTableModel::text(int column, NodeId node) const {
     return column == NoteColumn ? oneLine(m_notes.of(node)) : m_measures.text(column, node);
 }
 
+void NodeTableModel::refreshProfile() {
+    if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, ProfiledTimeColumn), index(rowCount() - 1, ByteRateColumn));
+}
+
 void NodeTableModel::followStaleness() {
     const bool isStale = !m_runs.staleReason().isEmpty();
     if (isStale == std::exchange(m_isStale, isStale) || m_nodes.empty()) return;

@@ -32,6 +32,8 @@ class NodeTableModel : public QAbstractTableModel {
     graph::NodeId node(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const;
     const NodeMeasures& measures() const { return m_measures; }
+    /// The numbers of a profile have changed.
+    void refreshProfile();
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

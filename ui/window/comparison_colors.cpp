@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ui/context/precision.h"
+#include "ui/context/profile.h"
 #include "ui/context/weights.h"
 #include "ui/models/node_columns.h"
 
@@ -22,6 +23,7 @@ bool isFrom(const QString& id, Source source) {
 ComparisonColors::ComparisonColors(context::InspectorContext& context) : m_context(context) {
     connect(&context.comparison(), &context::Comparison::changed, this, &ComparisonColors::follow);
     connect(&context.precision(), &context::Precision::changed, this, &ComparisonColors::follow);
+    connect(&context::profileOf(context), &context::Profile::changed, this, &ComparisonColors::follow);
     connect(&context.model(), &context::OpenModel::documentOpened, this, &ComparisonColors::follow);
     connect(&context.runs(), &context::Runs::runFinished, this, &ComparisonColors::measureIfNeeded);
     connect(&context.model(), &context::OpenModel::documentOpened, this, &ComparisonColors::measureIfNeeded);
@@ -31,7 +33,9 @@ ComparisonColors::ComparisonColors(context::InspectorContext& context) : m_conte
 
 QString ComparisonColors::lastingColumn() const {
     const QString column = m_context.settings().colorBy();
-    return isFrom(column, Source::Comparison) || isFrom(column, Source::Precision) ? m_before : column;
+    const bool isOfProcess =
+        isFrom(column, Source::Comparison) || isFrom(column, Source::Precision) || isFrom(column, Source::Profile);
+    return isOfProcess ? m_before : column;
 }
 
 void ComparisonColors::follow() {
@@ -39,13 +43,14 @@ void ComparisonColors::follow() {
               &ComparisonColors::differenceWanted);
     followOne(Source::Precision, m_context.precision().report() != nullptr, m_showsPrecision,
               &ComparisonColors::precisionWanted);
+    followOne(Source::Profile, context::profileOf(m_context).report() != nullptr, m_showsProfile, nullptr);
 }
 
 void ComparisonColors::followOne(Source source, bool isKnown, bool& wasKnown, void (ComparisonColors::*wanted)()) {
     const QString column = m_context.settings().colorBy();
     const bool isColored = isFrom(column, source);
     if (isKnown == std::exchange(wasKnown, isKnown)) return;
-    if (isKnown && !isColored) {
+    if (isKnown && !isColored && wanted) {
         m_before = lastingColumn();
         Q_EMIT(this->*wanted)();
     }

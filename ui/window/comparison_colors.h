@@ -17,7 +17,8 @@ class ComparisonColors : public QObject {
     /// The context must outlive it.
     explicit ComparisonColors(context::InspectorContext& context);
 
-    /// The column of the settings: differences colour as long as there is a comparison, which ends with the process.
+    /// The column of the settings: differences colour as long as there is a comparison, which ends with the process, as
+    /// do profiles.
     QString lastingColumn() const;
 
   Q_SIGNALS:
@@ -33,7 +34,7 @@ class ComparisonColors : public QObject {
     context::InspectorContext& m_context;
     void followOne(models::NodeColumn::Source source, bool isKnown, bool& wasKnown, void (ComparisonColors::*wanted)());
 
-    bool m_showsComparison = false, m_showsPrecision = false;
+    bool m_showsComparison = false, m_showsPrecision = false, m_showsProfile = false;
     QString m_before;  ///< what gave the colours before a comparison did
 };
 

@@ -7,6 +7,8 @@
 #include <QTableView>
 
 #include "tests/support/window_fixture.h"
+#include "ui/canvas/coloring.h"
+#include "ui/models/node_columns.h"
 #include "ui/models/roles.h"
 #include "ui/panels/profile/profile_panel.h"
 
@@ -109,6 +111,55 @@ class TestProfilePanel : public test::WindowFixture {
         QTRY_VERIFY(!panel()->nodes()->isColumnHidden(ProfileTableModel::Other));
         const QModelIndex cell = panel()->nodes()->model()->index(0, ProfileTableModel::Other);
         QCOMPARE(cell.data(models::SortRole).toDouble(), 0.0);
+    }
+
+    /// The canvas has the colours of what was measured, and what it had before when the model goes.
+    void nodesAreColouredByTheProfile() {
+        open(QStringLiteral("zoo:blocks_net"));
+        const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                            context().comparison());
+        const auto press = [this](const char* id) {
+            activate();
+            const auto keys = m_window->actions().shortcuts(QLatin1String(id)).front();
+            QTest::keyClick(canvas(), keys[0].key(), keys[0].keyboardModifiers());
+            settle();
+        };
+        press("view.color_profile_time");
+        QCOMPARE(context().settings().colorBy(), QStringLiteral("profile_time"));
+        const canvas::Coloring without(measures, QStringLiteral("profile_time"), theme::Scheme::Light);
+        QVERIFY(!without.isKnown());
+        QVERIFY2(without.noteText().contains(QStringLiteral("Profile This Run")), qPrintable(without.noteText()));
+        profile();
+        const analysis::RunProfile& found = *panel()->profile();
+        const std::pair<const char*, models::NodeColumnIndex> columns[] = {
+            {"profile_time", models::ProfiledTimeColumn},
+            {"profile_memory", models::ProfiledMemoryColumn},
+            {"profile_intensity", models::ProfiledIntensityColumn},
+            {"flop_rate", models::FlopRateColumn},
+            {"byte_rate", models::ByteRateColumn}};
+        for (const auto& [id, column] : columns) {
+            press((std::string("view.color_") + id).c_str());
+            QCOMPARE(context().settings().colorBy(), QLatin1String(id));
+            const canvas::Coloring coloring(measures, QLatin1String(id), theme::Scheme::Light);
+            QVERIFY2(coloring.isKnown() && coloring.isNumeric(), id);
+            int known = 0;
+            for (const analysis::ProfiledExpr& entry : found.exprs) {
+                const graph::Expr& expr = found.graph->expr(entry.expr);
+                if (expr.outputs.empty() || entry.doneWith.valid() || entry.isOwner) continue;
+                const auto number = measures.number(column, expr.outputs.front());
+                std::optional<double> expected;
+                if (column == models::ProfiledTimeColumn) expected = double(entry.selfNs) / 1e6;
+                if (column == models::ProfiledMemoryColumn) expected = double(entry.memory.valueBytes);
+                if (column == models::ProfiledIntensityColumn) expected = entry.cost.intensity();
+                if (column == models::FlopRateColumn) expected = entry.cost.flopRate(entry.selfNs);
+                if (column == models::ByteRateColumn) expected = entry.cost.byteRate(entry.selfNs);
+                QCOMPARE(number.has_value(), expected.has_value());
+                if (number) QCOMPARE(*number, *expected), ++known;
+            }
+            QVERIFY2(known > 3, id);
+        }
+        open(QStringLiteral("zoo:seed"));
+        QCOMPARE(context().settings().colorBy(), QStringLiteral("category"));
     }
 
   private:

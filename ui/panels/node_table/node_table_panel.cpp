@@ -31,7 +31,7 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
                                context::Inputs& inputs, context::Messages& messages, context::ValueMeasures& statistics,
                                context::Comparison& comparison, context::Notes& notes,
                                context::Breakpoints& breakpoints, context::Precision& precision,
-                               context::Engine& engine, QWidget* parent)
+                               context::Engine& engine, context::Profile& profile, QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
       m_statistics(statistics),
       m_model(opened, runs, inputs, statistics, comparison, notes, breakpoints, &precision, &engine),
@@ -57,12 +57,16 @@ NodeTablePanel::NodeTablePanel(context::OpenModel& opened, context::Navigation& 
     QHeaderView* const header = m_view->horizontalHeader();
     header->moveSection(header->visualIndex(models::EngineTimeColumn), header->visualIndex(models::TimeColumn) + 1);
     // What only another run tells is there once it was made.
-    const auto showRuns = [this, &engine, &precision] {
+    const auto showRuns = [this, &engine, &precision, &profile] {
         m_view->setColumnHidden(models::EngineTimeColumn, !engine.isCompared());
         m_view->setColumnHidden(models::PrecisionColumn, !precision.report());
+        for (int column = models::ProfiledTimeColumn; column <= models::ByteRateColumn; ++column)
+            m_view->setColumnHidden(column, !profile.report());
     };
     connect(&comparison, &context::Comparison::changed, this, showRuns);
     connect(&precision, &context::Precision::changed, this, showRuns);
+    connect(&profile, &context::Profile::changed, this, showRuns);
+    connect(&profile, &context::Profile::changed, &m_model, &models::NodeTableModel::refreshProfile);
     showRuns();
     widgets::SearchField* filter = makeTableFilter(tr("Filter nodes"), this);
     filter->setToolTip(tr("Rows that hold each word; note:word looks in the column Note alone, note: finds all notes"));
@@ -188,7 +192,7 @@ PanelInfo nodeTablePanel() {
                        return new NodeTablePanel(context.model(), context.navigation(), context.runs(),
                                                  context.inputs(), context.messages(), context.valueMeasures(),
                                                  context.comparison(), context.notes(), context.breakpoints(),
-                                                 context.precision(), context.engine());
+                                                 context.precision(), context.engine(), context::profileOf(context));
                    }};
     info.coming = PanelComing::OnDemand;
     info.join = [](QWidget& panel, const PanelHost& host) {

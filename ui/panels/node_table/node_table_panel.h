@@ -7,6 +7,7 @@
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
+#include "ui/context/profile.h"
 #include "ui/context/runs.h"
 #include "ui/context/value_measures.h"
 #include "ui/models/node_table_model.h"
@@ -29,7 +30,8 @@ class NodeTablePanel : public Panel {
     NodeTablePanel(context::OpenModel& opened, context::Navigation& navigation, context::Runs& runs,
                    context::Inputs& inputs, context::Messages& messages, context::ValueMeasures& statistics,
                    context::Comparison& comparison, context::Notes& notes, context::Breakpoints& breakpoints,
-                   context::Precision& precision, context::Engine& engine, QWidget* parent = nullptr);
+                   context::Precision& precision, context::Engine& engine, context::Profile& profile,
+                   QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     /// Writes the rows that are shown, in their order, with all columns.
     base::Result<void> writeCsv(const QString& path) const;

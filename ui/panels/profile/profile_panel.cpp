@@ -52,9 +52,9 @@ base::Error noProfile() {
 }  // namespace
 
 ProfilePanel::ProfilePanel(const session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
-                           context::Runs& runs, context::Messages& messages, QWidget* parent)
+                           context::Runs& runs, context::Messages& messages, context::Profile& shared, QWidget* parent)
     : Panel(parent), m_session(session), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
-      m_nodeModel(ProfileTableModel::Rows::Nodes), m_moduleModel(ProfileTableModel::Rows::Modules),
+      m_shared(shared), m_nodeModel(ProfileTableModel::Rows::Nodes), m_moduleModel(ProfileTableModel::Rows::Modules),
       m_progress(new widgets::ProgressStrip(this)), m_summary(new widgets::ElidedLabel({}, this)),
       m_tabs(new QTabWidget(this)), m_nodes(makeTableView(tr("Profile by node"), this)),
       m_modules(makeTableView(tr("Profile by module"), this)),
@@ -193,6 +193,7 @@ void ProfilePanel::begin() {
 void ProfilePanel::take(std::shared_ptr<const analysis::RunProfile> profile) {
     m_profile = std::move(profile);
     m_compared = nullptr;
+    m_shared.set(m_session.document(), m_profile);
     refresh();
 }
 
@@ -334,7 +335,7 @@ PanelInfo profilePanel() {
                    QStringLiteral("Alt+Shift+O"),
                    [](InspectorContext& context) -> Panel* {
                        return new ProfilePanel(context.session(), context.model(), context.navigation(), context.runs(),
-                                               context.messages());
+                                               context.messages(), context::profileOf(context));
                    }};
     info.coming = PanelComing::ToFront;
     info.size = {0, 230};

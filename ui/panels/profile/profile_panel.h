@@ -6,6 +6,7 @@
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
+#include "ui/context/profile.h"
 #include "ui/context/runs.h"
 #include "ui/models/node_table_model.h"
 #include "ui/panels/panel.h"
@@ -30,7 +31,7 @@ class ProfilePanel : public Panel {
     Q_OBJECT
   public:
     ProfilePanel(const session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
-                 context::Runs& runs, context::Messages& messages, QWidget* parent = nullptr);
+                 context::Runs& runs, context::Messages& messages, context::Profile& shared, QWidget* parent = nullptr);
     void join(const PanelHost& host);
 
     /// Null before there is one.
@@ -63,6 +64,7 @@ class ProfilePanel : public Panel {
     context::Navigation& m_navigation;
     context::Runs& m_runs;
     context::Messages& m_messages;
+    context::Profile& m_shared;  ///< what other views know of the profile
     context::Job m_job, m_files;
     std::shared_ptr<const analysis::RunProfile> m_profile;
     std::shared_ptr<const analysis::ProfileComparison> m_compared;
