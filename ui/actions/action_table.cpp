@@ -2,7 +2,8 @@
 
 namespace sonde::actions {
 
-// In teaching_actions.cpp: parts of this table alone.
+// In colour_actions.cpp and teaching_actions.cpp: parts of this table alone.
+std::vector<ActionInfo> colourActions();
 std::vector<ActionInfo> teachingActions();
 std::vector<ActionInfo> lessonActions();
 
@@ -159,91 +160,11 @@ std::vector<ActionInfo> viewActions() {
          Scope::Window, Need::Nothing, true},
         {"view.legend", "Le&gend", "View", "Show the legend of colours and marks", "info", "Ctrl+Shift+L",
          Scope::Window, Need::Nothing, true},
-        {"view.color_category", "&Category", "View/Colour By", "Colour operations by category", "theme", "Ctrl+Alt+1",
-         Scope::Window, Need::Nothing, true},
-        {"view.color_module", "&Module", "View/Colour By", "Colour operations by module", "module", "Ctrl+Alt+2",
-         Scope::Window, Need::Nothing, true},
-        {"view.color_op", "&Operator", "View/Colour By", "Colour operations by operator", "node", "Ctrl+Alt+3",
-         Scope::Window, Need::Nothing, true},
-        {"view.color_dtype", "&Type", "View/Colour By", "Colour operations by the element type of their output",
-         "tensor", "Ctrl+Alt+4", Scope::Window, Need::Nothing, true},
-        {"view.color_time", "T&ime", "View/Colour By", "Colour operations by time in the last run", "clock",
-         "Ctrl+Alt+5", Scope::Window, Need::Nothing, true},
-        {"view.color_bytes", "Memo&ry", "View/Colour By", "Colour operations by the memory of their outputs", "grid",
-         "Ctrl+Alt+6", Scope::Window, Need::Nothing, true},
-        {"view.color_parameters", "&Parameters", "View/Colour By", "Colour operations by parameter count", "histogram",
-         "Ctrl+Alt+7", Scope::Window, Need::Nothing, true},
-        {"view.color_readers", "Cons&umers", "View/Colour By", "Colour operations by the count of their consumers",
-         "consumer", "Ctrl+Alt+8", Scope::Window, Need::Nothing, true},
-        {"view.color_class", "C&lass", "View/Colour By", "Colour operations by the class of their module", "tree",
-         "Ctrl+Alt+9", Scope::Window, Need::Nothing, true},
-        {"view.color_elements", "Element&s", "View/Colour By-",
-         "Colour operations by the element count of their outputs", "grid", "Ctrl+Alt+Shift+S", Scope::Window,
-         Need::Nothing, true},
-        {"view.color_mean", "Me&an", "View/Colour By", "Colour operations by the mean of their values", "histogram",
-         "Ctrl+Alt+Shift+A", Scope::Window, Need::Nothing, true},
-        {"view.color_deviation", "St&d", "View/Colour By",
-         "Colour operations by the standard deviation of their values", "histogram", "Ctrl+Alt+Shift+V", Scope::Window,
-         Need::Nothing, true},
-        {"view.color_minimum", "Mi&n", "View/Colour By", "Colour operations by the minimum of their values",
-         "histogram", "Ctrl+Alt+Shift+N", Scope::Window, Need::Nothing, true},
-        {"view.color_maximum", "Ma&x", "View/Colour By", "Colour operations by the maximum of their values",
-         "histogram", "Ctrl+Alt+Shift+X", Scope::Window, Need::Nothing, true},
-        {"view.color_bad", "NaN and Inf (&Bad)", "View/Colour By",
-         "Colour operations by the count of NaN and infinite elements", "warning", "Ctrl+Alt+Shift+B", Scope::Window,
-         Need::Nothing, true},
-        {"view.color_zeros", "&Zeros", "View/Colour By", "Colour operations by the share of zero elements", "histogram",
-         "Ctrl+Alt+Shift+Z", Scope::Window, Need::Nothing, true},
-        {"view.color_difference", "Di&fference", "View/Colour By",
-         "Colour operations by the maximum absolute difference in the comparison", "compare", "Ctrl+Alt+Shift+F",
-         Scope::Window, Need::Nothing, true},
-        {"view.color_relative", "Relative Differ&ence", "View/Colour By",
-         "Colour operations by the maximum relative difference in the comparison", "compare", "Ctrl+Alt+Shift+E",
-         Scope::Window, Need::Nothing, true},
-        {"view.color_weight_zeros", "&Weight Zeros", "View/Colour By-",
-         "Colour operations by the share of zeros in their weights", "histogram", "Ctrl+Shift+F3", Scope::Window,
-         Need::Nothing, true},
-        {"view.color_weight_outliers", "Weig&ht Outliers", "View/Colour By",
-         "Colour operations by the count of outliers in their weights", "histogram", "Ctrl+Shift+F4", Scope::Window,
-         Need::Nothing, true},
-        {"view.color_weight_deviation", "Wei&ght Std", "View/Colour By",
-         "Colour operations by the standard deviation of their weights", "histogram", "Alt+Shift+F8", Scope::Window,
-         Need::Nothing, true},
-        {"view.color_flops", "FLOPs (Wor&k)", "View/Colour By/Cost",
-         "Colour operations by their floating-point operations", "histogram", "Alt+Shift+F", Scope::Window,
-         Need::Nothing, true},
-        {"view.color_traffic", "Bytes Read and &Written", "View/Colour By/Cost",
-         "Colour operations by the bytes that they read and write", "grid", "Alt+Shift+R", Scope::Window, Need::Nothing,
-         true},
-        {"view.color_intensity", "Arithmetic Intensit&y", "View/Colour By/Cost", "Colour operations by FLOPs per byte",
-         "histogram", "Alt+Shift+H", Scope::Window, Need::Nothing, true},
-        {"view.color_activation", "Acti&vation Memory", "View/Colour By/Cost",
-         "Colour operations by the memory that their results take", "grid", "Alt+Shift+A", Scope::Window, Need::Nothing,
-         true},
-        {"view.color_field", "Receptive Field (Re&gion)", "View/Colour By/Cost",
-         "Colour operations by the size of the part of the input that they depend on", "fit", "Alt+Shift+E",
-         Scope::Window, Need::Nothing, true},
-        {"view.color_depth", "Dept&h", "View/Colour By/Cost",
-         "Colour operations by the count of operations on the longest path to them", "tree", "Alt+Shift+Z",
-         Scope::Window, Need::Nothing, true},
-        {"view.color_profile_time", "Profiled &Time", "View/Colour By/Profile",
-         "Colour operations by their own time in the last profile", "line", "Alt+Shift+F1", Scope::Window,
-         Need::Nothing, true},
-        {"view.color_profile_memory", "Profiled &Memory", "View/Colour By/Profile",
-         "Colour operations by the memory that they took for tensors in the last profile", "grid", "Alt+Shift+F2",
-         Scope::Window, Need::Nothing, true},
-        {"view.color_profile_intensity", "Profiled &Intensity", "View/Colour By/Profile",
-         "Colour operations by FLOPs per byte of all that their kernels did in the last profile", "histogram",
-         "Alt+Shift+F12", Scope::Window, Need::Nothing, true},
-        {"view.color_flop_rate", "&FLOP Rate", "View/Colour By/Profile",
-         "Colour operations by their FLOPs per second in the last profile", "histogram", "Ctrl+F3", Scope::Window,
-         Need::Nothing, true},
-        {"view.color_byte_rate", "&Byte Rate", "View/Colour By/Profile",
-         "Colour operations by the bytes that they read and wrote per second in the last profile", "histogram",
-         "Ctrl+F1", Scope::Window, Need::Nothing, true},
-        {"view.color_precision", "Precision b&y Node", "View/Colour By",
-         "Colour operations by the relative error of a lower precision", "precision", "Ctrl+Alt+Shift+U", Scope::Window,
-         Need::Nothing, true},
+    };
+}
+
+std::vector<ActionInfo> furtherViewActions() {
+    return {
         {"view.labels", "Nod&e Labels…", "View", "Choose the text on the nodes", "details", "Ctrl+Shift+N"},
         {"view.text", "Grap&h as Text…", "View", "Show the visible graph as text, line by line", "list", "Ctrl+Shift+R",
          Scope::Window, Need::Model},
@@ -591,8 +512,9 @@ std::vector<ActionInfo> helpActions() {
 const std::vector<ActionInfo>& actionTable() {
     static const std::vector<ActionInfo> table = [] {
         std::vector<ActionInfo> rows;
-        for (auto part : {fileActions, editActions, viewActions, teachingActions, goActions, runActions,
-                          otherRunActions, breakpointActions, valueActions, helpActions, lessonActions}) {
+        for (auto part :
+             {fileActions, editActions, viewActions, colourActions, furtherViewActions, teachingActions, goActions,
+              runActions, otherRunActions, breakpointActions, valueActions, helpActions, lessonActions}) {
             std::vector<ActionInfo> some = part();
             rows.insert(rows.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
         }

@@ -236,13 +236,13 @@ void TestAuditWindow::theReportIsThatOfTheCommand_data() {
 void TestAuditWindow::theReportIsThatOfTheCommand() {
     QFETCH(const QString, model);
     open(model);
-    const QString file = m_files.filePath(QStringLiteral("same.html"));
+    const QString file = m_files.filePath(QLatin1String(QTest::currentDataTag()) + QStringLiteral(".html"));
     key(Qt::Key_W, Qt::AltModifier | Qt::ShiftModifier);
     dialogs::ReportDialog* const dialog = m_window->dialogs().reportDialog();
     dialog->setChoice({file, {}, {}, false});
     QSignalSpy written(dialog, &dialogs::ReportDialog::written);
     QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("write")), Qt::LeftButton);
-    QVERIFY(written.count() > 0 || written.wait(60000));
+    QVERIFY2(written.count() > 0 || written.wait(60000), qPrintable(dialog->told()));
     QFile read(file);
     QVERIFY(read.open(QIODevice::ReadOnly));
 

@@ -45,8 +45,7 @@ LessonPanel::LessonPanel(context::OpenModel& opened, context::Navigation& naviga
     connect(&lessons, &Lessons::textChanged, this, &LessonPanel::refreshText);
     connect(&lessons, &Lessons::failed, this, [this](const base::Error& error) {
         m_error = error;
-        m_messages.report(context::Message{
-            base::Severity::Error, QString::fromStdString(error.text()), {}, QString::fromStdString(error.hint), {}});
+        m_messages.report(error);
     });
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, [this] {
         m_stepTitle->setFont(theme::Theme::instance().titleFont());
@@ -220,12 +219,11 @@ PanelInfo lessonPanel() {
     info.coming = PanelComing::OnDemand;
     info.size = {0, 420};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<LessonPanel&>(panel).join(host); };
-    info.commands = {
-        {"lesson", "ID|FILE|next|previous|close",
-         "open a lesson (an id as sonde lessons lists them, or a file); go to its next or previous step; close it",
-         [](QWidget& panel, const PanelHost&, const QString& what) {
-             return static_cast<LessonPanel&>(panel).perform(what);
-         }}};
+    info.commands = {{"lesson", "ID|FILE|next|previous|close",
+                      "open a lesson (an id of the list in Help, or a file); go to its next or previous step; close it",
+                      [](QWidget& panel, const PanelHost&, const QString& what) {
+                          return static_cast<LessonPanel&>(panel).perform(what);
+                      }}};
     return info;
 }
 
