@@ -4,6 +4,7 @@
 
 #include "core/analysis/query/query.h"
 #include "core/analysis/reach.h"
+#include "core/base/glob.h"
 #include "core/graph/scope_output.h"
 #include "core/lessons/kinds.h"
 #include "core/lessons/source_text.h"
@@ -14,19 +15,6 @@ using graph::ExprId;
 using graph::NodeId;
 
 namespace {
-
-/// '*' stands for any text, '?' for one character. Linear in the text for each star.
-bool fitsPattern(std::string_view text, std::string_view pattern) {
-    std::size_t t = 0, p = 0, star = std::string_view::npos, mark = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && (pattern[p] == '?' || (pattern[p] != '*' && pattern[p] == text[t]))) ++t, ++p;
-        else if (p < pattern.size() && pattern[p] == '*') star = p++, mark = t;
-        else if (star != std::string_view::npos) p = star + 1, t = ++mark;
-        else return false;
-    }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
-}
 
 std::vector<NodeId> oneOf(const std::vector<NodeId>& nodes, std::size_t position) {
     if (position >= nodes.size()) return {};
@@ -135,7 +123,7 @@ std::vector<NodeId> BoundLesson::ofModule(const std::string& pattern) const {
     const std::vector<ExprId> order = m_graph->recursiveOrder(m_graph->mainId());
     std::vector<NodeId> found;
     for (const graph::Scope& scope : m_graph->scopes()) {
-        if (scope.qualname.empty() || scope.call != 0 || !fitsPattern(scope.qualname, pattern)) continue;
+        if (scope.qualname.empty() || scope.call != 0 || !base::globMatches(pattern, scope.qualname, false)) continue;
         std::vector<ExprId> inside;
         for (const ExprId expr : order)
             if (m_graph->encloses(scope.id, m_graph->expr(expr).scope)) inside.push_back(expr);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/trimmed.h"
 #include "core/expression/expression.h"
 #include "core/lessons/lesson.h"
 #include "core/lessons/source_text.h"
@@ -23,15 +24,15 @@ std::string expressionProblem(std::string_view text) {
 
 bool takePrefix(std::string_view& text, std::string_view prefix) {
     if (!text.starts_with(prefix)) return false;
-    text = trimmed(text.substr(prefix.size()));
+    text = base::trimmed(text.substr(prefix.size()));
     return true;
 }
 
-std::string oneLine(std::string_view text) {
+std::string joinedLines(std::string_view text) {
     std::string line;
     for (const char c : text)
         if (c != '\n' || (!line.empty() && line.back() != ' ')) line += c == '\n' ? ' ' : c;
-    return std::string(trimmed(line));
+    return std::string(base::trimmed(line));
 }
 
 class Parser {
@@ -73,20 +74,20 @@ class Parser {
     }
 
     void takeLine() {
-        if (m_now.starts_with("```")) return takeFence(trimmed(m_now.substr(3)));
-        if (m_fence == Fence::Sonde) return takeStatement(trimmed(m_now));
-        if (m_fence == Fence::Question) return takeQuestionLine(trimmed(m_now));
+        if (m_now.starts_with("```")) return takeFence(base::trimmed(m_now.substr(3)));
+        if (m_fence == Fence::Sonde) return takeStatement(base::trimmed(m_now));
+        if (m_fence == Fence::Question) return takeQuestionLine(base::trimmed(m_now));
         if (m_fence == Fence::None && m_now.starts_with("# ")) {
             if (!m_lesson.title.empty()) return fail("a lesson has one title");
-            m_lesson.title = std::string(trimmed(m_now.substr(2)));
+            m_lesson.title = std::string(base::trimmed(m_now.substr(2)));
             if (m_lesson.title.empty()) fail("the title is empty");
             return;
         }
         if (m_lesson.title.empty()) {
-            if (!trimmed(m_now).empty()) fail("a lesson begins with '# TITLE'");
+            if (!base::trimmed(m_now).empty()) fail("a lesson begins with '# TITLE'");
             return;
         }
-        if (m_fence == Fence::None && m_now.starts_with("## ")) return beginStep(trimmed(m_now.substr(3)));
+        if (m_fence == Fence::None && m_now.starts_with("## ")) return beginStep(base::trimmed(m_now.substr(3)));
         addText(m_now);
     }
 
@@ -152,7 +153,7 @@ class Parser {
                 if (block.kind != Block::Kind::Text || !m_lesson.summary.empty()) continue;
                 std::string_view text = block.text;
                 while (text.starts_with('\n')) text.remove_prefix(1);
-                m_lesson.summary = oneLine(text.substr(0, text.find("\n\n")));
+                m_lesson.summary = joinedLines(text.substr(0, text.find("\n\n")));
             }
             if (!m_step.names.empty()) fail("only steps use names in their text", m_step.blocks.front().line);
             m_step = {};
@@ -230,15 +231,15 @@ class Parser {
         BindingRule rule;
         rule.line = m_line;
         rule.isOptional = isOptional;
-        rule.name = std::string(trimmed(rest.substr(0, colon)));
+        rule.name = std::string(base::trimmed(rest.substr(0, colon)));
         if (namesIn("$" + rule.name) != std::vector<std::string>{rule.name})
             return fail("'" + rule.name + "' is no name", m_line, "letters, digits and _");
         if (std::ranges::find(m_lesson.bindings, rule.name, &BindingRule::name) != m_lesson.bindings.end())
             return fail("$" + rule.name + " is bound already");
-        std::string_view source = trimmed(rest.substr(colon + 1));
+        std::string_view source = base::trimmed(rest.substr(colon + 1));
         if (const std::size_t bar = source.rfind(" | "); bar != std::string_view::npos) {
-            rule.purpose = std::string(trimmed(source.substr(bar + 3)));
-            source = trimmed(source.substr(0, bar));
+            rule.purpose = std::string(base::trimmed(source.substr(bar + 3)));
+            source = base::trimmed(source.substr(0, bar));
         }
         if (takePrefix(source, "first ")) rule.pick = BindingRule::Pick::First;
         else if (takePrefix(source, "middle ")) rule.pick = BindingRule::Pick::Middle;
@@ -273,7 +274,7 @@ class Parser {
         if (++m_statements > kMaxStatements) return fail("the lesson has more than 1000 statements");
         const bool isRight = line.starts_with("[x]") || line.starts_with("[X]");
         if (isRight || line.starts_with("[ ]")) {
-            m_question.choices.push_back({std::string(trimmed(line.substr(3))), isRight});
+            m_question.choices.push_back({std::string(base::trimmed(line.substr(3))), isRight});
             m_continued = &m_question.choices.back().text;
             if (m_continued->empty()) fail("the choice is empty");
             return;
@@ -301,7 +302,7 @@ class Parser {
 
     void takeTolerance(std::string_view text) {
         m_question.isRelative = text.ends_with('%');
-        if (m_question.isRelative) text = trimmed(text.substr(0, text.size() - 1));
+        if (m_question.isRelative) text = base::trimmed(text.substr(0, text.size() - 1));
         double number = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
         if (text.empty() || error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
@@ -355,7 +356,7 @@ class Parser {
 std::optional<Lesson> parse(std::string_view text, LessonProblem& problem) { return Parser(text).run(problem); }
 
 std::string readPlaceholder(std::string_view inside, Placeholder& placeholder) {
-    std::string_view rest = trimmed(inside);
+    std::string_view rest = base::trimmed(inside);
     struct Word {
         std::string_view word;
         Placeholder::Kind kind;
@@ -366,7 +367,7 @@ std::string readPlaceholder(std::string_view inside, Placeholder& placeholder) {
                                       {"shape", Placeholder::Kind::Shape}};
     for (const Word& word : kWords) {
         if (!rest.starts_with(word.word) || rest.size() == word.word.size() || rest[word.word.size()] != ' ') continue;
-        const std::string_view name = trimmed(rest.substr(word.word.size()));
+        const std::string_view name = base::trimmed(rest.substr(word.word.size()));
         const std::vector<std::string> names = namesIn(name);
         if (names.size() != 1 || name != "$" + names.front())
             return "'" + std::string(word.word) + "' needs a name: {{" + std::string(word.word) + " $conv}}";

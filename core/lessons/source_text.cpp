@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "core/analysis/query/query.h"
+#include "core/base/trimmed.h"
 #include "core/lessons/kinds.h"
 
 namespace sonde::lessons {
@@ -25,13 +26,13 @@ std::string takeLimits(std::string_view& text, Source& source) {
     for (;;) {
         const std::size_t name = text.find_last_of(kBlanks);
         if (name == std::string_view::npos || text[name + 1] != '$') return {};
-        const std::string_view before = trimmed(text.substr(0, name));
+        const std::string_view before = base::trimmed(text.substr(0, name));
         const std::size_t word = before.find_last_of(kBlanks);
         const std::string_view limit = before.substr(word == std::string_view::npos ? 0 : word + 1);
         if (limit != "after" && limit != "before") return {};
         if (!takeName(text.substr(name + 1), limit == "after" ? source.after : source.before))
             return "'" + std::string(text.substr(name + 1)) + "' is no name";
-        text = word == std::string_view::npos ? std::string_view() : trimmed(before.substr(0, word));
+        text = word == std::string_view::npos ? std::string_view() : base::trimmed(before.substr(0, word));
     }
 }
 
@@ -59,16 +60,10 @@ constexpr Relation kRelations[] = {{"input", Source::Kind::Input},
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t from = text.find_first_not_of(kBlanks);
-    if (from == std::string_view::npos) return {};
-    return text.substr(from, text.find_last_not_of(kBlanks) - from + 1);
-}
-
 std::string_view takeWord(std::string_view& text) {
-    text = trimmed(text);
+    text = base::trimmed(text);
     const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
-    text = trimmed(text.substr(word.size()));
+    text = base::trimmed(text.substr(word.size()));
     return word;
 }
 

@@ -15,7 +15,6 @@ std::string describe(const Source& source);
 /// Every kind of operators that `kind` takes, for errors and help: "activation, attention, …".
 std::string kindNames();
 
-std::string_view trimmed(std::string_view text);
 /// Cuts the first word off.
 std::string_view takeWord(std::string_view& text);
 

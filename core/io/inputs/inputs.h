@@ -42,6 +42,8 @@ struct InputCase {
 ///   #rand(min,max[,shape…])     uniform in [min,max), truncated for integers; one alone is for all inputs. min <= max.
 ///                               A final `...` appends the input's remaining dim sizes
 ///   #zeros                      zeros of the input's shape
+///   #draw(…)                    a picture of strokes; see drawing.h
+///   ITEM+noise(0.1,7)           floats of an item with uniform noise added: amplitude and seed; see noise.h
 ///   file.npz, file.npz#case1    every input by key in.NAME or NAME (case1.in.NAME); see npz_inputs.h
 ///   x:file.npz                  the same for every input that is not given otherwise
 ///   x:file.npz#key              the array `key` (or `in.key`) for one input

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/base/number_text.h"
+#include "core/base/trimmed.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/decimal.h"
 #include "core/tensor/cast.h"
@@ -45,12 +46,6 @@ struct Element {
 };
 
 bool isBlank(char c) { return c == ' ' || c == '\t'; }
-
-std::string_view trimmedBlanks(std::string_view text) {
-    while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
-    return text;
-}
 
 /// A number that no double comes near to: 0 below the smallest, as strtod has it, infinite above the largest.
 double beyondDoubles(const char* begin, const char* end) {
@@ -393,14 +388,14 @@ bool isBoolAmongNumbers(const std::vector<Element>& elements, const InputInfo& i
 }  // namespace
 
 bool isLiteral(std::string_view text) {
-    text = trimmedBlanks(text);
+    text = base::trimmed(text, " \t");
     if (text.empty()) return false;
     if (text == kNone) return true;
     return std::string_view("[{'\"").find(text.front()) != std::string_view::npos || elementOf(text).has_value();
 }
 
 Result<Value> literalValue(std::string_view text, const InputInfo& input) {
-    if (trimmedBlanks(text) == kNone) return noValue(input);
+    if (base::trimmed(text, " \t") == kNone) return noValue(input);
     Parser parser(text);
     if (auto read = parser.parse(); !read) return std::move(read).error().withNote("for input '" + input.name + "'");
     const bool isPlain = input.type.kind && !input.type.isTensor();

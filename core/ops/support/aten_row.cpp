@@ -3,17 +3,12 @@
 #include <cassert>
 
 #include "core/base/number_text.h"
+#include "core/base/trimmed.h"
 #include "core/ops/support/row.h"
 
 namespace sonde::ops {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
-}
 
 /// Splits at commas that stand outside brackets.
 std::vector<std::string_view> splitOutside(std::string_view text) {
@@ -24,11 +19,11 @@ std::vector<std::string_view> splitOutside(std::string_view text) {
         if (text[i] == '(' || text[i] == '[') ++depth;
         if (text[i] == ')' || text[i] == ']') --depth;
         if (text[i] == ',' && depth == 0) {
-            parts.push_back(trimmed(text.substr(start, i - start)));
+            parts.push_back(base::trimmed(text.substr(start, i - start)));
             start = i + 1;
         }
     }
-    if (const std::string_view last = trimmed(text.substr(start)); !last.empty()) parts.push_back(last);
+    if (const std::string_view last = base::trimmed(text.substr(start)); !last.empty()) parts.push_back(last);
     return parts;
 }
 
@@ -60,8 +55,8 @@ Parameter parseParameter(std::string_view text, bool keywordOnly) {
         text = text.substr(0, equals);
     }
     const std::size_t space = text.rfind(' ');
-    parameter.name = trimmed(text.substr(space + 1));
-    parameter.type = trimmed(text.substr(0, space));
+    parameter.name = base::trimmed(text.substr(space + 1));
+    parameter.type = base::trimmed(text.substr(0, space));
     if (parameter.type.starts_with("Tensor(") && parameter.type.back() == ')')
         parameter.type = parameter.type.substr(0, 6);
     return parameter;
@@ -90,7 +85,7 @@ OpDef atenRow(std::string_view schema, std::string_view summary, Category catego
     for (const Parameter& parameter : def.parameters) {
         def.inputs.push_back({parameter.name, kAnyDType, parameter.fallback ? Arity::Optional : Arity::One, false, {}});
     }
-    std::string_view results = trimmed(schema.substr(arrow + 4));
+    std::string_view results = base::trimmed(schema.substr(arrow + 4));
     if (results.starts_with("(")) results = results.substr(1, results.size() - 2);
     for (std::string_view part : splitOutside(results)) {
         def.outputs.push_back({part, kAnyDType, Arity::One, false, {}});

@@ -1,5 +1,6 @@
 #include "core/session/outputs/class_labels.h"
 
+#include "core/base/trimmed.h"
 #include "core/document/session_model.h"
 #include "core/io/inputs/name_lines.h"
 
@@ -10,10 +11,7 @@ namespace {
 constexpr std::string_view kWhat = "labels file";
 
 base::Result<std::vector<std::string>> trimmedLabels(std::vector<std::string> lines, const std::string& where) {
-    for (std::string& line : lines) {
-        const std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
-        line = first == std::string::npos ? std::string() : line.substr(first, last - first + 1);
-    }
+    for (std::string& line : lines) line = std::string(base::trimmed(line));
     while (!lines.empty() && lines.back().empty()) lines.pop_back();
     if (lines.empty()) return base::unreadable("the labels file has no name", where);
     return lines;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/number_text.h"
+#include "core/base/trimmed.h"
 #include "core/io/npz/npy.h"
 
 namespace sonde::session {
@@ -12,9 +13,7 @@ namespace sonde::session {
 namespace {
 
 std::string_view trimmedCell(std::string_view text) {
-    const auto isBlank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-    while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
+    text = base::trimmed(text);
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
     return text;
 }

@@ -89,7 +89,4 @@ class NodeQuery : public Query<TracedNode> {
     NodeQuery name(std::string_view pattern, bool ignoreCase = true) const;
 };
 
-/// The whole text matches the pattern of `*`, `?` and `[..]`.
-bool globMatches(std::string_view pattern, std::string_view text, bool ignoreCase);
-
 }  // namespace sonde::trace

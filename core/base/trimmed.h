@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+namespace sonde::base {
+
+/// The text without blanks at its ends. No newline is one unless it is named.
+inline std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r") {
+    const std::size_t from = text.find_first_not_of(blanks);
+    if (from == std::string_view::npos) return {};
+    return text.substr(from, text.find_last_not_of(blanks) - from + 1);
+}
+
+}  // namespace sonde::base
