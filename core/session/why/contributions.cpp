@@ -466,8 +466,8 @@ class ShareWalk {
     base::Result<void> throughIteration(const Key& key, std::int64_t element, const Pending& pending, double share,
                                         Reader& reader) {
         if (m_work.cancelled()) return base::cancelled();
-        const Place part =
-            iterationPart(m_graph, key.node, key.member, shareIndex(element, pending.shape), reader, beforeOf(key));
+        const Place part = iterationPart(m_graph, key.node, key.member, shareIndex(element, pending.shape), reader,
+                                         m_sources, beforeOf(key));
         Reader* const there = part.node.valid() ? readerAt(part.before) : nullptr;
         const auto value = there ? there->value(part.node) : base::Result<Value>(Value());
         if (!there || !value || !value->isTensor()) {

@@ -375,7 +375,7 @@ base::Result<Explanation> explainThere(const InternalGraph& graph, const Place& 
         Place part;
         if (!same.node.valid())
             part = iterationPart(graph, place.node, explanation.place.member, explanation.place.index, reader,
-                                 place.before);
+                                 exec::valueSources(graph), place.before);
         if (same.node.valid()) keepSame(explanation, std::move(same));
         else if (part.node.valid()) keepElement(explanation, std::move(part));
         else if (!expr.bodies.empty() && !expr.op.name.empty())

@@ -72,10 +72,6 @@ Moment momentOf(NodeId bodyInput, std::int64_t iteration, Reader& reader, std::o
     }
 }
 
-}  // namespace
-
-namespace {
-
 /// Leaves of what an argument is; without its value a node counts as one.
 std::size_t leavesOf(const Argument& argument, const Value* value) {
     if (value) return ops::leafCount(*value);
@@ -112,8 +108,9 @@ Place memberPlace(const InternalGraph& graph, const Expr& expr, std::optional<st
 }
 
 Place iterationPart(const InternalGraph& graph, NodeId result, std::optional<std::size_t> member,
-                    const std::vector<std::int64_t>& index, Reader& reader, std::optional<std::uint32_t> before) {
-    const NodeId source = exec::valueSources(graph)[result.index()];
+                    const std::vector<std::int64_t>& index, Reader& reader, const std::vector<NodeId>& sources,
+                    std::optional<std::uint32_t> before) {
+    const NodeId source = sources[result.index()];
     const Expr& expr = graph.expr(graph.node(source).producer);
     if (expr.bodies.size() != 1) return {};
     const graph::Body& body = graph.body(expr.bodies.front());
