@@ -60,7 +60,7 @@ Sample textDirection() {
     return {.id = QStringLiteral("text-direction"),
             .title = tr("Text direction on a line of text"),
             .description = tr("A trained classifier that detects upside-down text (PaddleOCR)."),
-            .next = tr("Give it text-line.png, which is upright, and compare."),
+            .next = tr("Give it text-line.png, the same line the right way up, and compare."),
             .model = item("samples/ch_ppocr_mobile_v2.0_cls_infer.onnx"),
             .inputs = {{{}, item("samples/text-line-upside-down.png"), QStringLiteral("signed")}},
             .picture = item("samples/text-line-upside-down.png"),
