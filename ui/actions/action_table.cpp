@@ -492,6 +492,9 @@ std::vector<ActionInfo> valueActions() {
         {"outputs.vocabulary", "&Vocabulary…", "Values/Outputs",
          "Choose a file with the tokens of the model, a line each, to show token ids as text", "log", "Alt+Shift+F11",
          Scope::Window, Need::Model | Need::Values},
+        {"outputs.no_names", "&Without Names", "Values/Outputs",
+         "Take away the labels or the vocabulary file that was chosen for the output that is shown", "clear",
+         "Alt+Shift+Del", Scope::Window, Need::Model | Need::Values},
     };
 }
 

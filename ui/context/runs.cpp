@@ -231,7 +231,14 @@ void Runs::poll() {
     Q_EMIT runProgressed();
 }
 
+void Runs::setLiveForNow() {
+    if (isLive()) return run();
+    setLive(true);
+    m_isLiveForNow = true;
+}
+
 void Runs::setLive(bool live) {
+    m_isLiveForNow = false;
     if (live == isLive()) return;
     m_session.runs().setLive(live);
     Q_EMIT liveChanged(live);

@@ -79,6 +79,8 @@ class Runs : public QObject {
     const exec::Failure* failure(ExprId expr) const;
 
     bool isLive() const { return m_session.runs().isLive(); }
+    /// What the user has switched on, which is remembered.
+    bool isLiveWanted() const { return isLive() && !m_isLiveForNow; }
     int threads() const { return static_cast<int>(m_session.runs().settings().threads); }
 
     /// By the context: the document has gone.
@@ -96,6 +98,8 @@ class Runs : public QObject {
     void runTo(sonde::graph::NodeId node);
     void cancel() { m_session.runs().cancel(); }
     void setLive(bool live);
+    /// Live until setLive() says what the user wants; isLiveWanted() stays as it is.
+    void setLiveForNow();
     /// 0: one per processor. Counts from the next run on.
     void setThreads(int threads);
     /// Computes the value of a node that the last run passed but did not keep, with the same inputs, in the background.
@@ -123,6 +127,7 @@ class Runs : public QObject {
     Messages& m_messages;
     QTimer m_timer;  ///< looks at the run that goes on, so that the worker need not post for each node
     RunProgress m_progress;
+    bool m_isLiveForNow = false;
     bool m_saysRefusal = false;  ///< in the banner
 };
 

@@ -171,6 +171,7 @@ void MainWindow::showModel() {
     m_pages->setCurrentWidget(m_graphPage);
     m_docks->setShown(true);
     m_canvases->active()->setFocus();
+    m_context.runs().setLive(m_context.runs().isLiveWanted());
     giveSampleInputs();
     refreshTitle();
 }
@@ -215,7 +216,7 @@ void MainWindow::giveSampleInputs() {
     if (asked) beginSample(*sample);
 }
 
-/// Once all parts of the window know the model: runs it, and says what to do next.
+/// Once all parts of the window know the model: runs it, now and when its input changes, and says what to do next.
 void MainWindow::beginSample(const Sample& sample) {
     const auto isOpen = [this, location = sample.model] { return m_context.loader().location() == location; };
     const auto say = [this, isOpen, next = sample.next] {
@@ -228,7 +229,7 @@ void MainWindow::beginSample(const Sample& sample) {
     };
     connect(&m_context.runs(), &context::Runs::runFinished, this, showOutputs, Qt::SingleShotConnection);
     QTimer::singleShot(0, this, [this, isOpen] {
-        if (isOpen() && m_context.model().isOpen()) m_context.runs().run();
+        if (isOpen() && m_context.model().isOpen()) m_context.runs().setLiveForNow();
     });
 }
 

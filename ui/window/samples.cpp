@@ -36,7 +36,7 @@ Sample digits() {
     return {.id = QStringLiteral("digits"),
             .title = tr("Digits: draw one"),
             .description = tr("A trained network reads a digit: 95 % right on those of scikit-learn."),
-            .next = tr("Draw another one (Alt+D), with Live (Ctrl+L)."),
+            .next = tr("Draw another one (Alt+D): it is read while you draw."),
             .model = item("samples/digits/digits.onnx"),
             .inputs = {{{}, kThree, QStringLiteral("unit")}},
             .picture = item("samples/digits/three.png"),

@@ -23,7 +23,7 @@ struct Sample {
     std::vector<SampleInput> inputs;
     QString picture;    ///< file with its picture; empty: `icon`
     QString icon;       ///< of theme::icon()
-    bool runs = false;  ///< at once when it is opened, as its output means something
+    bool runs = false;  ///< when it is opened and with each change, as its output means something
 };
 
 /// Those whose files are there, trained ones first.

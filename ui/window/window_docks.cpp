@@ -256,7 +256,7 @@ void WindowDocks::giveSizes(Qt::DockWidgetArea area, bool isNew) {
         if (dockArea(info.area) == area && depth == 0) depth = isColumn(area) ? info.size.width() : info.size.height();
         if (dock->isHidden() || dock->isFloating() || m_window.dockWidgetArea(dock) != area) continue;
         docks << dock;
-        if (info.size.height() <= 0) continue;
+        if (info.size.height() <= 0 || (dock->isVisible() && !isInFront(*dock))) continue;
         const auto left = m_heights.find(info.id);
         isLeft = isLeft || left != m_heights.end();
         rows << dock, heights << (left != m_heights.end() ? left->second : info.size.height());
@@ -293,8 +293,11 @@ void WindowDocks::show(const QString& panel) {
     QDockWidget* found = dock(panel);
     if (!found) return;
     noteOpened(panel);
+    const bool wasInFront = isInFront(*found);
     if (found->isHidden()) come(panel);
     found->raise();
+    // Of panels that share a place each has its own height, until the user has given them one.
+    if (!wasInFront && !found->isFloating() && m_heights.empty()) giveSizes(m_window.dockWidgetArea(found), false);
     leaveRoomForGraph();
     mainWidget(*found->widget()).setFocus(Qt::ShortcutFocusReason);
 }

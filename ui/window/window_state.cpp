@@ -108,7 +108,7 @@ std::map<QString, QVariant> WindowState::now() const {
             {kScreen, screen ? screen->availableSize() : QSize()},
             {QStringLiteral("window/state"), m_docks.state()},
             {QStringLiteral("window/panels"), m_docks.wishes()},
-            {QStringLiteral("run/live"), m_context.runs().isLive()},
+            {QStringLiteral("run/live"), m_context.runs().isLiveWanted()},
             {QStringLiteral("view/attributes"), look.showsAttributes()},
             {QStringLiteral("view/names"), look.showsNames()},
             {QStringLiteral("view/colorBy"), m_colors.lastingColumn()},

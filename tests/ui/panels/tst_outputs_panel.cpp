@@ -114,6 +114,26 @@ class TestOutputsPanel : public WindowFixture {
         QVERIFY(panel().findChild<QToolButton*>() != nullptr);
     }
 
+    /// A file that was chosen can be taken away, with its key; then the one beside the model counts again.
+    void aChosenFileCanBeTakenAway() {
+        open(sample("ch_ppocr_mobile_v2.0_cls_infer.onnx"));
+        run();
+        QAction* const without = m_window->actions().action(QStringLiteral("outputs.no_names"));
+        auto* const button = panel().findChild<QToolButton*>(QStringLiteral("outputNoNames"));
+        QVERIFY(button && !button->isVisible());  // nobody has chosen the one beside the model
+        context::Outputs& outputs = context::outputsOf(context());
+        auto choice = outputs.choiceOf(outputs.all().front().name);
+        choice.labels = write("names.txt", "up\ndown\n").toStdString();
+        outputs.choose(choice);
+        settle();
+        QVERIFY2(QStringList({"up", "down"}).contains(cell(0, 0)), qPrintable(cell(0, 0)));
+        QVERIFY(button->isVisible());
+        without->trigger();
+        settle();
+        QVERIFY2(!QStringList({"up", "down"}).contains(cell(0, 0)), qPrintable(cell(0, 0)));
+        QVERIFY(!button->isVisible() && outputs.choiceOf(outputs.all().front().name).labels.empty());
+    }
+
     void boxesAreDrawnAndChosen() {
         open(write("detector.onnx", detector()));
         run();

@@ -88,6 +88,33 @@ class TestSamples : public test::WindowFixture {
         QCOMPARE(context().inputs().all().front().spec.source, spec.source);
     }
 
+    /// A trained sample runs with each change until another model is opened, whatever the user has switched on before.
+    void trainedOnesAreLive() {
+        QVERIFY(!context().runs().isLive());
+        QCOMPARE(play(QStringLiteral("sample digits\ninput image #draw(white|79,280,200,720,200,430,800) unit")),
+                 QString());
+        QVERIFY(context().runs().isLive() && !context().runs().isLiveWanted());
+        QTRY_COMPARE(cell(0, 0), QString("seven"));
+        open(QStringLiteral("zoo:mlp_functional"));
+        QVERIFY(!context().runs().isLive());
+        context().runs().setLive(true);
+        QCOMPARE(play(QStringLiteral("sample words")), QString());
+        open(QStringLiteral("zoo:mlp_functional"));
+        QVERIFY(context().runs().isLive() && context().runs().isLiveWanted());
+        QCOMPARE(play(QStringLiteral("sample digits")), QString());
+        context().runs().setLive(false);  // now it is the user who said so
+        QVERIFY(!context().runs().isLive());
+    }
+
+    /// The outputs have their room also where the column is low.
+    void outputsHaveRoomInALowWindow() {
+        m_window->resize(1280, 720);
+        QCOMPARE(play(QStringLiteral("sample digits")), QString());
+        QTableView* const list = panel().view()->list();
+        const int shown = list->viewport()->height() / list->rowHeight(0);
+        QVERIFY2(shown >= 3, qPrintable(QString::number(shown)));
+    }
+
     void scriptsOpenThem() {
         QCOMPARE(play(QStringLiteral("sample digits")), QString());
         QCOMPARE(cell(0, 0), QString("three"));

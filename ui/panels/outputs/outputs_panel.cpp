@@ -79,6 +79,7 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
       m_top(countBox(tr("Count"), 1, outputs::kMaxTop, tr("How many classes or tokens are listed"))),
       m_labels(widgets::makeToolButton(QStringLiteral("note"), tr("Choose a labels file"), this)),
       m_vocabulary(widgets::makeToolButton(QStringLiteral("log"), tr("Choose a vocabulary file"), this)),
+      m_noNames(widgets::makeToolButton(QStringLiteral("clear"), tr("Take away the file that was chosen"), this)),
       m_type(new widgets::LinkLabel), m_notes(new widgets::ElidedLabel), m_summary(new widgets::ElidedLabel),
       m_boxes(new BoxOptions), m_view(new OutputView) {
     m_output->setObjectName(QStringLiteral("outputName"));
@@ -89,6 +90,7 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     m_form->setToolTip(tr("How the output is shown; kept for this model"));
     m_sample->setObjectName(QStringLiteral("outputSample"));
     m_top->setObjectName(QStringLiteral("outputTop"));
+    m_noNames->setObjectName(QStringLiteral("outputNoNames"));
     for (QComboBox* box : {m_output, m_form}) box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_notes->setColorRole(theme::ColorRole::Warning);
     m_notes->setElideMode(Qt::ElideRight);
@@ -105,6 +107,7 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     flow->addWidget(named(tr("Sample"), m_sample));
     flow->addWidget(m_labels);
     flow->addWidget(m_vocabulary);
+    flow->addWidget(m_noNames);
     auto* top = new QVBoxLayout;
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
     top->setSpacing(theme::kTight);
@@ -218,6 +221,9 @@ void OutputsPanel::showControls(const ShownOutput& shown) {
     m_vocabulary->setToolTip(shown.choice.vocabulary.empty()
                                  ? tr("Choose a vocabulary file: the tokens, a line each")
                                  : tr("Vocabulary: %1").arg(QString::fromStdString(shown.choice.vocabulary)));
+    const Choice chosen = m_outputs.choiceOf(shown.name);  // a file beside the model is nobody's choice
+    m_noNames->setVisible((!m_labels->isHidden() && !chosen.labels.empty()) ||
+                          (!m_vocabulary->isHidden() && !chosen.vocabulary.empty()));
     m_boxes->setVisible(form && form->usesBoxes);
     QStringList others;
     for (const ShownOutput& other : m_outputs.all())
@@ -271,6 +277,10 @@ void OutputsPanel::join(const PanelHost& host) {
     };
     bind(QStringLiteral("outputs.labels"), m_labels, tr("Labels File"), &Choice::labels);
     bind(QStringLiteral("outputs.vocabulary"), m_vocabulary, tr("Vocabulary File"), &Choice::vocabulary);
+    QAction* const noNames = host.actions.action(QStringLiteral("outputs.no_names"));
+    host.actions.bind(QStringLiteral("outputs.no_names"), this,
+                      [this] { change([](Choice& choice) { choice.labels.clear(), choice.vocabulary.clear(); }); });
+    connect(m_noNames, &QToolButton::clicked, noNames, &QAction::trigger);
 }
 
 PanelInfo outputsPanel() {
@@ -278,7 +288,7 @@ PanelInfo outputsPanel() {
         QStringLiteral("outputs"), QObject::tr("Outputs"),
         QStringLiteral("output"),  PanelArea::Left,
         QStringLiteral("Alt+O"),   [](InspectorContext& context) -> Panel* { return new OutputsPanel(context); }};
-    info.size = {330, 300};
+    info.size = {330, 460};  // what is above the list has its room, too
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<OutputsPanel&>(panel).join(host); };
     info.commands = {{"output", "[OUTPUT=]FORM[:OPTION,...]",
                       "show an output as auto, classes, text, image, boxes, masks, waveform, scalar or table",

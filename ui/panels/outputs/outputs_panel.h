@@ -59,7 +59,7 @@ class OutputsPanel : public Panel {
     QStackedWidget* m_stack;
     QComboBox *m_output, *m_form;
     QSpinBox *m_sample, *m_top;
-    QToolButton *m_labels, *m_vocabulary;
+    QToolButton *m_labels, *m_vocabulary, *m_noNames;
     widgets::LinkLabel* m_type;
     widgets::ElidedLabel *m_notes, *m_summary;
     BoxOptions* m_boxes;
