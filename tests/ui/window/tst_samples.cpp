@@ -106,6 +106,18 @@ class TestSamples : public test::WindowFixture {
         QVERIFY(!context().runs().isLive());
     }
 
+    /// No number is cut off when a later run gives longer ones; a column that the user has made narrow stays so.
+    void columnsFitTheNumbersOfLaterRuns() {
+        QCOMPARE(play(QStringLiteral("sample digits")), QString());
+        QTableView* const list = panel().view()->list();
+        list->setColumnWidth(3, 31);
+        QCOMPARE(play(QStringLiteral("input image #draw(white|79,280,200,720,200,430,800) unit")), QString());
+        QTRY_COMPARE(cell(0, 0), QString("seven"));
+        QVERIFY(cell(1, 2).size() > 7);  // 0.0738953
+        QVERIFY(list->columnWidth(2) >= static_cast<QAbstractItemView*>(list)->sizeHintForColumn(2));
+        QCOMPARE(list->columnWidth(3), 31);
+    }
+
     /// The outputs have their room also where the column is low.
     void outputsHaveRoomInALowWindow() {
         m_window->resize(1280, 720);

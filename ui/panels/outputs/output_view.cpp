@@ -62,21 +62,28 @@ void OutputView::show(const outputs::ShownOutput& output) {
     m_rows.show(output.content);
     m_list->setAccessibleName(tr("Output %1").arg(models::shown(output.name)));
     m_list->setVisible(!m_rows.isEmpty());
-    if (!isSame) {
-        constexpr int kMaxFirst = 180, kFitted = 20;
-        for (int i = 0; i < std::min(m_rows.columnCount(), kFitted); ++i) {
-            m_list->resizeColumnToContents(i);
-            if (i == 0) m_list->setColumnWidth(0, std::min(m_list->columnWidth(0), kMaxFirst));
-        }
-        // A bar needs some room.
-        constexpr int kBarWidth = 90;
-        if (const int bars = m_rows.barColumn(); bars >= 0)
-            m_list->setColumnWidth(bars, std::max(m_list->columnWidth(bars), kBarWidth));
-    }
+    if (!isSame) m_fitted.clear();
+    fitColumns();
     showText(output.content);
     repaintPicture();
     showPlot(output.content);
     if (current >= 0 && current < m_rows.rowCount()) m_list->selectRow(current);
+}
+
+/// Wide enough for what is in them; with further runs they only grow. One that the user has set stays.
+void OutputView::fitColumns() {
+    constexpr int kMaxFirst = 180, kFitted = 20, kBarWidth = 90;
+    for (int i = 0; i < std::min(m_rows.columnCount(), kFitted); ++i) {
+        const int before = m_list->columnWidth(i);
+        if (const auto fitted = m_fitted.find(i); fitted != m_fitted.end() && fitted->second != before) continue;
+        m_list->resizeColumnToContents(i);
+        int width = m_list->columnWidth(i);
+        if (i == 0) width = std::min(width, kMaxFirst);
+        if (i == m_rows.barColumn()) width = std::max(width, kBarWidth);
+        if (m_fitted.contains(i)) width = std::max(width, before);
+        m_list->setColumnWidth(i, width);
+        m_fitted[i] = width;
+    }
 }
 
 void OutputView::showText(const outputs::Content& content) {

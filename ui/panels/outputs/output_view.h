@@ -2,6 +2,8 @@
 
 #include <QWidget>
 
+#include <map>
+
 #include "core/session/outputs/show_outputs.h"
 #include "ui/panels/outputs/output_rows.h"
 
@@ -32,11 +34,13 @@ class OutputView : public QWidget {
 
   private:
     void showPlot(const session::outputs::Content& content);
+    void fitColumns();
     void showText(const session::outputs::Content& content);
     void repaintPicture();
 
     session::outputs::ShownOutput m_output;
     OutputRows m_rows;
+    std::map<int, int> m_fitted;  ///< widths that fitColumns() gave, by column
     QLabel* m_text;
     widgets::MarkedPicture* m_picture;
     widgets::LinePlot* m_plot;
