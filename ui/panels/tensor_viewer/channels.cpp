@@ -1,18 +1,15 @@
 #include <QHBoxLayout>
 
 #include "ui/context/count_text.h"
+#include "ui/panels/tensor_viewer/plane_picture.h"
 #include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/theme/theme.h"
-#include "ui/widgets/bad_value.h"
 #include "ui/widgets/color_bar.h"
 #include "ui/widgets/image_grid_view.h"
 #include "ui/widgets/number_text.h"
 
 namespace sonde::panels {
 namespace {
-
-/// A map in the grid is at most this many pixels wide: every n-th element of a larger one.
-constexpr std::int64_t kMaxThumbnail = 192;
 
 bool hasChannels(const tensor::Tensor& tensor) { return isNumeric(tensor) && tensor.rank() >= 3 && tensor.numel() > 0; }
 
@@ -64,24 +61,7 @@ class Channels : public TensorView {
         const widgets::Slice slice = sliceOf(channel);
         const tensor::Tensor plane = tensor::plane(m_shown.tensor, slice.rowAxis, slice.columnAxis,
                                                    std::vector<std::int64_t>(slice.index.begin(), slice.index.end()));
-        const std::int64_t rows = plane.dim(0), columns = plane.dim(1);
-        const std::int64_t step =
-            std::max<std::int64_t>(1, (std::max(rows, columns) + kMaxThumbnail - 1) / kMaxThumbnail);
-        const auto read = tensor::planeReader(plane);
-        const widgets::ValueScale scale = m_shown.scale();
-        const theme::ColorMap& map = theme::colorMap(m_shown.colorMap);
-        QImage image(static_cast<int>((columns + step - 1) / step), static_cast<int>((rows + step - 1) / step),
-                     QImage::Format_RGB32);
-        for (int y = 0; y < image.height(); ++y) {
-            auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
-            for (int x = 0; x < image.width(); ++x) {
-                const double value = read(y * step, x * step);
-                const widgets::BadValue bad = widgets::badValueOf(value);
-                line[x] =
-                    bad == widgets::BadValue::None ? map.at(scale.toUnit(value)) : widgets::badInk(bad).background;
-            }
-        }
-        return image;
+        return planePicture(plane, m_shown.scale(), theme::colorMap(m_shown.colorMap));
     }
 
     widgets::ImageGridView* m_grid;

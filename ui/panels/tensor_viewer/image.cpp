@@ -42,6 +42,14 @@ class Image : public TensorView {
         });
     }
 
+    /// An image has rows and columns of its own, and shows all channels: the first one stands for them.
+    widgets::Slice drawnSlice(const ViewedTensor& shown) const override {
+        const PictureAxes axes = pictureAxes(shown.tensor, shown.channels);
+        widgets::Slice slice{axes.row, axes.column, shown.slice.index};
+        if (axes.channel >= 0) slice.index[static_cast<std::size_t>(axes.channel)] = 0;
+        return slice;
+    }
+
     widgets::HeatMapView::Place place() const override { return m_view->place(); }
     void setPlace(const widgets::HeatMapView::Place& place) override { m_view->setPlace(place); }
 

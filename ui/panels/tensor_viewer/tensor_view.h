@@ -2,6 +2,7 @@
 
 #include <QRect>
 #include <QString>
+#include <QVariantMap>
 #include <QWidget>
 
 #include <functional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/analysis/tensor_stats.h"
+#include "core/session/tokens/token_names.h"
 #include "core/tensor/plane.h"
 #include "ui/widgets/heat_map_view.h"
 #include "ui/widgets/range_control.h"
@@ -38,7 +40,8 @@ struct ViewedTensor {
     std::optional<analysis::TensorStats> stats;  ///< once they are computed
     bool isEditable = false;                     ///< elements may be typed anew
     std::vector<std::int64_t> bad;  ///< row-major places of the first NaN and infinite elements of `tensor`
-    std::shared_ptr<const ElementOverlay> overlay;  ///< null: none
+    std::shared_ptr<const ElementOverlay> overlay;      ///< null: none
+    std::shared_ptr<const session::TokenNames> tokens;  ///< of the run that it is of; null: none are known
 
     widgets::ValueScale scale() const { return {range.low, range.high, range.logarithmic}; }
     bool hasBad() const { return stats && stats->nanCount + stats->infCount > 0; }
@@ -62,6 +65,14 @@ class TensorView : public QWidget {
     /// The cells of the plane that are selected: x is the column. Empty: none, or they cannot be selected.
     virtual QRect selectedCells() const { return {}; }
 
+    /// The slice whose elements are the cells that the view tells of.
+    virtual widgets::Slice drawnSlice(const ViewedTensor& shown) const { return shown.slice; }
+
+    /// What was chosen in the view itself, kept for each tensor: set before the tensor is shown, empty for one that was
+    /// never seen in it.
+    virtual QVariantMap state() const { return {}; }
+    virtual void setState(const QVariantMap& state) { Q_UNUSED(state) }
+
     /// Which part of it is seen, for another view of the same kind.
     virtual widgets::HeatMapView::Place place() const { return {}; }
     virtual void setPlace(const widgets::HeatMapView::Place& place) { Q_UNUSED(place) }
@@ -69,6 +80,8 @@ class TensorView : public QWidget {
   Q_SIGNALS:
     /// place() is another one.
     void moved();
+    /// state() is another one: something was chosen.
+    void stateChanged();
     /// An element was typed anew: where ("0, 3, 1"), and a number or an expression. Perhaps of what was shown just now,
     /// when its editor is left for something else.
     void edited(const QString& slice, const QString& text);
@@ -80,6 +93,8 @@ class TensorView : public QWidget {
     void picked(qint64 row, qint64 column);
     /// A channel was opened: show this slice as a heat map.
     void sliceOpened(const sonde::widgets::Slice& slice);
+    /// Another slice was chosen in the view.
+    void sliceChosen(const sonde::widgets::Slice& slice);
 };
 
 /// One entry of the table of views.
@@ -94,6 +109,7 @@ struct TensorViewInfo {
     /// Axes that the view uses up itself and that need no slider; only asked if usesSlice.
     std::vector<int> (*ownAxes)(const tensor::Tensor& tensor, ChannelLayout layout) = nullptr;
     bool usesChannels = false;  ///< has a choice between channels first and last
+    bool isSpecial = false;     ///< of few tensors: offered for those alone
     std::function<TensorView*()> factory;
 };
 
@@ -106,6 +122,14 @@ TensorViewInfo imageView();
 TensorViewInfo channelsView();
 TensorViewInfo lineView();
 TensorViewInfo histogramView();
+TensorViewInfo attentionView();
+TensorViewInfo tokensView();
+TensorViewInfo filtersView();
+TensorViewInfo sparsityView();
+TensorViewInfo pcaView();
+
+/// The word of a view in scripts: "heatmap" for "heat_map".
+QString viewWord(const TensorViewInfo& view);
 
 /// Whether elements are numbers (everything but strings).
 bool isNumeric(const tensor::Tensor& tensor);

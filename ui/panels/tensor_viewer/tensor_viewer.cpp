@@ -176,8 +176,10 @@ void TensorViewer::addTool(QAction* action) {
 void TensorViewer::clear() {
     m_hasValue = false;
     m_statsJob.abandon();
+    auto tokens = std::move(m_shown.tokens);
     m_shown = ViewedTensor{};
     m_shown.overlay = m_overlay;
+    m_shown.tokens = std::move(tokens);
     m_key.clear();
     m_tree->clear();
     m_tree->hide();
@@ -272,7 +274,12 @@ void TensorViewer::recall() {
 }
 
 void TensorViewer::remember() {
-    if (!m_key.isEmpty()) m_memory[m_key] = {m_view, m_shown.slice, m_shown.range, m_shown.channels};
+    if (m_key.isEmpty()) return;
+    Memory& memory = m_memory[m_key];
+    memory.view = m_view;
+    memory.slice = m_shown.slice;
+    memory.range = m_shown.range;
+    memory.channels = m_shown.channels;
 }
 
 const TensorViewInfo* TensorViewer::info(const QString& id) const {
@@ -283,6 +290,8 @@ const TensorViewInfo* TensorViewer::info(const QString& id) const {
 
 QString TensorViewer::usualView() const {
     const tensor::Tensor& tensor = m_shown.tensor;
+    if (tensor.rank() >= 3 && (tensor.rank() > 3 || tensor.dim(1) == tensor.dim(2)) && attentionView().accepts(tensor))
+        return attentionView().id;
     // A few numbers, or text, are read best one by one.
     if (tensor.numel() <= 16 || !isNumeric(tensor)) return tableView().id;
     const PictureAxes axes = pictureAxes(tensor, m_shown.channels);
@@ -301,12 +310,10 @@ void TensorViewer::offerViews() {
     const TensorViewInfo* wanted = info(m_view);
     if (!wanted || !wanted->accepts(m_shown.tensor)) wanted = info(usualView());
     if (wanted && !wanted->accepts(m_shown.tensor)) wanted = nullptr;
-    for (const TensorViewInfo& view : tensorViews()) {
-        const bool accepted = view.accepts(m_shown.tensor);
-        if (auto* button = m_switchBar->findChild<QToolButton*>(view.id)) button->setEnabled(accepted);
-        if (accepted && !wanted) wanted = &view;
-    }
+    for (const TensorViewInfo& view : tensorViews())
+        if (!wanted && view.accepts(m_shown.tensor)) wanted = &view;
     m_view = wanted ? wanted->id : QString();
+    offerButtons();
 }
 
 QString TensorViewer::currentView() const { return m_view; }
@@ -314,6 +321,7 @@ QString TensorViewer::currentView() const { return m_view; }
 void TensorViewer::setCurrentView(const QString& id) {
     const TensorViewInfo* wanted = info(id);
     if (!wanted || !m_shown.tensor.defined() || !wanted->accepts(m_shown.tensor)) return;
+    if (id != m_view) m_pointed->setText({});
     m_view = id;
     remember();
     refresh();
@@ -336,14 +344,11 @@ void TensorViewer::refresh() {
             m_stack->addWidget(widget);
             connectView(widget);
             connect(widget, &TensorView::edited, this, &TensorViewer::edited);
-            connect(widget, &TensorView::moved, this, [this, widget] {
-                if (m_views.value(m_view) == widget) Q_EMIT viewMoved();
-            });
         }
         m_shown.plane =
             tensor::plane(m_shown.tensor, m_shown.slice.rowAxis, m_shown.slice.columnAxis,
                           std::vector<std::int64_t>(m_shown.slice.index.begin(), m_shown.slice.index.end()));
-        widget->show(m_shown);
+        showIn(widget);
         m_stack->setCurrentWidget(widget);
         setFocusProxy(widget);
     }
@@ -366,32 +371,6 @@ void TensorViewer::refresh() {
     m_channels->setVisible(m_hasControls && view->usesChannels && m_shown.tensor.rank() > 2);
     m_channels->setCurrentIndex(static_cast<int>(m_shown.channels));
     Q_EMIT shownChanged();
-}
-
-void TensorViewer::connectView(TensorView* view) {
-    connect(view, &TensorView::pointed, this, [this](const QString& text) { m_pointed->setText(text); });
-    connect(view, &TensorView::cursorMoved, this,
-            [this](qint64 row, qint64 column) { Q_EMIT elementPointed(indexOf(row, column)); });
-    connect(view, &TensorView::picked, this,
-            [this](qint64 row, qint64 column) { Q_EMIT elementPicked(indexOf(row, column)); });
-    connect(view, &TensorView::sliceOpened, this, [this](const widgets::Slice& slice) {
-        setSlice(slice);
-        setCurrentView(heatMapView().id);
-    });
-}
-
-/// An image has rows and columns of its own, and shows all channels: the first one stands for them.
-std::vector<std::int64_t> TensorViewer::indexOf(qint64 row, qint64 column) const {
-    std::vector<std::int64_t> index(m_shown.slice.index.begin(), m_shown.slice.index.end());
-    int rowAxis = m_shown.slice.rowAxis, columnAxis = m_shown.slice.columnAxis;
-    if (m_view == imageView().id) {
-        const PictureAxes axes = pictureAxes(m_shown.tensor, m_shown.channels);
-        rowAxis = axes.row, columnAxis = axes.column;
-        if (axes.channel >= 0) index[static_cast<std::size_t>(axes.channel)] = 0;
-    }
-    if (rowAxis >= 0) index[static_cast<std::size_t>(rowAxis)] = row;
-    if (columnAxis >= 0) index[static_cast<std::size_t>(columnAxis)] = column;
-    return index;
 }
 
 std::optional<std::size_t> TensorViewer::member() const {

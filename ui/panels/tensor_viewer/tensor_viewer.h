@@ -77,6 +77,8 @@ class TensorViewer : public QWidget {
     void setOverlay(std::shared_ptr<const ElementOverlay> overlay);
     /// What is said of it below the view; empty without one.
     QString overlayText() const;
+    /// What token ids are called in values of the present run; null: nobody knows.
+    void setTokens(std::shared_ptr<const session::TokenNames> tokens);
     /// What is selected, or else shown, as a slice of the value; empty: all of it, or a part of a value that is no
     /// tensor.
     QString sliceText() const;
@@ -122,6 +124,8 @@ class TensorViewer : public QWidget {
         widgets::Slice slice;
         widgets::RangeState range;
         ChannelLayout channels = ChannelLayout::First;
+        QHash<QString, QVariantMap> states = {};                  ///< of views
+        QHash<QString, widgets::HeatMapView::Place> places = {};  ///< where views were scrolled to
     };
 
     void buildBars();
@@ -133,7 +137,9 @@ class TensorViewer : public QWidget {
     void recall();
     void remember();
     void offerViews();
+    void offerButtons();
     void refresh();
+    void showIn(TensorView* view);
     QStringList statistics() const;
     void refreshStatistics();
     void refreshOverlay();
@@ -146,8 +152,9 @@ class TensorViewer : public QWidget {
     std::size_t m_nextBad = 0;  ///< in m_shown.bad
     QString m_valueKey, m_key, m_like;
     bool m_hasValue = false;
-    QString m_view;       ///< id of the view that is seen
-    QString m_favourite;  ///< the view chosen last: taken for tensors never seen before
+    QString m_view;            ///< id of the view that is seen
+    QString m_favourite;       ///< the view chosen last: taken for tensors never seen before
+    bool m_isShowing = false;  ///< what a view tells now is not a choice of the user
     QHash<QString, Memory> m_memory;
     OutputCheck m_outputCheck;
     QHash<QString, TensorView*> m_views;  ///< made when first needed

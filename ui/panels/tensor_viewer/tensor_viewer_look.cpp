@@ -1,4 +1,4 @@
-// Of the viewer: looking at two values in one way.
+// Of the viewer: what its views are told and tell, and looking at two values in one way.
 
 #include <QComboBox>
 #include <QLabel>
@@ -12,6 +12,70 @@
 #include "ui/widgets/flow_layout.h"
 
 namespace sonde::panels {
+
+void TensorViewer::offerButtons() {
+    for (const TensorViewInfo& view : tensorViews()) {
+        auto* const button = m_switchBar->findChild<QToolButton*>(view.id);
+        if (!button) continue;
+        const bool accepted = m_shown.tensor.defined() && view.accepts(m_shown.tensor);
+        button->setEnabled(accepted);
+        button->setVisible(m_hasControls && (accepted || !view.isSpecial));
+    }
+}
+
+void TensorViewer::connectView(TensorView* view) {
+    connect(view, &TensorView::pointed, this, [this](const QString& text) { m_pointed->setText(text); });
+    connect(view, &TensorView::cursorMoved, this,
+            [this](qint64 row, qint64 column) { Q_EMIT elementPointed(indexOf(row, column)); });
+    connect(view, &TensorView::picked, this,
+            [this](qint64 row, qint64 column) { Q_EMIT elementPicked(indexOf(row, column)); });
+    connect(view, &TensorView::sliceOpened, this, [this](const widgets::Slice& slice) {
+        setSlice(slice);
+        setCurrentView(heatMapView().id);
+    });
+    connect(view, &TensorView::sliceChosen, this, &TensorViewer::setSlice);
+    connect(view, &TensorView::moved, this, [this, view] {
+        if (m_isShowing || m_views.value(m_view) != view) return;
+        m_memory[m_key].places[m_view] = view->place();
+        remember();
+        Q_EMIT viewMoved();
+    });
+    connect(view, &TensorView::stateChanged, this, [this, view] {
+        if (m_isShowing || m_views.value(m_view) != view) return;
+        m_memory[m_key].states[m_view] = view->state();
+        remember();
+        Q_EMIT shownChanged();
+    });
+}
+
+void TensorViewer::showIn(TensorView* view) {
+    const auto known = m_memory.constFind(m_key);
+    const bool isKnown = known != m_memory.constEnd();
+    const QVariantMap state = isKnown ? known->states.value(m_view) : QVariantMap();
+    const bool hasPlace = isKnown && known->places.contains(m_view);
+    const widgets::HeatMapView::Place place = hasPlace ? known->places[m_view] : widgets::HeatMapView::Place();
+    m_isShowing = true;
+    view->setState(state);
+    view->show(m_shown);
+    if (hasPlace) view->setPlace(place);
+    m_isShowing = false;
+    if (hasPlace) Q_EMIT viewMoved();
+}
+
+std::vector<std::int64_t> TensorViewer::indexOf(qint64 row, qint64 column) const {
+    const TensorView* const view = m_views.value(m_view);
+    const widgets::Slice slice = view ? view->drawnSlice(m_shown) : m_shown.slice;
+    std::vector<std::int64_t> index(slice.index.begin(), slice.index.end());
+    if (slice.rowAxis >= 0) index[static_cast<std::size_t>(slice.rowAxis)] = row;
+    if (slice.columnAxis >= 0) index[static_cast<std::size_t>(slice.columnAxis)] = column;
+    return index;
+}
+
+void TensorViewer::setTokens(std::shared_ptr<const session::TokenNames> tokens) {
+    if (tokens == m_shown.tokens || (tokens && m_shown.tokens && *tokens == *m_shown.tokens)) return;
+    m_shown.tokens = std::move(tokens);
+    refresh();
+}
 
 void TensorViewer::lendControls(QVBoxLayout* to) {
     if (m_areLent == (to != nullptr)) return;
@@ -39,6 +103,8 @@ void TensorViewer::takeLook(const TensorViewer& other, bool withRange) {
     if (!m_shown.tensor.defined() || !other.m_shown.tensor.defined()) return;
     if (const TensorViewInfo* view = info(other.m_view); view && view->accepts(m_shown.tensor)) m_view = other.m_view;
     m_shown.channels = other.m_shown.channels;
+    if (const auto seen = other.m_memory.constFind(other.m_key); seen != other.m_memory.constEnd())
+        m_memory[m_key].states = seen->states;
     {
         const QSignalBlocker slice(m_slice), range(m_range);
         std::vector<qint64> sizes;
@@ -57,6 +123,7 @@ void TensorViewer::setControlsVisible(bool visible) {
     m_hasControls = visible;
     for (int i = 0; i < m_switches->count(); ++i)
         if (QWidget* const widget = m_switches->itemAt(i)->widget()) widget->setVisible(visible);
+    offerButtons();
     refresh();
 }
 

@@ -3,7 +3,6 @@
 #include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QHash>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -11,6 +10,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "core/analysis/bad_values.h"
@@ -41,13 +42,15 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
                                      context::Inputs& inputs, context::Messages& messages,
                                      context::Comparison& comparison, context::Why& why, context::Gradients& gradients,
                                      context::Edits& edits, context::Debugger& debugger, context::SecondModel& second,
-                                     context::Bisection& bisection, context::Engine& engine, session::Session& session)
+                                     context::Bisection& bisection, context::Engine& engine, context::Outputs& outputs,
+                                     session::Session& session)
     : m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages), m_comparison(comparison),
       m_why(why), m_gradients(gradients), m_edits(edits), m_debugger(debugger), m_bisection(bisection),
-      m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)), m_title(new widgets::ElidedLabel({}, m_page)),
-      m_iterations(new QWidget(m_page)), m_iteration(new QSpinBox(m_iterations)),
-      m_iterationCount(new QLabel(m_iterations)), m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)),
-      m_gradient(new GradientBar(gradients, m_page)), m_beside(new QComboBox(m_page)),
+      m_session(session), m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)),
+      m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
+      m_iteration(new QSpinBox(m_iterations)), m_iterationCount(new QLabel(m_iterations)),
+      m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)), m_gradient(new GradientBar(gradients, m_page)),
+      m_beside(new QComboBox(m_page)),
       m_twoPanes(widgets::makeToolButton(QStringLiteral("compare"), tr("Two panes (Alt+Shift+I)"), m_page)),
       m_pair(new ValuePair(m_page)),
       m_paired(new PairedValue(session, opened, runs, edits, debugger, comparison, second, bisection, engine, this)),
@@ -56,6 +59,7 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
     connectEdits();
     connectPair();
     connectGradients();
+    connectTokens(outputs);
     connect(&navigation, &context::Navigation::selectionChanged, this, &TensorViewerPanel::follow);
     connect(&opened, &context::OpenModel::documentOpened, this, &TensorViewerPanel::follow);
     connect(&opened, &context::OpenModel::documentClosed, this, &TensorViewerPanel::follow);
@@ -389,18 +393,28 @@ void TensorViewerPanel::join(const PanelHost& host) {
 
 namespace {
 
-/// Command `view`: words as users know them, and the ids of views.
-base::Result<void> showView(QWidget& panel, const PanelHost& host, const QString& view) {
-    static const QHash<QString, QString> ids{{"heatmap", "heat_map"}, {"histogram", "histogram"}, {"table", "table"},
-                                             {"image", "image"},      {"channels", "channels"},   {"line", "line"}};
-    if (!ids.contains(view))
-        return base::usageError("no such view", view.toStdString(),
-                                "heatmap, histogram, table, image, channels or line");
+/// "heatmap|image|…": the words of command `view`.
+const char* viewWords() {
+    static const std::string words = [] {
+        QStringList all;
+        for (const TensorViewInfo& view : tensorViews()) all << viewWord(view);
+        return all.join(QLatin1Char('|')).toStdString();
+    }();
+    return words.c_str();
+}
+
+/// Command `view`.
+base::Result<void> showView(QWidget& panel, const PanelHost& host, const QString& word) {
+    const auto wanted =
+        std::ranges::find_if(tensorViews(), [&](const TensorViewInfo& view) { return viewWord(view) == word; });
+    if (wanted == tensorViews().end())
+        return base::usageError("no such view", word.toStdString(),
+                                QString(QLatin1String(viewWords())).replace(u'|', QStringLiteral(", ")).toStdString());
     host.show();
     TensorViewer& viewer = *static_cast<TensorViewerPanel&>(panel).viewer();
-    viewer.setCurrentView(ids[view]);
-    if (viewer.isVisibleTo(&panel) && viewer.currentView() != ids[view])
-        return base::usageError("the selected value cannot be shown like that", view.toStdString(),
+    viewer.setCurrentView(wanted->id);
+    if (viewer.isVisibleTo(&panel) && viewer.currentView() != wanted->id)
+        return base::usageError("the selected value cannot be shown like that", word.toStdString(),
                                 "another view, or another value");
     return {};
 }
@@ -427,10 +441,11 @@ PanelInfo tensorViewerPanel() {
     info.area = PanelArea::Right;
     info.shortcut = QStringLiteral("Alt+4");
     info.factory = [](InspectorContext& inspector) -> Panel* {
-        auto* panel = new TensorViewerPanel(
-            inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(), inspector.messages(),
-            inspector.comparison(), inspector.why(), inspector.gradients(), inspector.edits(), inspector.debugger(),
-            inspector.second(), inspector.bisection(), inspector.engine(), inspector.session());
+        auto* panel =
+            new TensorViewerPanel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
+                                  inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
+                                  inspector.edits(), inspector.debugger(), inspector.second(), inspector.bisection(),
+                                  inspector.engine(), context::outputsOf(inspector), inspector.session());
         panel->viewer()->setOutputCheck([&inspector](const std::filesystem::path& file) {
             return session::checkOutput(inspector.session(), file);
         });
@@ -439,7 +454,7 @@ PanelInfo tensorViewerPanel() {
     info.size = {330, 420};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<TensorViewerPanel&>(panel).join(host); };
     info.commands = {
-        {"view", "heatmap|histogram|table|image|channels|line", "show the selected tensor like that", showView},
+        {"view", viewWords(), "show the selected tensor like that", showView},
         {"beside", "off|baseline|reference|second|NODE", "what is in the second pane of the tensor panel",
          [](QWidget& panel, const PanelHost&, const QString& what) {
              return static_cast<TensorViewerPanel&>(panel).showBeside(what);

@@ -10,9 +10,11 @@
 #include "ui/context/engine.h"
 #include "ui/context/gradients.h"
 #include "ui/context/inputs.h"
+#include "ui/context/job.h"
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
+#include "ui/context/outputs.h"
 #include "ui/context/runs.h"
 #include "ui/context/second_model.h"
 #include "ui/context/why.h"
@@ -48,7 +50,7 @@ class TensorViewerPanel : public Panel {
                       context::Inputs& inputs, context::Messages& messages, context::Comparison& comparison,
                       context::Why& why, context::Gradients& gradients, context::Edits& edits,
                       context::Debugger& debugger, context::SecondModel& second, context::Bisection& bisection,
-                      context::Engine& engine, session::Session& session);
+                      context::Engine& engine, context::Outputs& outputs, session::Session& session);
 
     TensorViewer* viewer() const { return m_viewer; }
     ValuePair* pair() const { return m_pair; }
@@ -89,6 +91,8 @@ class TensorViewerPanel : public Panel {
     bool showsGradient() const;
     void setGradientShown(bool on);
     std::shared_ptr<const ElementOverlay> gradientOverlay() const;
+    void connectTokens(context::Outputs& outputs);
+    void findTokens(const context::Outputs& outputs);
     void connectPair();
     void showPair();
     void setTwoPanes(bool on);
@@ -114,6 +118,8 @@ class TensorViewerPanel : public Panel {
     context::Edits& m_edits;
     context::Debugger& m_debugger;
     context::Bisection& m_bisection;
+    session::Session& m_session;
+    context::Job m_tokensJob;
     graph::NodeId m_node;
     graph::NodeId m_viewed;  ///< whose value is in the viewer
     graph::NodeId m_asked;   ///< requested from the context and not yet arrived

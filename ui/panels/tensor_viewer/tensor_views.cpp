@@ -6,10 +6,13 @@ namespace sonde::panels {
 
 const std::vector<TensorViewInfo>& tensorViews() {
     static const std::vector<TensorViewInfo> views{
-        heatMapView(), imageView(), channelsView(), lineView(), histogramView(), tableView(),
+        heatMapView(),   imageView(),  channelsView(), lineView(),     histogramView(), tableView(),
+        attentionView(), tokensView(), filtersView(),  sparsityView(), pcaView(),
     };
     return views;
 }
+
+QString viewWord(const TensorViewInfo& view) { return QString(view.id).remove(QLatin1Char('_')); }
 
 bool isNumeric(const tensor::Tensor& tensor) {
     return tensor.defined() && tensor.dtype() != tensor::DType::String && tensor.dtype() != tensor::DType::Undefined;

@@ -1,0 +1,45 @@
+#include "core/analysis/tensor_views/distributions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace sonde::analysis {
+
+namespace {
+
+constexpr std::int64_t kSampledRows = 8;
+constexpr std::int64_t kMaxWidth = std::int64_t{1} << 18;
+constexpr double kSumTolerance = 0.01;  ///< bfloat16 has 8 bits of precision
+
+/// None: the row has NaN, or is masked out altogether.
+std::optional<bool> isDistribution(const tensor::Tensor& tensor, std::int64_t first, std::int64_t width) {
+    double sum = 0;
+    for (std::int64_t i = first; i < first + width; ++i) {
+        const double value = tensor.toDouble(i);
+        if (std::isnan(value)) return std::nullopt;
+        if (value < 0 || value > 1 + kSumTolerance) return false;
+        sum += value;
+    }
+    return std::abs(sum - 1) <= kSumTolerance;
+}
+
+}  // namespace
+
+bool hasDistributionRows(const tensor::Tensor& tensor) {
+    if (!tensor.defined() || !tensor::isFloating(tensor.dtype()) || tensor.rank() == 0 || tensor.numel() == 0)
+        return false;
+    const std::int64_t width = tensor.dim(tensor.rank() - 1), rows = tensor.numel() / width;
+    if (width < 2 || width > kMaxWidth) return false;
+    bool found = false;
+    const std::int64_t count = std::min(rows, kSampledRows);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t row = count == 1 ? 0 : i * ((rows - 1) / (count - 1));
+        const auto is = isDistribution(tensor, row * width, width);
+        if (is == false) return false;
+        found = found || is.has_value();
+    }
+    return found;
+}
+
+}  // namespace sonde::analysis
