@@ -49,7 +49,9 @@ SoundPart::SoundPart(const QString& inputName, QWidget* parent)
         else if (m_value.isTensor() && m_rate > 0) m_player->play(m_value.tensor(), m_rate);
     });
     connect(m_player, &SoundPlayer::changed, this, [this] {
-        m_play->setIcon(theme::icon(m_player->isPlaying() ? QStringLiteral("stop") : QStringLiteral("run")));
+        const bool isPlaying = m_player->isPlaying();
+        m_play->setIcon(theme::icon(isPlaying ? QStringLiteral("stop") : QStringLiteral("run")));
+        m_play->setToolTip(isPlaying ? tr("Stop playing") : tr("Play the recording as the model gets it"));
     });
 }
 

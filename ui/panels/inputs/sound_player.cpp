@@ -18,14 +18,16 @@ namespace sonde::panels {
 
 namespace {
 
-/// One channel of 16 bits: every device takes it.
+/// One channel of 16 bits: every device takes it. NaN is silence.
 QByteArray samplesOf(const tensor::Tensor& sound) {
     const std::int64_t count = sound.rank() > 0 ? sound.shape()[sound.rank() - 1] : 0;
     const double scale = tensor::isFloating(sound.dtype()) ? 32767.0 : 1.0;
     QByteArray bytes(static_cast<qsizetype>(count) * 2, Qt::Uninitialized);
     auto* const to = reinterpret_cast<qint16*>(bytes.data());
-    for (std::int64_t i = 0; i < count; ++i)
-        to[i] = static_cast<qint16>(std::clamp(std::lround(sound.toDouble(i) * scale), -32768L, 32767L));
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double sample = std::clamp(sound.toDouble(i) * scale, -32768.0, 32767.0);
+        to[i] = std::isnan(sample) ? qint16{0} : static_cast<qint16>(std::lround(sample));
+    }
     return bytes;
 }
 
