@@ -18,7 +18,7 @@ class LinePlot : public QWidget {
 
     explicit LinePlot(QWidget* parent = nullptr);
 
-    /// At most 32 rows are drawn: the current one and those nearest to it.
+    /// At most 32 rows are drawn, of long ones 8: the current one and those nearest to it.
     void setField(qint64 rows, qint64 columns, Field at);
     void setScale(const ValueScale& scale);
     std::pair<qint64, qint64> cursor() const { return {m_row, m_column}; }
