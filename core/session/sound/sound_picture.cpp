@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numbers>
 #include <span>
 
@@ -33,8 +34,14 @@ std::vector<std::pair<float, float>> waveOf(std::span<const float> sound, std::i
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t begin = samples * i / count, end = std::max(begin + 1, samples * (i + 1) / count);
         const auto part = sound.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-        const auto [low, high] = std::ranges::minmax_element(part);
-        wave.emplace_back(*low, *high);
+        float low = std::numeric_limits<float>::infinity(), high = -low;
+        for (const float sample : part) {
+            if (!std::isfinite(sample)) continue;
+            low = std::min(low, sample);
+            high = std::max(high, sample);
+        }
+        if (low > high) low = high = 0;
+        wave.emplace_back(low, high);
     }
     return wave;
 }
@@ -92,6 +99,14 @@ Result<void> addSpectrogram(SoundPicture& picture, std::span<const float> sound,
 }
 
 }  // namespace
+
+bool mayBeSound(const Tensor& tensor) {
+    constexpr std::int64_t kMinSamples = 256, kMaxSamples = std::int64_t{1} << 25, kMaxRows = 16;
+    if (!tensor.defined() || !(tensor::isFloating(tensor.dtype()) || tensor::isInteger(tensor.dtype()))) return false;
+    if (tensor.rank() < 1 || tensor.rank() > 3 || tensor.numel() == 0) return false;
+    const std::int64_t samples = tensor.dim(tensor.rank() - 1);
+    return samples >= kMinSamples && samples <= kMaxSamples && tensor.numel() / samples <= kMaxRows;
+}
 
 Result<SoundPicture> soundPicture(const Tensor& sound, int rate, std::int64_t columns, std::stop_token stop) {
     const bool isReal = tensor::isFloating(sound.dtype()) || tensor::isInteger(sound.dtype());

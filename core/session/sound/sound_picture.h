@@ -16,7 +16,7 @@ struct SoundPicture {
     std::int64_t channels = 1;  ///< or samples of a batch: the first one is shown
     int rate = 0;               ///< samples per second; 0: not known
 
-    /// The lowest and the highest number of each of `columns` equal parts.
+    /// The lowest and the highest finite number of each of `columns` equal parts; 0 where there is none.
     std::vector<std::pair<float, float>> wave;
 
     /// Short-time Fourier transform under a Hann window: 20 log10 of the magnitude over the largest one, at least
@@ -33,6 +33,10 @@ struct SoundPicture {
         return decibels[static_cast<std::size_t>(bin * columns + column)];
     }
 };
+
+/// Whether a value may be a sound: real numbers, of which the last of at most three axes has 256 to 2^25 samples, and
+/// the others 16 rows in all.
+bool mayBeSound(const tensor::Tensor& tensor);
 
 /// Of a tensor whose last axis is time: [samples], [channels, samples], [batch, channels, samples]; the first row. Not
 /// more than `columns` windows are looked at, which is at most kMaxColumns. Blocks, on any thread. Errors (Usage): no

@@ -9,7 +9,7 @@
 #include "ui/context/count_text.h"
 #include "ui/context/input_spec.h"
 #include "ui/panels/inputs/sound_player.h"
-#include "ui/panels/inputs/sound_view.h"
+#include "ui/panels/sound_view.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/labels.h"

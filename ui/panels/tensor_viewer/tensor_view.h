@@ -127,6 +127,7 @@ TensorViewInfo tokensView();
 TensorViewInfo filtersView();
 TensorViewInfo sparsityView();
 TensorViewInfo pcaView();
+TensorViewInfo soundView();
 
 /// The word of a view in scripts: "heatmap" for "heat_map".
 QString viewWord(const TensorViewInfo& view);

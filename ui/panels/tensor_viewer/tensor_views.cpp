@@ -7,7 +7,7 @@ namespace sonde::panels {
 const std::vector<TensorViewInfo>& tensorViews() {
     static const std::vector<TensorViewInfo> views{
         heatMapView(),   imageView(),  channelsView(), lineView(),     histogramView(), tableView(),
-        attentionView(), tokensView(), filtersView(),  sparsityView(), pcaView(),
+        attentionView(), tokensView(), filtersView(),  sparsityView(), pcaView(),       soundView(),
     };
     return views;
 }

@@ -39,7 +39,32 @@ class TestSoundPicture : public QObject {
     void silenceAndBadNumbers();
     void otherValuesAreRefused();
     void shortOnesAndLongOnes();
+    void badNumbersAreNoPeaks();
+    void soundsAreLongAndFew();
 };
+
+void TestSoundPicture::badNumbersAreNoPeaks() {
+    Tensor sound = Tensor::zeros(DType::Float32, Shape{4}).value();
+    float* const data = sound.mutableData<float>();
+    data[0] = std::nanf(""), data[1] = 0.5F, data[2] = std::numeric_limits<float>::infinity(), data[3] = data[0];
+    const auto picture = session::soundPicture(sound, 0, 2);
+    QVERIFY(picture);
+    QCOMPARE(picture->wave, (std::vector<std::pair<float, float>>{{0.5F, 0.5F}, {0, 0}}));
+}
+
+void TestSoundPicture::soundsAreLongAndFew() {
+    const auto may = [](const Shape& shape, DType type = DType::Float32) {
+        return session::mayBeSound(Tensor::zeros(type, shape).value());
+    };
+    QVERIFY(may(Shape{16000}));
+    QVERIFY(may(Shape{1, 2, 16000}, DType::Int16));
+    QVERIFY(!may(Shape{255}));
+    QVERIFY(!may(Shape{80, 3000}));
+    QVERIFY(!may(Shape{1, 1, 1, 16000}));
+    QVERIFY(!may(Shape{16000}, DType::Bool));
+    QVERIFY(!may(Shape{0, 16000}));
+    QVERIFY(!session::mayBeSound(Tensor()));
+}
 
 void TestSoundPicture::aToneIsAtItsFrequency_data() {
     QTest::addColumn<double>("hertz");

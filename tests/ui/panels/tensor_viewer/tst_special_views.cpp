@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "core/session/tokens/token_names.h"
+#include "ui/panels/sound_view.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/image_grid_view.h"
@@ -225,6 +226,27 @@ class TestSpecialViews : public QObject {
         QCOMPARE(rows->currentData().toInt(), -1);
         viewer.setValue("h", Tensor::of<float>(Shape{1, 3, 2}, {0, 0, 3, 4, 6, 8}));
         QCOMPARE(rows->currentData().toInt(), 2);
+    }
+
+    void aRowIsSeenAsSound() {
+        TensorViewer viewer;
+        viewer.resize(500, 700);
+        viewer.show();
+        // Silence, and a row that is 1 and -1 in turn: half the sampling rate.
+        std::vector<float> samples(2048, 0);
+        for (std::size_t i = 1024; i < samples.size(); ++i) samples[i] = i % 2 == 0 ? 1 : -1;
+        viewer.setValue("s", Tensor::of<float>(Shape{2, 1024}, samples));
+        viewer.setCurrentView(QStringLiteral("sound"));
+        QCOMPARE(viewer.currentView(), QStringLiteral("sound"));
+        auto* sound = seen<SoundView>(viewer);
+        QVERIFY(sound);
+        QTRY_COMPARE(sound->picture().samples, std::int64_t(1024));
+        QCOMPARE(sound->picture().wave.front(), (std::pair<float, float>(0, 0)));
+        viewer.setSlice({0, 1, {1, 0}});
+        QTRY_VERIFY(sound->picture().wave.front() != (std::pair<float, float>(0, 0)));
+        const session::SoundPicture& picture = sound->picture();
+        QCOMPARE(picture.at(picture.bins - 1, 0), 0.0F);
+        QCOMPARE(picture.at(1, 0), session::SoundPicture::kFloor);
     }
 
     void hostileValuesAreShownOrExplained() {

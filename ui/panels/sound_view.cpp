@@ -1,6 +1,7 @@
-#include "ui/panels/inputs/sound_view.h"
+#include "ui/panels/sound_view.h"
 
 #include <QHelpEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolTip>
@@ -39,6 +40,7 @@ QString hertz(double frequency) {
 SoundView::SoundView(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(tr("Waveform and spectrogram"));
+    setMouseTracking(true);
 }
 
 void SoundView::setPicture(SoundPicture picture) {
@@ -83,7 +85,6 @@ void SoundView::paintEvent(QPaintEvent*) {
     painter.drawImage(spectrogramRect(), m_image);
 }
 
-/// "0.52 s, 1.2 kHz: -31 dB"
 QString SoundView::textAt(QPointF place) const {
     if (m_picture.wave.empty() || width() < 1) return {};
     const double part = std::clamp(place.x() / width(), 0.0, 0.9999);
@@ -109,6 +110,8 @@ bool SoundView::event(QEvent* event) {
         QToolTip::showText(help->globalPos(), textAt(help->pos()), this);
         return true;
     }
+    if (event->type() == QEvent::MouseMove) Q_EMIT pointed(textAt(static_cast<QMouseEvent*>(event)->position()));
+    if (event->type() == QEvent::Leave) Q_EMIT pointed({});
     return QWidget::event(event);
 }
 

@@ -7,7 +7,7 @@
 
 namespace sonde::panels {
 
-/// Waveform above, spectrogram below, over the same time.
+/// Waveform above, spectrogram below, over the same time. What is under the pointer is told by a tool tip.
 class SoundView : public QWidget {
     Q_OBJECT
   public:
@@ -16,8 +16,15 @@ class SoundView : public QWidget {
     void setPicture(session::SoundPicture picture);
     const session::SoundPicture& picture() const { return m_picture; }
 
+    /// "0.52 s, 1.2 kHz: -31 dB": of a place in the widget.
+    QString textAt(QPointF place) const;
+
     QSize sizeHint() const override { return {240, 132}; }
     QSize minimumSizeHint() const override { return {120, 132}; }
+
+  Q_SIGNALS:
+    /// The pointer is there; empty: it has left.
+    void pointed(const QString& text);
 
   protected:
     void paintEvent(QPaintEvent* event) override;
@@ -26,7 +33,6 @@ class SoundView : public QWidget {
   private:
     QRectF waveRect() const;
     QRectF spectrogramRect() const;
-    QString textAt(QPointF place) const;
     void paintWave(QPainter& painter, const QRectF& area) const;
 
     session::SoundPicture m_picture;
