@@ -81,14 +81,16 @@ QString LabelledMap::labelOf(bool isRow, qint64 index) const {
 void LabelledMap::measure() {
     const QFontMetrics metrics(theme::Theme::instance().smallFont());
     const auto widest = [&](bool isRow, qint64 count) {
-        int width = metrics.horizontalAdvance(QStringLiteral("000"));
+        int width = metrics.horizontalAdvance(QStringLiteral("00"));
         for (qint64 i = 0; i < std::min(count, kMaxMeasured); ++i)
             width = std::max(width, metrics.horizontalAdvance(labelOf(isRow, i)));
         width = std::max(width, metrics.horizontalAdvance(labelOf(isRow, std::max<qint64>(count - 1, 0))));
-        return std::min(width, kMaxLabel) + 2 * kGap;
+        return std::min(width, kMaxLabel);
     };
+    m_widestColumn = widest(false, columns());
     // The title has a line of its own beside the labels.
-    setViewportMargins(widest(true, rows()) + metrics.height(), widest(false, columns()) + metrics.height(), 0, 0);
+    setViewportMargins(widest(true, rows()) + 2 * kGap + metrics.height(), m_widestColumn + 2 * kGap + metrics.height(),
+                       0, 0);
     resizeEvent(nullptr);
     m_left->update();
     m_top->update();
@@ -113,34 +115,40 @@ void LabelledMap::paintStrip(QPainter& painter, const Strip& strip) const {
     painter.setFont(theme::Theme::instance().smallFont());
     const QFontMetrics metrics(painter.font());
     const int line = metrics.height();
-    // Columns are written upwards, as rows of a strip that is turned by a quarter.
     const int length = strip.isRows ? strip.height() : strip.width(),
               depth = strip.isRows ? strip.width() : strip.height();
-    if (!strip.isRows) {
-        painter.translate(0, strip.height());
-        painter.rotate(-90);
-    }
-    const QRect label(line, 0, depth - line - kGap, line);
     const auto centre = [&](qint64 index) {
         const QRectF cell = strip.isRows ? cellRect(index, 0) : cellRect(0, index);
         return strip.isRows ? cell.center().y() : cell.center().x();
     };
     const double size = count > 1 ? centre(1) - centre(0) : line;
-    const auto step = static_cast<qint64>(std::max(1.0, std::ceil(line / std::max(size, 1e-9))));
+    // Columns whose names are wider than they are written upwards, as rows of a strip that is turned by a quarter.
+    const bool isLevel = !strip.isRows && m_widestColumn + 2 <= size;
+    if (!strip.isRows && !isLevel) {
+        painter.translate(0, strip.height());
+        painter.rotate(-90);
+    }
+    const auto placeOf = [&](double at) {
+        if (isLevel) return QRectF(at - size / 2, depth - kGap - line, size, line).toRect();
+        return QRect(strip.isRows ? line : kGap, static_cast<int>(std::lround(at - line / 2.0)), depth - line - kGap,
+                     line);
+    };
+    const int align = isLevel ? Qt::AlignHCenter : strip.isRows ? Qt::AlignRight : Qt::AlignLeft;
+    const auto step = isLevel ? 1 : static_cast<qint64>(std::max(1.0, std::ceil(line / std::max(size, 1e-9))));
     const auto [crossRow, crossColumn] = cross();
     const qint64 marked = strip.isRows ? crossRow : crossColumn;
     const auto draw = [&](qint64 index, bool isMarked) {
         const double at = centre(index);
         if (at < 0 || at > length) return;
-        const QRect place = label.translated(0, static_cast<int>(std::lround(at - line / 2.0)));
-        if (isMarked) painter.fillRect(place.adjusted(-2, 0, kGap, 0), theme::color(theme::ColorRole::Accent));
+        const QRect place = placeOf(at);
+        if (isMarked) painter.fillRect(place.adjusted(-2, 0, 2, 0), theme::color(theme::ColorRole::Accent));
         painter.setPen(theme::color(isMarked ? theme::ColorRole::AccentText : theme::ColorRole::PlotLabel));
         const QString text = metrics.elidedText(labelOf(strip.isRows, index), Qt::ElideRight, place.width());
-        painter.drawText(place, (strip.isRows ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, text);
+        painter.drawText(place, align | Qt::AlignVCenter, text);
     };
     const auto first = static_cast<qint64>(std::max(0.0, std::floor(-centre(0) / std::max(size, 1e-9))));
     for (qint64 i = first / step * step; i < count && centre(i) <= length; i += step)
-        if (marked < 0 || std::abs(centre(i) - centre(marked)) >= line) draw(i, false);
+        if (marked < 0 || std::abs(centre(i) - centre(marked)) >= std::min<double>(line, step * size)) draw(i, false);
     if (marked >= 0) draw(marked, true);
     // The title, along the strip.
     painter.setPen(theme::color(theme::ColorRole::PlotLabel));

@@ -41,6 +41,7 @@ class LabelledMap : public HeatMapView {
     QString labelOf(bool isRow, qint64 index) const;
 
     QString m_rowTitle, m_columnTitle;
+    int m_widestColumn = 0;  ///< pixels of its name
     Label m_row, m_column;
     Strip *m_left, *m_top;
     std::pair<qint64, qint64> m_hovered{-1, -1}, m_locked{-1, -1};
