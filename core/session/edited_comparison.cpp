@@ -4,7 +4,9 @@
 #include <cctype>
 #include <filesystem>
 
+#include "core/analysis/match.h"
 #include "core/analysis/measured_runs.h"
+#include "core/analysis/paired_runs.h"
 #include "core/base/count_text.h"
 #include "core/document/reference.h"
 #include "core/session/edits/edit_count.h"
@@ -47,6 +49,22 @@ base::Result<void> compareWithValues(EditedComparison& result, const Document& e
     return {};
 }
 
+/// What the nodes of the model with edits are compared with: those of the model as it is, whose nodes are the first of
+/// the edited one. Of an edited value it is what comes of the edits that counts, not what was there before.
+std::vector<graph::NodeId> counterparts(const Session& session, const Document& edited, const Document& other) {
+    std::vector<graph::NodeId> found = analysis::matchNodes(*session.document()->graph, *other.graph);
+    found.resize(edited.graph->nodeCount());
+    for (const Edits::Entry& entry : session.edits().all()) {
+        if (!entry.counts() || entry.ready->target() == ReadyEdit::Target::Weight) continue;
+        const graph::NodeId before = entry.ready->node();
+        const graph::NodeId after = edited.graph->findNode(session.document()->graph->node(before).name);
+        if (!after.valid() || after == before || !found[before.index()].valid()) continue;
+        found[after.index()] = found[before.index()];
+        found[before.index()] = {};
+    }
+    return found;
+}
+
 base::Result<void> compareWithModel(EditedComparison& result, const Document& edited, const std::string& path,
                                     const Session& session, exec::Runner& runner, const base::WorkContext& work) {
     SONDE_ASSIGN(const auto other, document::open(path, {}, work));
@@ -55,7 +73,8 @@ base::Result<void> compareWithModel(EditedComparison& result, const Document& ed
     const MeasuredRun own{edited.graph, session.runs().last().inputs};
     const MeasuredRun reference{other->graph, inputsFor(*other->graph, {edited.graph, given})};
     SONDE_ASSIGN(const RunDifferences found,
-                 analysis::compareRuns(own, reference, session.comparison().tolerances(), runner, work));
+                 analysis::comparePairedRuns(own, reference, counterparts(session, edited, *other),
+                                             session.comparison().tolerances(), runner, work, analysis::kHeldBytes));
     if (found.error) return *found.error;
     result.compared = found.compared;
     result.differing = found.differing;

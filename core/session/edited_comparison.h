@@ -17,8 +17,9 @@ struct EditedComparison {
 
 /// Compares the model with the edits that are switched on, run on the inputs of a reference file (.npz), or, with
 /// another model, on those of the session's last run, as Comparison does without them. Edits of inputs count after
-/// that. The session stays as it is. Blocks. Errors (Usage): those of editedDocument(), of edits that are made of
-/// values of the run; those of document::compareWithReference(), document::open() and analysis::compareRuns().
+/// that; an edited value itself is compared as it is after its edits. The session stays as it is. Blocks. Errors
+/// (Usage): those of editedDocument(), of edits that are made of values of the run; those of
+/// document::compareWithReference(), document::open() and analysis::compareRuns().
 base::Result<EditedComparison> compareEdited(const Session& session, const std::string& path,
                                              const base::WorkContext& work = {});
 

@@ -138,7 +138,10 @@ class TestCommandsWithEdits : public QObject {
             "1 of 1 value differs from weight.npz", "1 value agrees with weight.npz (with 1 edit)");
         row("compare counts them", kWeight, "compare FOLDER/plain.npz", "comparison/edits", QVariant(), 1);
         row("compare with a model", kWeight, "compare FOLDER/other.onnx", "comparison/differing", 3, 0);
-        row("compare with a model, value", kValue, "compare FOLDER/linear.onnx", "comparison/differing", 0, 1);
+        row("compare with a model, value", kValue, "compare FOLDER/linear.onnx", "comparison/differing", 0, 2);
+        row("compare with a model, the first", kValue, "compare FOLDER/linear.onnx", "comparison/first",
+            QVariant::fromValue(nullptr), "z");
+        row("compare with a model, all values", kValue, "compare FOLDER/linear.onnx", "comparison/compared", 4, 4);
         row("baseline", kWeight, "baseline s[0, 1]", "value", 22, 22);
         row("difference", kWeight, "difference s", "difference/max_abs", 0, 15);
     }
