@@ -6,6 +6,7 @@
 #include "app/interrupt.h"
 #include "core/base/one_line.h"
 #include "core/base/visible_text.h"
+#include "core/session/bisection/default_inputs.h"
 #include "core/session/session_state.h"
 
 namespace sonde::app {
@@ -44,6 +45,8 @@ base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& doc
             : session::readCases(document, {choice.spec, choice.image, seedOf(document, choice)}, commandLineWork());
     if (!cases) return cases;
     for (const io::InputCase& each : *cases) printNotes(each.notes);
+    if (choice.spec.empty() && !document.session && !cases->empty())
+        printNotes(session::bisection::notesOnDefaults(*document.graph, cases->front().values));
     return cases;
 }
 

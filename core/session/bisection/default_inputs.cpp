@@ -81,6 +81,24 @@ bool mayBeInteger(const tensor::TypeInfo& type) {
     return type.isTensor() && (type.dtype == tensor::DType::Undefined || tensor::isInteger(type.dtype));
 }
 
+/// Whether a specification can name the input.
+bool isInSpecifications(const std::string& name) { return name.find_first_of(":;") == std::string::npos; }
+
+/// Positions of inputs of integers whose elements are all 0.
+std::vector<std::size_t> zeroInputs(const InternalGraph& graph, const std::vector<tensor::Value>& inputs) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < inputs.size() && i < graph.inputs().size(); ++i) {
+        if (!inputs[i].isTensor()) continue;
+        const tensor::Tensor& tensor = inputs[i].tensor();
+        if (!tensor::isInteger(tensor.dtype()) || tensor.numel() == 0) continue;
+        bool areZero = true;
+        for (std::int64_t element = 0; areZero && element < tensor.numel(); ++element)
+            areZero = tensor.toInt64(element) == 0;
+        if (areZero) found.push_back(i);
+    }
+    return found;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> tableRows(const InternalGraph& graph, NodeId input) {
@@ -93,8 +111,7 @@ std::string defaultInputs(const document::Document& document) {
     const std::vector<io::InputInfo> infos = document::inputInfos(document);
     for (std::size_t i = 0; i < infos.size() && i < document.inputs.size(); ++i) {
         const io::InputInfo& info = infos[i];
-        // Such a name cannot be written in a specification.
-        if (info.name.find_first_of(":;") != std::string::npos) return {};
+        if (!isInSpecifications(info.name)) return {};
         const auto rows = mayBeInteger(info.type) ? tableRows(*document.graph, document.inputs[i].node) : std::nullopt;
         hasTable = hasTable || rows;
         spec += (spec.empty() ? "" : ";") + info.name + ":" +
@@ -103,19 +120,26 @@ std::string defaultInputs(const document::Document& document) {
     return hasTable ? spec : std::string();
 }
 
+std::vector<std::string> notesOnDefaults(const InternalGraph& graph, const std::vector<tensor::Value>& inputs) {
+    std::vector<std::string> notes;
+    for (const std::size_t i : zeroInputs(graph, inputs)) {
+        const NodeId input = graph.inputs()[i];
+        const auto rows = tableRows(graph, input);
+        if (!rows || *rows < 2) continue;
+        const std::string& name = graph.node(input).name;
+        std::string note = "input '" + name + "' is 0 everywhere, which is row 0 of " + std::to_string(*rows);
+        if (isInSpecifications(name))
+            note += ": --input-data \"" + name + ":#rand(0," + std::to_string(*rows) + ")\" draws from all";
+        notes.push_back(std::move(note));
+    }
+    return notes;
+}
+
 std::vector<std::string> notesOnZeros(const InternalGraph& graph, const std::vector<tensor::Value>& inputs) {
     std::vector<std::string> notes;
-    for (std::size_t i = 0; i < inputs.size() && i < graph.inputs().size(); ++i) {
-        if (!inputs[i].isTensor()) continue;
-        const tensor::Tensor& tensor = inputs[i].tensor();
-        if (!tensor::isInteger(tensor.dtype()) || tensor.numel() == 0) continue;
-        bool areZero = true;
-        for (std::int64_t element = 0; areZero && element < tensor.numel(); ++element)
-            areZero = tensor.toInt64(element) == 0;
-        if (areZero)
-            notes.push_back("input '" + graph.node(graph.inputs()[i]).name +
-                            "' is 0 everywhere: that says little of other numbers, which --input-data gives");
-    }
+    for (const std::size_t i : zeroInputs(graph, inputs))
+        notes.push_back("input '" + graph.node(graph.inputs()[i]).name +
+                        "' is 0 everywhere: that says little of other numbers, which --input-data gives");
     return notes;
 }
 

@@ -17,6 +17,10 @@ std::optional<std::int64_t> tableRows(const graph::InternalGraph& graph, graph::
 /// there are none of these, and the usual one does.
 std::string defaultInputs(const document::Document& document);
 
+/// What the usual inputs, with 0 in place of integers, leave out: "input 'ids' is 0 everywhere, which is row 0 of 96:
+/// …" for each that chooses from a table with further rows. Elsewhere 0 is as good as another number.
+std::vector<std::string> notesOnDefaults(const graph::InternalGraph& graph, const std::vector<tensor::Value>& inputs);
+
 /// "input 'ids' is 0 everywhere: that …" for each input of integers whose elements are all 0: two models that agree on
 /// that may differ on all others.
 std::vector<std::string> notesOnZeros(const graph::InternalGraph& graph, const std::vector<tensor::Value>& inputs);

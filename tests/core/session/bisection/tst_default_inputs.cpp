@@ -65,6 +65,22 @@ class TestDefaultInputs : public QObject {
         QVERIFY(!bisection::tableRows(*document->graph, inputs[2]));
         QCOMPARE(bisection::defaultInputs(*document), std::string("ids:#rand(0,5);kind:#rand(0,3);shift:#rand(0,1)"));
     }
+    /// Zeros that are nothing but row 0 of a table are told of, and how to draw from all; an offset of 0 is as good as
+    /// another, and so are other numbers.
+    void zerosThatAreOneRowAreTold() {
+        const auto document = open("right.onnx", words());
+        QVERIFY(document);
+        const auto notes = [&](std::int32_t kind) {
+            return bisection::notesOnDefaults(*document->graph, {Value(Tensor::of<std::int64_t>({4}, {0, 0, 0, 0})),
+                                                                 Value(Tensor::of<std::int32_t>({4}, {0, kind, 0, 0})),
+                                                                 Value(Tensor::of<std::int64_t>({1}, {0}))});
+        };
+        const std::string ids =
+            "input 'ids' is 0 everywhere, which is row 0 of 5: --input-data \"ids:#rand(0,5)\" draws from all";
+        QCOMPARE(notes(0).size(), std::size_t{2});
+        QCOMPARE(notes(0).front(), ids);
+        QCOMPARE(notes(2), std::vector<std::string>{ids});
+    }
     /// Of two tables the smaller one counts; what is looked up in itself has none.
     void theSmallestTableCounts() {
         const onnx::Graph graph{{{"Gather", {"many", "ids"}, {"a"}},
