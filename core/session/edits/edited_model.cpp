@@ -286,7 +286,9 @@ class EditWriter {
         SONDE_ASSIGN(Tensor positions, Tensor::allocate(DType::Int64, isWhole ? Shape{shape[*axis]} : shape));
         std::iota(positions.mutableSpan<std::int64_t>().begin(), positions.mutableSpan<std::int64_t>().end(), 0);
         if (isWhole) {
-            SONDE_ASSIGN(positions, changedElements(ofPositions, std::move(positions)));
+            auto order = changedElements(ofPositions, std::move(positions));
+            if (!order) return refused(ready, order.error().what);
+            positions = std::move(*order);
             return gathered(x, constant(positions, "order"), static_cast<std::int64_t>(*axis), "");
         }
         SONDE_ASSIGN(const Tensor from, changed(ready, std::move(positions)));
