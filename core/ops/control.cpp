@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/ops/kernels/move.h"
+#include "core/ops/support/batched_scan.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -193,7 +194,7 @@ base::Result<void> batchedScan(KernelContext& context) {
                                        : -1;
         SONDE_ASSIGN(const std::vector<Value> results,
                      scanOnce(context, body, std::move(states), inputs, context.outputCount() - stateCount, {},
-                              attributes.getInts("directions"), {}, {}, b * (1 << 20), limit));
+                              attributes.getInts("directions"), {}, {}, b * kScanBatchIterations, limit));
         for (std::size_t i = 0; i < results.size(); ++i) {
             if (!results[i].isTensor()) return opError("a state is " + results[i].typeText());
             all[i].push_back(results[i].tensor());

@@ -313,7 +313,8 @@ void define_sequence(Registry& registry) {
                          .out("output")
                          .runs(getElement, inferHeld));
     }
-    explain("", "SequenceAt ConcatFromSequence SequenceErase", dependence::moved);
+    explain("", "SequenceAt ConcatFromSequence SequenceErase SplitToSequence", dependence::moved);
+    explain("", "SequenceConstruct", dependence::moved, "inputs");
     explain("", "SequenceInsert", dependence::moved, "input_sequence tensor");
 }
 

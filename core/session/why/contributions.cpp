@@ -431,8 +431,8 @@ class ShareWalk {
     }
 
     /// Of a branch or loop the same elements inside of it, or each in the iteration that made it; of what an iteration
-    /// was given those that the one before gave, of the first one those that the loop was given; of a called module's
-    /// list those of the member. Of anything else the whole is not explained.
+    /// was given what that is a part of (inputSource); of a called module's list those of the member. Of anything else
+    /// the whole is not explained.
     base::Result<void> throughBodies(const Key& key, const Expr& expr, const Pending& pending, Reader& reader) {
         if (isLoopCounter(key.node, expr)) {
             m_result.constants += std::accumulate(pending.share.begin(), pending.share.end(), 0.0);
@@ -442,8 +442,10 @@ class ShareWalk {
         Place same = memberPlace(m_graph, expr, key.member, whole ? &*whole : nullptr);
         if (!same.node.valid()) same.member = key.member;
         if (expr.kind == ExprKind::Input) {
-            const Place source = iterationSource(m_graph, key.node, reader);
-            same.node = source.node, same.before = source.before;
+            std::optional<std::size_t> member;
+            if (whole && whole->isListLike()) member = key.member;
+            const InputSource source = inputSource(m_graph, key.node, member, reader);
+            if (source.whole.node.valid()) return throughInput(key, pending, source);
         } else if (!expr.bodies.empty() && !expr.op.name.empty()) {
             SONDE_ASSIGN(const Value value, reader.value(key.node));
             same.node = insideOf(m_graph, expr, value, reader);
@@ -454,6 +456,16 @@ class ShareWalk {
             if (isSame) add(same, element, pending.shape, share);
             else SONDE_TRY(throughIteration(key, element, pending, share, reader));
         }
+        return {};
+    }
+    base::Result<void> throughInput(const Key& key, const Pending& pending, InputSource source) {
+        if (!source.whole.before) source.whole.before = beforeOf(key);
+        Reader* const there = readerAt(source.whole.before);
+        SONDE_ASSIGN(const Value whole, there ? there->value(source.whole.node) : base::usageError("it is not kept"));
+        const Tensor* const tensor = tensorIn(whole, source.whole.member.value_or(0));
+        const Shape shape = tensor ? tensor->shape() : Shape{};
+        for (const auto& [element, share] : taken(pending, true))
+            add(source.whole, shareElement(source.at(shareIndex(element, pending.shape)).index, shape), shape, share);
         return {};
     }
     /// The number of the iteration, which comes from nowhere.

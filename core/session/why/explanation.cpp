@@ -115,29 +115,23 @@ void keepElement(Explanation& explanation, Place from) {
     explanation.termCount = 1;
 }
 
-/// The element is the same one of another value, which `from` names.
-void keepSame(Explanation& explanation, Place from) {
-    from.index = explanation.place.index;
-    keepElement(explanation, std::move(from));
-}
-
-/// What has the value of a node that no operator computes: a call, a branch, a loop, an input of a body.
+/// What is the element of a node that no operator computes: of a call, a branch, a loop, an input of a body.
 Place sameElsewhere(const InternalGraph& graph, const Operation& operation, const Explanation& explanation,
                     const Value& value, Reader& reader) {
     const Expr& expr = *operation.expr;
-    const auto member = explanation.place.member;
+    const auto& [node, member, index, before] = explanation.place;
     if (Place inside = memberPlace(graph, expr, member, &value); inside.node.valid()) {
         if (const auto known = reader.value(inside.node); known && !known->isListLike()) inside.member.reset();
+        inside.index = index;
         return inside;
     }
     if (expr.kind == ExprKind::Input && expr.body != graph.mainId()) {
-        Place source = iterationSource(graph, operation.source, reader);
-        source.member = member;
-        if (source.node.valid()) return source;
+        const InputSource source = inputSource(graph, operation.source, member, reader);
+        if (source.whole.node.valid()) return source.at(index);
     }
-    if (!expr.bodies.empty() && !expr.op.name.empty()) return {insideOf(graph, expr, value, reader), member, {}};
+    if (!expr.bodies.empty() && !expr.op.name.empty()) return {insideOf(graph, expr, value, reader), member, index};
     // The input of a called module: an input or weight outside of it.
-    if (operation.source != explanation.place.node && expr.op.name.empty()) return {operation.source, member, {}};
+    if (operation.source != node && expr.op.name.empty()) return {operation.source, member, index};
     return {};
 }
 
@@ -235,42 +229,6 @@ NodeId insideOf(const InternalGraph& graph, const Expr& expr, const Value& value
 Place placeOf(const Argument& argument, std::size_t member) { return placeOf(argument, member, nullptr); }
 Place memberPlace(const InternalGraph& graph, const Expr& expr, std::optional<std::size_t> member) {
     return memberPlace(graph, expr, member, nullptr);
-}
-
-namespace {
-
-bool isCount(const Value& value, std::int64_t count) {
-    const auto number = tensorAt(value, {});
-    return number && number->numel() == 1 && number->toDouble(0) == static_cast<double>(count);
-}
-
-}  // namespace
-
-Place iterationSource(const InternalGraph& graph, NodeId bodyInput, Reader& reader) {
-    const graph::Body& body = graph.body(graph.expr(graph.node(bodyInput).producer).body);
-    const auto found = std::ranges::find(body.inputs, bodyInput);
-    if (!body.owner.valid() || found == body.inputs.end()) return {};
-    const auto value = reader.value(bodyInput);
-    if (!value) return {};
-    const auto isIt = [&value](Reader& in, NodeId node) {
-        const auto known = node.valid() ? in.value(node) : base::Result<Value>(Value());
-        return node.valid() && known && tensor::identical(*known, *value);
-    };
-    // Inputs are the iteration, the condition and the states, outputs the condition and the states.
-    const auto position = static_cast<std::size_t>(found - body.inputs.begin());
-    const std::vector<std::int64_t> iterations = reader.iterationsOf(bodyInput);
-    const auto counter = reader.value(body.inputs.front());
-    if (position == 0 || iterations.empty() || !counter || !isCount(*counter, iterations.back())) return {};
-    if (const auto item = reader.iterationBefore(bodyInput)) {
-        const std::unique_ptr<Reader> earlier = reader.before(*item);
-        if (!earlier || position > body.outputs.size()) return {};
-        const NodeId given = body.outputs[position - 1];
-        return isIt(*earlier, given) ? Place{given, {}, {}, item} : Place{};
-    }
-    const Expr& loop = graph.expr(body.owner);
-    if (position >= loop.arguments.size()) return {};
-    const Place given = placeOf(loop.arguments[position], 0);
-    return isIt(reader, given.node) ? Place{given.node, {}, {}} : Place{};
 }
 
 std::vector<graph::ExprId> resultOrder(const InternalGraph& graph) {
@@ -376,7 +334,7 @@ base::Result<Explanation> explainThere(const InternalGraph& graph, const Place& 
         if (!same.node.valid())
             part = iterationPart(graph, place.node, explanation.place.member, explanation.place.index, reader,
                                  exec::valueSources(graph), place.before);
-        if (same.node.valid()) keepSame(explanation, std::move(same));
+        if (same.node.valid()) keepElement(explanation, std::move(same));
         else if (part.node.valid()) keepElement(explanation, std::move(part));
         else if (!expr.bodies.empty() && !expr.op.name.empty())
             explanation.note = "which pass of '" + expr.op.name + "' gave the element is not known";

@@ -95,9 +95,6 @@ Place placeOf(const graph::Argument& argument, std::size_t member);
 /// What a member of a value is that a called module gives as a list, or that the model does; an invalid node: it is not
 /// such a value.
 Place memberPlace(const graph::InternalGraph& graph, const graph::Expr& expr, std::optional<std::size_t> member);
-/// What has the value of an input of a loop's body: what the iteration before gave, or, in the first one, what the loop
-/// was given. An invalid node: neither is known.
-Place iterationSource(const graph::InternalGraph& graph, graph::NodeId bodyInput, Reader& reader);
 /// Expressions in the order in which their results are known: those in bodies before what has the bodies.
 std::vector<graph::ExprId> resultOrder(const graph::InternalGraph& graph);
 

@@ -1,8 +1,11 @@
 #include "core/session/why/inside.h"
 
+#include <algorithm>
+
 #include "core/exec/flatten.h"
 #include "core/graph/traits.h"
 #include "core/ops/dependence/leaves.h"
+#include "core/ops/support/batched_scan.h"
 
 namespace sonde::session::why {
 
@@ -12,6 +15,7 @@ using graph::ExprKind;
 using graph::InternalGraph;
 using graph::NodeId;
 using operators::OpClass;
+using tensor::Shape;
 using tensor::Value;
 
 namespace {
@@ -30,23 +34,64 @@ std::optional<Stacked> ofLoop(const Expr& expr, std::size_t position, const std:
     return Stacked{position + 1, index.front(), {index.begin() + 1, index.end()}};
 }
 
-/// From version 9 on: before, there was a batch around it.
+/// How a Scan goes through its inputs. Up to version 8 there is a batch around everything, and lengths come first.
+struct ScanLayout {
+    const Expr& expr;
+    bool isBatched = expr.op.version < 9;
+    std::size_t states =
+        expr.arguments.size() - std::min(expr.arguments.size(), static_cast<std::size_t>(std::max<std::int64_t>(
+                                                                    expr.attributes.getInt("num_scan_inputs", 0), 0)) +
+                                                                    (isBatched ? 1 : 0));
+
+    const Argument* argument(std::size_t bodyInput) const {
+        const std::size_t at = bodyInput + (isBatched ? 1 : 0);
+        return at < expr.arguments.size() ? &expr.arguments[at] : nullptr;
+    }
+    std::int64_t entry(const char* list, std::size_t at) const {
+        const std::vector<std::int64_t> all = expr.attributes.getInts(list);
+        return at < all.size() ? all[at] : 0;
+    }
+    std::int64_t batchOf(std::int64_t iteration) const { return isBatched ? iteration / ops::kScanBatchIterations : 0; }
+    std::int64_t stepOf(std::int64_t iteration) const {
+        return isBatched ? iteration % ops::kScanBatchIterations : iteration;
+    }
+    /// Steps of a batch whose scan inputs have the shape.
+    std::int64_t length(const Shape& input, std::size_t axis, std::int64_t batch, Reader& reader) const {
+        if (isBatched && expr.arguments[0].kind == Argument::Kind::Node) {
+            const auto lengths = reader.valueFor(expr.arguments[0].node, expr.outputs.front());
+            if (lengths && lengths->isTensor() && batch < lengths->tensor().numel())
+                return lengths->tensor().toInt64(batch);
+        }
+        return axis < input.rank() ? input[axis] : 0;
+    }
+};
+
 std::optional<Stacked> ofScan(const Expr& expr, std::size_t position, const std::vector<std::int64_t>& index,
-                              const base::Result<tensor::Value>& value) {
-    if (expr.op.version < 9 || !value || !value->isTensor()) return std::nullopt;
-    const std::int64_t states =
-        static_cast<std::int64_t>(expr.arguments.size()) - expr.attributes.getInt("num_scan_inputs", 0);
-    const std::int64_t at = static_cast<std::int64_t>(position) - states;
-    if (at < 0) return std::nullopt;
-    const auto entry = [&](const std::vector<std::int64_t>& list) {
-        return at < static_cast<std::int64_t>(list.size()) ? list[static_cast<std::size_t>(at)] : 0;
-    };
-    std::int64_t axis = entry(expr.attributes.getInts("scan_output_axes"));
+                              NodeId result, Reader& reader) {
+    const ScanLayout scan{expr};
+    const auto value = reader.value(result);
+    if (!value || !value->isTensor()) return std::nullopt;
+    if (scan.isBatched) {
+        // A state is that of the last step of its batch.
+        const Argument* const first = scan.argument(scan.states);
+        if (index.empty() || !first || first->kind != Argument::Kind::Node) return std::nullopt;
+        const bool isState = position < scan.states;
+        if (!isState && index.size() < 2) return std::nullopt;
+        const auto input = reader.valueFor(first->node, result);
+        if (!input || !input->isTensor()) return std::nullopt;
+        const std::int64_t batch = index[0];
+        const std::int64_t step = isState ? scan.length(input->tensor().shape(), 1, batch, reader) - 1 : index[1];
+        return Stacked{
+            position, batch * ops::kScanBatchIterations + step, {index.begin() + (isState ? 1 : 2), index.end()}};
+    }
+    if (position < scan.states) return std::nullopt;
+    const std::size_t at = position - scan.states;
+    std::int64_t axis = scan.entry("scan_output_axes", at);
     if (axis < 0) axis += static_cast<std::int64_t>(index.size());
     if (axis < 0 || axis >= static_cast<std::int64_t>(index.size())) return std::nullopt;
     Stacked found{position, index[static_cast<std::size_t>(axis)], index};
     found.index.erase(found.index.begin() + static_cast<std::ptrdiff_t>(axis));
-    if (entry(expr.attributes.getInts("scan_output_directions")) != 0)
+    if (scan.entry("scan_output_directions", at) != 0)
         found.iteration = value->tensor().dim(static_cast<std::size_t>(axis)) - 1 - found.iteration;
     return found;
 }
@@ -82,6 +127,97 @@ std::size_t leavesOf(const Argument& argument, const Value* value) {
     return count;
 }
 
+/// An input of a loop's body in an iteration.
+struct BodyInput {
+    const Expr& loop;
+    const graph::Body& body;
+    std::size_t position;
+    std::int64_t iteration;
+    std::optional<std::uint32_t> began = std::nullopt;  ///< as Reader::iterationBefore
+    std::optional<std::size_t> member = std::nullopt;
+};
+
+/// Without checking it: what an output of the body was in the iteration before, else an argument of the loop.
+InputSource carriedSource(const BodyInput& input, std::size_t output, const Argument* first) {
+    if (input.began)
+        return output < input.body.outputs.size()
+                   ? InputSource{{input.body.outputs[output], input.member, {}, input.began}}
+                   : InputSource{};
+    Place given = first ? placeOf(*first, 0, nullptr) : Place{};
+    given.member = input.member;
+    return {std::move(given)};
+}
+
+/// Inputs are the iteration, the condition and the states, outputs the condition and the states.
+InputSource loopSource(const BodyInput& input, Reader& reader) {
+    const auto counter = reader.value(input.body.inputs.front());
+    const bool isTensor = counter && counter->isTensor() && counter->tensor().numel() == 1;
+    if (!isTensor && !(counter && counter->isNumber())) return {};
+    const double count = isTensor ? counter->tensor().toDouble(0) : counter->number();
+    if (input.position == 0 || count != static_cast<double>(input.iteration)) return {};
+    return carriedSource(
+        input, input.position - 1,
+        input.position < input.loop.arguments.size() ? &input.loop.arguments[input.position] : nullptr);
+}
+
+InputSource scanSource(BodyInput input, Reader& reader) {
+    const ScanLayout scan{input.loop};
+    const Argument* const argument = scan.argument(input.position);
+    const std::int64_t batch = scan.batchOf(input.iteration), step = scan.stepOf(input.iteration);
+    if (input.position < scan.states) {
+        if (step == 0) input.began.reset();
+        InputSource source = carriedSource(input, input.position, argument);
+        if (scan.isBatched && step == 0) source.selected = {{0, batch}};
+        return source;
+    }
+    if (!argument || argument->kind != Argument::Kind::Node) return {};
+    const auto whole = reader.valueFor(argument->node, input.loop.outputs.front());
+    if (!whole || !whole->isTensor()) return {};
+    const std::size_t at = input.position - scan.states;
+    const Shape& shape = whole->tensor().shape();
+    std::int64_t axis = scan.isBatched ? 1 : scan.entry("scan_input_axes", at);
+    if (axis < 0) axis += static_cast<std::int64_t>(shape.rank());
+    if (axis < 0 || axis >= static_cast<std::int64_t>(shape.rank())) return {};
+    const bool isBackward = scan.entry(scan.isBatched ? "directions" : "scan_input_directions", at) != 0;
+    const auto along = static_cast<std::size_t>(axis);
+    InputSource source{{argument->node, {}, {}}};
+    if (scan.isBatched) source.selected.emplace_back(0, batch);
+    source.selected.emplace_back(along, isBackward ? scan.length(shape, along, batch, reader) - 1 - step : step);
+    return source;
+}
+
+/// An item of each sequence; other values are the same in all iterations.
+InputSource mapSource(const BodyInput& input, Reader& reader) {
+    if (input.position >= input.loop.arguments.size()) return {};
+    const Argument& argument = input.loop.arguments[input.position];
+    if (argument.kind != Argument::Kind::Node) return {};
+    const auto whole = reader.valueFor(argument.node, input.loop.outputs.front());
+    if (!whole) return {};
+    if (whole->isListLike()) return {{argument.node, static_cast<std::size_t>(input.iteration), {}}};
+    return {{argument.node, input.member, {}}};
+}
+
+/// Whether what a source names has the value of the body's input: that may have been overwritten, or be of another
+/// iteration.
+bool hasValue(const InputSource& source, const Value& value, Reader& reader) {
+    const std::unique_ptr<Reader> earlier = source.whole.before ? reader.before(*source.whole.before) : nullptr;
+    if (source.whole.before && !earlier) return false;
+    auto known = (earlier ? *earlier : reader).value(source.whole.node);
+    if (!known) return false;
+    if (known->isListLike() && !value.isListLike()) {
+        const Value* const item = ops::leafOf(*known, source.whole.member.value_or(0));
+        if (!item) return false;
+        known = Value(*item);
+    }
+    for (auto at = source.selected.rbegin(); at != source.selected.rend(); ++at) {
+        const auto [axis, index] = *at;
+        if (!known->isTensor() || axis >= known->tensor().rank() || index < 0 || index >= known->tensor().dim(axis))
+            return false;
+        known = Value(known->tensor().selected(axis, index));
+    }
+    return tensor::identical(*known, value);
+}
+
 }  // namespace
 
 Place placeOf(const Argument& argument, std::size_t member, const Value* value) {
@@ -107,6 +243,39 @@ Place memberPlace(const InternalGraph& graph, const Expr& expr, std::optional<st
     return placeOf(*result, *member, value);
 }
 
+Place InputSource::at(std::vector<std::int64_t> index) const {
+    Place place = whole;
+    for (const auto& [axis, position] : selected)
+        index.insert(index.begin() + static_cast<std::ptrdiff_t>(std::min(axis, index.size())), position);
+    place.index = std::move(index);
+    return place;
+}
+
+InputSource inputSource(const InternalGraph& graph, NodeId bodyInput, std::optional<std::size_t> member,
+                        Reader& reader) {
+    const graph::Body& body = graph.body(graph.expr(graph.node(bodyInput).producer).body);
+    const auto found = std::ranges::find(body.inputs, bodyInput);
+    const std::vector<std::int64_t> iterations = reader.iterationsOf(bodyInput);
+    const auto value = reader.value(bodyInput);
+    if (!body.owner.valid() || found == body.inputs.end() || iterations.empty() || !value) return {};
+    const Expr& loop = graph.expr(body.owner);
+    const BodyInput input{loop,
+                          body,
+                          static_cast<std::size_t>(found - body.inputs.begin()),
+                          iterations.back(),
+                          reader.iterationBefore(bodyInput),
+                          member};
+    InputSource source;
+    switch (graph::traitsOf(loop).opClass) {
+        case OpClass::Loop: source = loopSource(input, reader); break;
+        case OpClass::Scan: source = scanSource(input, reader); break;
+        case OpClass::SequenceMap: source = mapSource(input, reader); break;
+        default: break;
+    }
+    if (!source.whole.node.valid() || !hasValue(source, *value, reader)) return {};
+    return source;
+}
+
 Place iterationPart(const InternalGraph& graph, NodeId result, std::optional<std::size_t> member,
                     const std::vector<std::int64_t>& index, Reader& reader, const std::vector<NodeId>& sources,
                     std::optional<std::uint32_t> before) {
@@ -118,7 +287,7 @@ Place iterationPart(const InternalGraph& graph, NodeId result, std::optional<std
     std::optional<Stacked> found;
     switch (graph::traitsOf(expr).opClass) {
         case OpClass::Loop: found = ofLoop(expr, position, index); break;
-        case OpClass::Scan: found = ofScan(expr, position, index, reader.value(source)); break;
+        case OpClass::Scan: found = ofScan(expr, position, index, source, reader); break;
         case OpClass::SequenceMap:
             // A sequence with an item for each iteration.
             if (member) found = Stacked{position, static_cast<std::int64_t>(*member), index};

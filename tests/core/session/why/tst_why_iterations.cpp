@@ -1,18 +1,13 @@
 // Elements that loops, layers of recurrent operators and lists in lists have made, hop by hop and as shares of the
 // inputs. Networks whose numbers are worked by hand.
 
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <cmath>
 
-#include "core/session/debug_commands.h"
 #include "tests/core/session/gradient/small_net.h"
+#include "tests/core/session/why/debugged_net.h"
 #include "tests/support/float_bytes.h"
-#include "tests/support/onnx_file.h"
 
 namespace tst_why_iterations {
 
@@ -21,62 +16,22 @@ using graph::Argument;
 using graph::NodeId;
 using tensor::Tensor;
 using tensor::Value;
+using test::why::isNear;
+using test::why::shareOf;
+using test::why::text;
+using Run = test::why::DebuggedNet;
 namespace onnx = test::onnxfile;
 
 namespace {
 
 constexpr int kFloat = 1, kInt64 = 7, kBool = 9;
 
-struct Run {
-    QTemporaryDir folder;
-    session::Session session;
-    session::DebugCommands commands{session};
-
-    Run(const onnx::Graph& graph, std::vector<Value> inputs) {
-        const QString path = folder.filePath(QStringLiteral("model.onnx"));
-        if (!onnx::write(path, onnx::model(graph)) || !session.open(path.toStdString())) return;
-        begin(std::move(inputs));
-    }
-    Run(const std::shared_ptr<const document::Document>& document, std::vector<Value> inputs) {
-        session.show(document);
-        begin(std::move(inputs));
-    }
-    Run(const std::string& model, std::vector<Value> inputs) {
-        if (session.open(model)) begin(std::move(inputs));
-    }
-    void begin(std::vector<Value> inputs) {
-        session.runs().giveValues(std::move(inputs));
-        (void)answer("run");
-    }
-    QJsonObject answer(std::string_view line) {
-        return QJsonDocument::fromJson(QByteArray::fromStdString(commands.answer(line))).object();
-    }
-    /// "NODE value iteration" of each hop.
-    QStringList chain(std::string_view element) {
-        QStringList hops;
-        for (const QJsonValue& each : answer("chain " + std::string(element))["chain"].toArray()) {
-            const QJsonObject hop = each.toObject();
-            QString text = hop["node"].toString() + " " + QString::number(hop["value"].toDouble());
-            for (const QJsonValue& i : hop["iteration"].toArray()) text += " " + QString::number(i.toInt());
-            hops << text;
-        }
-        return hops;
-    }
-};
-
-double shareOf(const QJsonObject& found, const QString& input) {
-    for (const QJsonValue& one : found["contributions"].toArray())
-        if (one.toObject()["node"].toString() == input) return one.toObject()["share"].toDouble();
-    return 0;
-}
 /// Of the element of the only input, by its index along an axis.
 double shareAt(const QJsonObject& found, int axis, int index) {
     for (const QJsonValue& one : found["contributions"].toArray().at(0).toObject()["largest"].toArray())
         if (one.toObject()["index"].toArray().at(axis).toInt() == index) return one.toObject()["share"].toDouble();
     return 0;
 }
-bool isNear(double a, double b) { return std::fabs(a - b) < 1e-6; }
-QByteArray text(const QJsonObject& object) { return QJsonDocument(object).toJson(QJsonDocument::Compact).left(800); }
 
 /// x + step, three times: "last" the last sum, "all" each. The step is from outside of the loop.
 onnx::Graph counting() {
@@ -145,6 +100,21 @@ class TestWhyIterations : public QObject {
         QVERIFY2(isNear(shareOf(found, "x"), 1.0 / 5) && isNear(shareOf(found, "step"), 4.0 / 5), text(found));
         const QJsonObject first = run.answer("contributions all[0, 0]");
         QVERIFY2(isNear(shareOf(first, "x"), 1.0 / 3) && isNear(shareOf(first, "step"), 2.0 / 3), text(first));
+    }
+
+    /// Of the iterations before the last one the baseline has no values to compare with: not those of the last one. 11
+    /// of 5 + 2 + 2 + 2, and 7 of 1 + 2 + 2 + 2 without the edit.
+    void differencesAreFollowedThroughIterations() {
+        Run run(counting(), {Value(Tensor::of<float>({1}, {1})), Value(Tensor::of<float>({1}, {2}))});
+        QVERIFY(!run.answer("set x[0] = 5").contains("error"));
+        QStringList hops;
+        for (const QJsonValue& each : run.answer("chain last[0]")["chain"].toArray()) {
+            const QJsonValue reference = each.toObject()["reference"];
+            hops << each.toObject()["node"].toString() + " " + QString::number(each.toObject()["value"].toDouble()) +
+                        (reference.isDouble() ? " not " + QString::number(reference.toDouble()) : QString());
+        }
+        QCOMPARE(hops, (QStringList{"last 11 not 7", "next 11 not 7", "carried 9 not 5", "next 9", "carried 7",
+                                    "next 7", "carried 5", "x 5 not 1"}));
     }
 
     /// Sums of 1, 2, 3: what a Scan gave in each iteration, forward and from the last one on.
