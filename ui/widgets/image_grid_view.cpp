@@ -11,6 +11,8 @@
 namespace sonde::widgets {
 namespace {
 
+constexpr int kLeastFitted = 72, kMostFitted = 224;  // edges of fitSize()
+
 class PictureModel : public QAbstractListModel {
   public:
     using QAbstractListModel::QAbstractListModel;
@@ -58,8 +60,7 @@ class PictureDelegate : public QStyledItemDelegate {
     explicit PictureDelegate(ImageGridView* view) : QStyledItemDelegate(view), m_view(view) {}
 
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override {
-        return {m_view->thumbnailSize() + theme::kSmall,
-                m_view->thumbnailSize() + option.fontMetrics.height() + theme::kSmall + 2};
+        return ImageGridView::itemSize(m_view->thumbnailSize(), option.fontMetrics);
     }
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -96,7 +97,7 @@ class PictureDelegate : public QStyledItemDelegate {
 
 }  // namespace
 
-ImageGridView::ImageGridView(QWidget* parent) : QListView(parent) {
+ImageGridView::ImageGridView(QWidget* parent) : QListView(parent), m_size(kLeastFitted) {
     setViewMode(QListView::IconMode);
     setResizeMode(QListView::Adjust);
     setMovement(QListView::Static);
@@ -117,6 +118,7 @@ void ImageGridView::setPictures(int count, Picture picture, Caption caption) {
     const int current = currentIndex().row();
     const bool sameCount = count == pictureCount();
     static_cast<PictureModel*>(model())->set(count, std::move(picture), std::move(caption));
+    fitSize();
     // The next run's maps of the same layer keep the place.
     if (sameCount && current >= 0) setCurrentIndex(model()->index(current, 0));
 }
@@ -124,7 +126,33 @@ void ImageGridView::setPictures(int count, Picture picture, Caption caption) {
 int ImageGridView::pictureCount() const { return model()->rowCount(); }
 void ImageGridView::refresh() { static_cast<PictureModel*>(model())->refresh(); }
 
+QSize ImageGridView::itemSize(int edge, const QFontMetrics& font) {
+    return {edge + theme::kSmall, edge + font.height() + theme::kSmall + 2};
+}
+
 void ImageGridView::setThumbnailSize(int pixels) {
+    m_isFitted = false;
+    useSize(pixels);
+}
+
+void ImageGridView::fitSize() {
+    if (!m_isFitted || pictureCount() == 0) return;
+    const QSize room = maximumViewportSize();
+    const auto isSeen = [&](int edge) {
+        const QSize item = itemSize(edge, fontMetrics());
+        return (room.width() / item.width()) * (room.height() / item.height()) >= pictureCount();
+    };
+    int edge = kMostFitted;
+    while (edge > kLeastFitted && !isSeen(edge)) edge -= 4;
+    useSize(edge);
+}
+
+void ImageGridView::resizeEvent(QResizeEvent* event) {
+    fitSize();
+    QListView::resizeEvent(event);
+}
+
+void ImageGridView::useSize(int pixels) {
     pixels = std::clamp(pixels, 24, 512);
     if (pixels == m_size) return;
     m_size = pixels;

@@ -8,7 +8,8 @@
 namespace sonde::widgets {
 
 /// Many small pictures of one size with a caption each: the feature maps of a layer. Pictures are asked for when they
-/// come into view. Arrows move, Return or a double click opens; Ctrl+wheel changes the size.
+/// come into view. Few pictures are enlarged as long as all of them are seen. Arrows move, Return or a double click
+/// opens; Ctrl+wheel changes the size.
 class ImageGridView : public QListView {
     Q_OBJECT
   public:
@@ -22,9 +23,11 @@ class ImageGridView : public QListView {
     /// Pictures look different now (range, colour map): ask for them again.
     void refresh();
 
-    /// Edge of the square in which a picture stands, in device-independent pixels.
+    /// Edge of the square in which a picture stands, in device-independent pixels. From then on it stays that.
     void setThumbnailSize(int pixels);
     int thumbnailSize() const { return m_size; }
+    /// Of a picture with that edge and its caption.
+    static QSize itemSize(int edge, const QFontMetrics& font);
 
   Q_SIGNALS:
     void currentPictureChanged(int index);
@@ -32,10 +35,16 @@ class ImageGridView : public QListView {
 
   protected:
     void wheelEvent(QWheelEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
 
   private:
-    int m_size = 72;
+    /// The largest edge with which no picture has to be scrolled to.
+    void fitSize();
+    void useSize(int pixels);
+
+    bool m_isFitted = true;  ///< nobody has chosen another size
+    int m_size;
 };
 
 }  // namespace sonde::widgets

@@ -415,6 +415,30 @@ class TestValueWidgets : public QObject {
         QVERIFY(grid.thumbnailSize() > before);
     }
 
+    /// Few feature maps fill the view, all of them seen; of many, or with a size that was chosen, none is made larger.
+    void fewPicturesAreEnlarged() {
+        ImageGridView grid;
+        grid.resize(600, 500);
+        const auto show = [&grid](int count) {
+            grid.setPictures(
+                count, [](int) { return QImage(4, 4, QImage::Format_RGB32); },
+                [](int index) { return QString::number(index); });
+            grid.show();
+            grid.grab();
+        };
+        show(1000);
+        QCOMPARE(grid.thumbnailSize(), 72);
+        show(8);
+        QVERIFY2(grid.thumbnailSize() > 120, qPrintable(QString::number(grid.thumbnailSize())));
+        QTRY_VERIFY(grid.viewport()->rect().contains(grid.visualRect(grid.model()->index(7, 0))));
+        grid.resize(300, 260);
+        grid.grab();
+        QVERIFY2(grid.thumbnailSize() < 100, qPrintable(QString::number(grid.thumbnailSize())));
+        grid.setThumbnailSize(90);
+        show(1);
+        QCOMPARE(grid.thumbnailSize(), 90);
+    }
+
     void rangeFollowsTheDataUntilItIsSetOrLocked() {
         RangeControl range;
         QSignalSpy spy(&range, &RangeControl::changed);
