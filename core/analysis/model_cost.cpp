@@ -72,7 +72,9 @@ class CostCounter {
     }
 
     ModelCost count() {
-        const CostSum inMain = sumOf(m_graph.main(), Symbolic::of(std::int64_t{1}));
+        // The sum of the main body is made below, in the order of the program and by module.
+        for (const ExprId id : m_graph.main().order)
+            m_cost.ofExpr[id.index()] = costOfExpr(m_graph.expr(id), Symbolic::of(std::int64_t{1}));
         for (const ExprId id : m_graph.recursiveOrder(m_graph.mainId())) {
             const Expr& expr = m_graph.expr(id);
             const ExprCost& cost = m_cost.ofExpr[id.index()];
@@ -109,14 +111,18 @@ class CostCounter {
             return {};
         if (!expr.bodies.empty()) return costOfOwner(expr, times);
         if (!expr.op.name.empty() && isPlain(m_graph, expr)) return {CostPart::Counted, {}};
-        const operators::Cost once = costOf(m_graph, expr, m_registry);
+        operators::Cost once = costOf(m_graph, expr, m_registry);
         if (expr.op.name.empty() || !once.flops.known() || !once.multiplyAdds.known())
             return notCounted(once.multiplyAdds.known());
         ExprCost cost{CostPart::Counted, {}};
-        cost.sum.flops.add(once.flops * times);
-        cost.sum.multiplyAdds.add(once.multiplyAdds * times);
+        const bool isOwn = !sharesMemory(expr, once);
+        Symbolic read = once.bytes - once.bytesWritten, written = std::move(once.bytesWritten);
+        if (times.constant() != 1) {
+            for (Symbolic* each : {&once.flops, &once.multiplyAdds, &read, &written}) *each = *each * times;
+        }
+        cost.sum.flops.add(once.flops);
+        cost.sum.multiplyAdds.add(once.multiplyAdds);
         if (!cost.sum.flops.known() || !cost.sum.multiplyAdds.known()) return notCounted(false);
-        const Symbolic written = once.bytesWritten * times, read = (once.bytes - once.bytesWritten) * times;
         if (written.known() && read.known()) {
             cost.sum.bytesWritten.add(written);
             cost.sum.bytesRead.add(read);
@@ -124,7 +130,7 @@ class CostCounter {
             ++m_cost.bytesUnknown;
             cost.sum.unknownBytes = 1;
         }
-        if (sharesMemory(expr, once)) return cost;
+        if (!isOwn) return cost;
         m_isOwn[expr.id.index()] = true;
         for (const NodeId node : expr.outputs)
             if (const Symbolic bytes = bytesOfType(m_graph.node(node).type); bytes.known())

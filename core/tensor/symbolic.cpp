@@ -126,6 +126,21 @@ std::string Symbolic::text() const {
     return m_denominator == 1 ? result : "(" + result + ")/" + std::to_string(m_denominator);
 }
 
+std::vector<std::pair<std::string, std::int64_t>> Symbolic::terms() const {
+    std::vector<std::pair<std::string, std::int64_t>> all;
+    if (!isInteger()) return all;
+    all.reserve(m_terms->size());
+    for (const auto& [factors, coefficient] : *m_terms) {
+        std::string text;
+        for (const std::string& factor : factors) {
+            if (!text.empty()) text += '*';
+            text += needsBrackets(factor) ? "(" + factor + ")" : factor;
+        }
+        all.emplace_back(std::move(text), coefficient);
+    }
+    return all;
+}
+
 bool Symbolic::operator==(const Symbolic& other) const {
     return m_terms && other.m_terms && m_denominator == other.m_denominator && *m_terms == *other.m_terms;
 }

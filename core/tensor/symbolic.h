@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/tensor/type_info.h"
@@ -31,6 +32,8 @@ class Symbolic {
     /// As a dim size: unknown if it is negative or not an integer.
     Dim dim() const;
     std::string text() const;  ///< "3*H*W+1"; "?" if unknown
+    /// Of an integer: the factors of each term as text, "H*W", "((H+1)//2)", "" of the number, with the coefficient.
+    std::vector<std::pair<std::string, std::int64_t>> terms() const;
     /// With numbers for symbols; unknown if one is missing.
     Symbolic bound(const std::function<std::optional<std::int64_t>(std::string_view symbol)>& value) const;
     bool isInteger() const { return m_terms && m_denominator == 1; }

@@ -1,49 +1,10 @@
 #include "core/tensor/symbolic_sum.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sonde::tensor {
-
-namespace {
-
-/// The terms of what Symbolic::text() gives for an integer: "3*H*W-H+1" is 3*H*W, -H and 1.
-std::vector<std::string_view> termsOf(std::string_view text) {
-    std::vector<std::string_view> terms;
-    std::size_t start = 0;
-    int depth = 0;
-    bool isQuoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (c == '\'') isQuoted = !isQuoted;
-        if (isQuoted) continue;
-        if (c == '(') ++depth;
-        if (c == ')') --depth;
-        if (depth > 0 || i == start || (c != '+' && c != '-')) continue;
-        terms.push_back(text.substr(start, i - start));
-        start = i;
-    }
-    terms.push_back(text.substr(start));
-    return terms;
-}
-
-/// A floor division that is all of a term has no brackets; as a factor it has.
-std::string asFactor(std::string_view term) {
-    int depth = 0;
-    bool isQuoted = false;
-    for (const char c : term) {
-        if (c == '\'') isQuoted = !isQuoted;
-        if (isQuoted) continue;
-        if (c == '(') ++depth;
-        if (c == ')') --depth;
-        if (depth == 0 && (c == '/' || c == '%')) return "(" + std::string(term) + ")";
-    }
-    return std::string(term);
-}
-
-}  // namespace
 
 bool SymbolicSum::addTerm(const std::string& factors, std::int64_t coefficient) {
     if (coefficient == 0) return true;
@@ -56,23 +17,10 @@ bool SymbolicSum::addTerm(const std::string& factors, std::int64_t coefficient) 
 bool SymbolicSum::add(const Symbolic& value) {
     if (!value.known() || !m_isKnown) return m_isKnown = false;
     if (const auto number = value.constant()) return m_isKnown = !__builtin_add_overflow(m_number, *number, &m_number);
-    const std::string text = value.text();
-    if (!value.isInteger()) return addTerm("(" + text + ")", 1);
-    for (std::string_view term : termsOf(text)) {
-        const bool isNegative = term.starts_with('-');
-        if (isNegative || term.starts_with('+')) term.remove_prefix(1);
-        std::int64_t coefficient = 1;
-        const auto [end, error] = std::from_chars(term.data(), term.data() + term.size(), coefficient);
-        const auto digits = static_cast<std::size_t>(end - term.data());
-        if (error == std::errc::result_out_of_range) return m_isKnown = false;
-        const bool isNumber = digits == term.size();
-        // A floor division that stands alone begins with its dividend: "7//H".
-        const bool isFactor = digits > 0 && !isNumber && term[digits] == '*';
-        if (!isNumber && !isFactor) coefficient = 1;
-        const std::string factors = isFactor ? std::string(term.substr(digits + 1)) : asFactor(term);
-        if (isNegative) coefficient = -coefficient;
+    if (!value.isInteger()) return addTerm("(" + value.text() + ")", 1);
+    for (const auto& [factors, coefficient] : value.terms()) {
         const bool fits =
-            isNumber ? !__builtin_add_overflow(m_number, coefficient, &m_number) : addTerm(factors, coefficient);
+            factors.empty() ? !__builtin_add_overflow(m_number, coefficient, &m_number) : addTerm(factors, coefficient);
         if (!fits) return m_isKnown = false;
     }
     return true;
