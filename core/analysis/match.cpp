@@ -75,8 +75,26 @@ struct Results {
     }
 };
 
-/// `node`, or what modules that are not in `others` make of it one after the other.
-NodeId throughOwnModules(const InternalGraph& graph, NodeId node, const Results& own, const Results& others) {
+/// "HardSwish", "hardswish" and a call of a module of the class "Hardswish" are one operation, as are "Relu" and
+/// "relu_".
+bool isSameOperation(const Expr& a, const Expr& b) {
+    const auto plain = [](const Expr& expr) {
+        const std::string& title = expr.op.name.empty() ? expr.moduleClass : expr.op.name;
+        const std::string name =
+            expr.op.name.empty() ? title.substr(title.rfind('.') + 1) : title.substr(0, title.find('.'));
+        std::string text;
+        for (const char c : name)
+            if (c != '_') text += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        return text;
+    };
+    const std::string text = plain(a);
+    return !text.empty() && text == plain(b);
+}
+
+/// `node`, or what modules that are not in `others` make of it one after the other. What follows `counterpart` in the
+/// other graph as well is no part of that: it only has no module there.
+NodeId throughOwnModules(const InternalGraph& graph, NodeId node, const Results& own, const Results& others,
+                         const InternalGraph& otherGraph, NodeId counterpart) {
     for (std::size_t step = 0; step < own.last.size(); ++step) {
         const auto& users = graph.node(node).users;
         if (users.size() != 1 || !isComputed(graph.expr(users.front()))) return node;
@@ -84,6 +102,10 @@ NodeId throughOwnModules(const InternalGraph& graph, NodeId node, const Results&
         if (call == own.callOf.end() || others.last.contains(call->second)) return node;
         const NodeId next = own.last.at(call->second);
         if (next == node) return node;
+        const auto& after = otherGraph.node(counterpart).users;
+        const bool isThere = std::ranges::any_of(
+            after, [&](ExprId user) { return isSameOperation(otherGraph.expr(user), producerOf(graph, next)); });
+        if (isThere) return node;
         node = next;
     }
     return node;
@@ -220,8 +242,8 @@ std::vector<NodeId> matchNodes(const InternalGraph& from, const InternalGraph& t
     for (const auto& [call, node] : given.last) {
         const auto there = othersGiven.last.find(call);
         if (there == othersGiven.last.end()) continue;
-        const NodeId a = throughOwnModules(from, node, given, othersGiven),
-                     b = throughOwnModules(to, there->second, othersGiven, given);
+        const NodeId a = throughOwnModules(from, node, given, othersGiven, to, there->second),
+                     b = throughOwnModules(to, there->second, othersGiven, given, from, node);
         if (mayBeEqual(from.node(a), to.node(b))) pair(a, b);
     }
     return pairs.take();

@@ -122,13 +122,20 @@ base::Result<ValueDiff> valueDiff(const document::Document& first, const documen
     if (differences.error)
         diff.error = std::string(differences.isReferenceError ? "the first" : "the second") +
                      " model: " + differences.error->text();
+    // ONNX and TorchScript write some things in other forms: a shape as one tensor or as a number, the results of a
+    // loop in another order. Results of the model are values of both.
+    const std::vector<NodeId>& results = first.graph->outputs();
+    const auto isOtherForm = [&](NodeId node, const analysis::NodeDifference& found) {
+        return !pairs.isOneVocabulary && !found.ok && !found.isMeasured &&
+               std::ranges::find(results, node) == results.end();
+    };
     for (const graph::ExprId id : first.graph->recursiveOrder(first.graph->mainId())) {
         const graph::ExprId other = pairs.ofFirst[id.index()];
         if (!other.valid()) continue;
         const auto &ours = first.graph->expr(id).outputs, &theirs = second.graph->expr(other).outputs;
         for (std::size_t k = 0; k < ours.size() && k < theirs.size(); ++k) {
             const auto& found = differences.ofNode[theirs[k].index()];
-            if (!found) continue;
+            if (!found || isOtherForm(ours[k], *found)) continue;
             ++diff.compared;
             if (!found->ok)
                 diff.changed.push_back({ours[k], theirs[k], found->maxAbsolute, found->maxRelative, found->remarks()});

@@ -36,6 +36,7 @@ class TestParameterPairs : public QObject {
   private Q_SLOTS:
     void aWeightIsNoBias();
     void sameNamesComeBeforeUsers();
+    void sameNamesAreFoundWithoutUsers();
     void otherNamesAreFoundByUsers();
     void valuesAreComparedWhereOnlyOnesDiffer();
     void foldedNormalisationsAreComparedFolded();
@@ -98,6 +99,28 @@ void TestParameterPairs::sameNamesComeBeforeUsers() {
     QVERIFY(diff.isEqual());
     QCOMPARE(diff.equal, std::size_t{2});
     QCOMPARE(diff.renamed, std::size_t{0});
+}
+
+/// Elements and operations are others: nothing but the name says that it is the same parameter.
+void TestParameterPairs::sameNamesAreFoundWithoutUsers() {
+    const auto graph = [](bool isFirst, const std::string& name, const std::vector<float>& values) {
+        std::vector<Node> nodes{{"Add", {"x", name}, {"a"}}, {"Tanh", {"a"}, {"y"}}};
+        if (!isFirst) nodes = {{"Tanh", {"x"}, {"a"}}, {"Sub", {"a", name}, {"y"}}};
+        return Graph{.nodes = nodes,
+                     .inputs = {valueInfo("x", kFloat, {1, 2})},
+                     .outputs = {valueInfo("y", kFloat, {1, 2})},
+                     .initializers = {floats(name, {static_cast<std::int64_t>(values.size())}, values)}};
+    };
+    const auto first = open(graph(true, "p", {1, 2}));
+    const ParameterDiff diff = differ(*first, *open(graph(false, "p", {1, 5})));
+    QCOMPARE(diff.changed.size(), std::size_t{1});
+    QCOMPARE(diff.changed[0].name, std::string("p"));
+    QCOMPARE(diff.changed[0].maxAbs.value(), 3.0);
+    QVERIFY(diff.added.empty() && diff.removed.empty());
+    // With another name nothing says so.
+    const ParameterDiff other = differ(*first, *open(graph(false, "q", {1, 5})));
+    QCOMPARE(namesOf(other.removed) + ' ' + namesOf(other.added), std::string("p q"));
+    QVERIFY(other.changed.empty());
 }
 
 /// Another name and other elements: what reads it tells, and its shape may be another one too.
