@@ -12,8 +12,11 @@ InternalGraph typedFor(const InternalGraph& graph, std::span<const Value> inputs
                        const std::map<NodeId, TypeInfo>& seen, const ops::Registry& registry) {
     InternalGraph copy = graph;
     // What was worked out for any input must not stand beside what is worked out for these.
+    // Stored values are what they are; of one whose data file is missing nothing else tells the type.
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
-        copy.setType(NodeId(i), {});
+        const graph::ExprId producer = graph.node(NodeId(i)).producer;
+        const graph::ExprKind kind = graph.isErased(producer) ? graph::ExprKind::Output : graph.expr(producer).kind;
+        if (kind != graph::ExprKind::Constant && kind != graph::ExprKind::GetAttr) copy.setType(NodeId(i), {});
     }
     for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
         const NodeId input = graph.inputs()[i];

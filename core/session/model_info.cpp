@@ -156,7 +156,9 @@ base::Result<void> addCost(ModelInfo& info, const document::Document& document, 
     if (!request.inputs.empty()) {
         const std::vector<tensor::Value> inputs = forGraph(document, request.inputs);
         const auto typed = [&](const std::map<graph::NodeId, tensor::TypeInfo>& seen) {
-            return std::make_shared<const graph::InternalGraph>(analysis::typedFor(*document.graph, inputs, seen));
+            return graph::withKeptOf(
+                std::make_shared<const graph::InternalGraph>(analysis::typedFor(*document.graph, inputs, seen)),
+                document.graph);
         };
         info.graph = typed({});
         info.costBasis = request.inputsAre;

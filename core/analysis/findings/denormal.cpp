@@ -13,7 +13,8 @@ constexpr const char* kDenormalWhy =
     "are denormal: they have few digits left, and many processors compute with them a hundred times slower";
 
 bool areMany(std::int64_t denormal, std::int64_t count) {
-    return denormal >= std::min(kMinDenormals, count) && denormal * 100 >= count;
+    // A tensor without elements has none.
+    return denormal > 0 && denormal >= std::min(kMinDenormals, count) && denormal * 100 >= count;
 }
 
 void findDenormals(const CheckedModel& model, std::vector<Finding>& findings) {

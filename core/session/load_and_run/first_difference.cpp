@@ -6,7 +6,7 @@
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 #include "core/document/document.h"
-#include "core/graph/source_files.h"
+#include "core/graph/missing_data.h"
 #include "core/session/load_and_run/unoptimised.h"
 
 namespace sonde::session {
@@ -55,7 +55,7 @@ base::Result<CaseDifferences> differencesOfCase(const LoadAndRunTask& task, cons
                                                 const CaseValues& values, const base::WorkContext& work) {
     auto graph = std::make_shared<graph::InternalGraph>(document::withoutChecks(*tests.graph, tests.checks));
     const std::vector<tensor::Value> inputs = valuesFor(*graph, values);
-    const MeasuredRun actual{graph::withFiles(std::move(graph), graph::filesOf(task.document->graph)), inputs};
+    const MeasuredRun actual{graph::withKeptOf(std::move(graph), task.document->graph), inputs};
     CaseDifferences result;
     SONDE_ASSIGN(result.differences, differencesFrom(task, actual, work));
     const std::string& reference = task.options.firstDifference;

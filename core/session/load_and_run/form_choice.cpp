@@ -6,6 +6,7 @@
 
 #include "core/base/visible_text.h"
 #include "core/exec/runner.h"
+#include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
 
 namespace sonde::session {
@@ -126,7 +127,7 @@ std::shared_ptr<const graph::InternalGraph> withoutThrows(const document::TestCa
     auto graph = std::make_shared<graph::InternalGraph>(*tests.graph);
     for (const document::OutputCheck& check : tests.checks)
         graph->mutableExpr(graph->node(check.error).producer).attributes.set("throws", std::int64_t{0});
-    return graph::withFiles(std::move(graph), graph::filesOf(document.graph));
+    return graph::withKeptOf(std::move(graph), document.graph);
 }
 
 }  // namespace sonde::session

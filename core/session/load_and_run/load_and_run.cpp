@@ -8,6 +8,7 @@
 #include "core/analysis/infer.h"
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
+#include "core/graph/missing_data.h"
 #include "core/session/load_and_run/case_files.h"
 #include "core/session/load_and_run/case_inputs.h"
 #include "core/session/load_and_run/first_difference.h"
@@ -206,6 +207,7 @@ std::string CheckedOutput::text() const {
 }
 
 base::Result<LoadAndRunResult> loadAndRun(const LoadAndRunTask& task, const base::WorkContext& work) {
+    SONDE_TRY(graph::checkComplete(task.document->graph));
     if (task.tell) tellOptions(task);
     SONDE_ASSIGN(const CaseInputs inputs, caseInputs(*task.document, task.options, task.inputs));
     if (task.tell)

@@ -6,7 +6,7 @@
 #include "core/base/number_text.h"
 #include "core/document/test_cases.h"
 #include "core/exec/runner.h"
-#include "core/graph/source_files.h"
+#include "core/graph/missing_data.h"
 #include "core/session/load_and_run/form_choice.h"
 
 namespace sonde::session {
@@ -124,7 +124,7 @@ base::Result<UnoptimisedRun> unoptimisedRun(const document::Document& document, 
                 expect(*plain, result.run.inputs, document.graph->node(check.value).name, *value);
         SONDE_ASSIGN(result.failedChecks, failedChecks(document, tests, *test, work));
     }
-    result.run.graph = graph::withFiles(plain, graph::filesOf(document.graph));
+    result.run.graph = graph::withKeptOf(plain, document.graph);
     return result;
 }
 

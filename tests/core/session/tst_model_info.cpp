@@ -59,6 +59,8 @@ class TestModelInfo : public QObject {
     void computedWeightsAreTold();
     void whatIsNotKnownIsNoZero();
     void failedRunsLeaveWhatShapesTell();
+    void everyFigureHasAFormula_data();
+    void everyFigureHasAFormula();
     void hashesAreThoseOfOthers();
     void hashingStops();
 
@@ -307,6 +309,36 @@ void TestModelInfo::failedRunsLeaveWhatShapesTell() {
     QCOMPARE(json["macs"].toInt(), 64);
     const QString note = json["notes"][0].toString();
     QVERIFY2(note.contains(QLatin1String("Strange")) && !note.contains(u'\n'), qPrintable(note));
+}
+
+void TestModelInfo::everyFigureHasAFormula_data() {
+    QTest::addColumn<QString>("model");
+    for (const char* name : {"resnet18_slim.onnx", "gpt_mini.onnx", "control_flow.onnx", "control_flow.script.pt",
+                             "silero_vad_v5.onnx", "lstm_classifier.onnx", "gpt_mini.trace.pt"})
+        if (QFile::exists(QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name)))
+            QTest::newRow(name) << QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name);
+    QTest::newRow("zoo:resnet18") << QStringLiteral("zoo:resnet18");
+}
+
+/// What the panel shows when somebody points at a line. Lines that are no figures say themselves what they are: names,
+/// types, what the cost is for, and sentences.
+void TestModelInfo::everyFigureHasAFormula() {
+    QFETCH(const QString, model);
+    const auto document = document::open(model.toStdString(), {});
+    QVERIFY2(document, document ? "" : document.error().text().c_str());
+    session::ModelInfoRequest request;
+    request.hashes = false;
+    const auto info = session::modelInfo(**document, request);
+    QVERIFY2(info, info ? "" : info.error().text().c_str());
+    const QStringList said{"",     "producer",    "input",   "output", "cost",       "assumed",
+                           "note", "description", "weights", "class",  "IR version", "format version"};
+    int figures = 0;
+    for (const session::InfoLine& line : session::modelInfoLines(**document, *info)) {
+        if (said.contains(QString::fromStdString(line.title))) continue;
+        QVERIFY2(!line.formula.empty(), (line.title + ": " + line.text).c_str());
+        ++figures;
+    }
+    QVERIFY2(figures > 10, qPrintable(QString::number(figures)));
 }
 
 void TestModelInfo::hashesAreThoseOfOthers() {

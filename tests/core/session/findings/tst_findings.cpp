@@ -30,6 +30,7 @@ class TestFindings : public QObject {
     void everyIdIsPlanted();
     void idsAreSorted();
     void withoutARunValuesAreNotChecked();
+    void emptyTensorsAreNoFinding();
     void whatIsAcceptedHasAReason();
     void acceptedNodesMustBeAll();
     void jsonHasThePublishedKeys();
@@ -140,6 +141,20 @@ void TestFindings::withoutARunValuesAreNotChecked() {
     QVERIFY(QString::fromStdString(report.notes.front()).contains(u"was not run"));
     // What needs no run is found all the same.
     QCOMPARE(placesOf(reportOf(*open(network("training-mode").model(true)), false), "training-mode"), QStringList{"y"});
+}
+
+/// A batch of no samples, and weights without elements: all of their elements are as they should be.
+void TestFindings::emptyTensorsAreNoFinding() {
+    using namespace test::onnxfile;
+    const auto document = open(
+        model({.nodes = {{"Concat", {"x", "none"}, {"c"}, "", "", {intAttribute("axis", 0)}}, {"Tanh", {"c"}, {"y"}}},
+               .inputs = {valueInfo("x", 1, {0, 3})},
+               .outputs = {valueInfo("y", 1, {0, 3})},
+               .initializers = {rawTensor("none", 1, {0, 3}, "")}},
+              {}, {opset("", 17)}));
+    const FindingReport report = reportOf(*document);
+    for (const session::ReportedFinding& each : report.findings)
+        QFAIL((each.finding.id + ": " + each.finding.message).c_str());
 }
 
 void TestFindings::whatIsAcceptedHasAReason() {
