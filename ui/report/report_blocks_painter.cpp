@@ -24,6 +24,8 @@ constexpr double kPictureScale = 0.62 * kPoint;
 constexpr int kMaxPicturePages = 10;
 /// No picture is shrunk more while it needs no more pages: its smallest text (9 units) has 5 points.
 constexpr double kMinPictureScale = 5.0 / 9 * kPoint;
+/// A picture that is a little wider than a page is shrunk onto one all the same, down to this: 3.5 points.
+constexpr double kMinWideScale = 3.5 / 9 * kPoint;
 /// Of a picture that is wider than a page: what either of two parts shows, in points.
 constexpr double kPictureOverlap = 12;
 /// Equal findings of which each is listed.
@@ -158,6 +160,7 @@ void BlocksPainter::operator()(const session::ReportPicture& block) {
     const QSizeF natural = picture->viewBox().size();
     const double heading = 50 * kPoint, tallest = m_flow.area().height() - heading;
     double scale = std::min(kPictureScale, std::max(kMinPictureScale, m_flow.width() / natural.width()));
+    if (const double whole = m_flow.width() / natural.width(); whole < scale && whole >= kMinWideScale) scale = whole;
     // A little too tall is shrunk onto one page, much too tall goes on over several, as does what is too wide.
     if (const double onOne = tallest / natural.height(); onOne < scale && onOne > kMinPictureScale) scale = onOne;
     const auto pages = [&] {

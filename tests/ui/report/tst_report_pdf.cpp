@@ -100,7 +100,9 @@ void TestReportPdf::tallPicturesGoOverPages() {
         return flow.page();
     };
     QCOMPARE(widthOf(400), 1);
-    QCOMPARE(widthOf(1200), 2);
+    // A little wider than a page at that size is no part of its own: text of 9 units has more than 3.5 points then.
+    QCOMPARE(widthOf(1200), 1);
+    QCOMPARE(widthOf(1400), 2);
 }
 
 void TestReportPdf::allOfItIsThere() {

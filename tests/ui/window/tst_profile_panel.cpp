@@ -65,6 +65,29 @@ class TestProfilePanel : public test::WindowFixture {
         QTRY_COMPARE(nodes->selectionModel()->selectedRows().value(0).row(), 2);
     }
 
+    /// Of each cell and each head of both tables: what it is of, and how it is made.
+    void everyFigureHasAFormula() {
+        open(QStringLiteral("zoo:blocks_net"));
+        profile();
+        for (const char* tab : {"nodes", "modules"}) {
+            QVERIFY(panel()->showTab(QLatin1String(tab)));
+            QTableView* table = nullptr;
+            for (QTableView* const each : panel()->findChildren<QTableView*>())
+                if (each->isVisible() && each->model()->columnCount() == ProfileTableModel::ColumnCount) table = each;
+            QVERIFY(table && table->model()->rowCount() > 1);
+            for (int column = 0; column < ProfileTableModel::ColumnCount; ++column) {
+                const QString formula = table->model()->headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
+                QVERIFY2(!formula.isEmpty(), qPrintable(QString::number(column)));
+                for (int row = 0; row < table->model()->rowCount(); ++row) {
+                    const QModelIndex cell = table->model()->index(row, column);
+                    const QString name = table->model()->index(row, 0).data().toString();
+                    const QString tip = cell.data(Qt::ToolTipRole).toString();
+                    QVERIFY2(tip.startsWith(name) && tip.contains(formula), qPrintable(tip));
+                }
+            }
+        }
+    }
+
     void pointsOfTheRooflineLeadToNodes() {
         open(QStringLiteral("zoo:blocks_net"));
         profile();
