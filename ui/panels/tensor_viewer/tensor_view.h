@@ -128,6 +128,7 @@ TensorViewInfo filtersView();
 TensorViewInfo sparsityView();
 TensorViewInfo pcaView();
 TensorViewInfo soundView();
+TensorViewInfo bitsView();
 
 /// The word of a view in scripts: "heatmap" for "heat_map".
 QString viewWord(const TensorViewInfo& view);

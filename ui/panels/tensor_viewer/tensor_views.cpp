@@ -6,8 +6,8 @@ namespace sonde::panels {
 
 const std::vector<TensorViewInfo>& tensorViews() {
     static const std::vector<TensorViewInfo> views{
-        heatMapView(),   imageView(),  channelsView(), lineView(),     histogramView(), tableView(),
-        attentionView(), tokensView(), filtersView(),  sparsityView(), pcaView(),       soundView(),
+        heatMapView(), imageView(),   channelsView(), lineView(), histogramView(), tableView(), attentionView(),
+        tokensView(),  filtersView(), sparsityView(), pcaView(),  soundView(),     bitsView(),
     };
     return views;
 }

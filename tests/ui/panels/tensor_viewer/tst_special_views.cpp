@@ -249,6 +249,22 @@ class TestSpecialViews : public QObject {
         QCOMPARE(picture.at(1, 0), session::SoundPicture::kFloor);
     }
 
+    void integersAreSeenAsBits() {
+        TensorViewer viewer;
+        viewer.resize(500, 700);
+        viewer.show();
+        viewer.setValue("i", Tensor::of<std::int8_t>(Shape{1, 2, 2}, {1, 2, 3, -3}));
+        viewer.setCurrentView(QStringLiteral("bits"));
+        auto* table = seen<QTableView>(viewer);
+        QVERIFY(table);
+        QCOMPARE(table->model()->index(1, 1).data().toString(), QStringLiteral("11111101"));
+        table->setCurrentIndex(table->model()->index(1, 1));
+        QCOMPARE(viewer.pointedText(), QStringLiteral("[0, 1, 1] = -3"));
+        QVERIFY(!isOffered(viewer, "tokens"));
+        viewer.setValue("f", Tensor::of<float>(Shape{2}, {1, 2}));
+        QVERIFY(!isOffered(viewer, "bits"));
+    }
+
     void hostileValuesAreShownOrExplained() {
         TensorViewer viewer;
         viewer.resize(500, 700);
