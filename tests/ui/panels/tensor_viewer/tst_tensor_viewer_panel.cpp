@@ -39,7 +39,7 @@ class TestTensorViewerPanel : public QObject {
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
                                 inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
                                 inspector.edits(), inspector.debugger(), inspector.second(), inspector.bisection(),
-                                inspector.engine(), inspector.session());
+                                inspector.engine(), context::outputsOf(inspector), inspector.session());
         panel.resize(300, 300);
         panel.show();
         QCOMPARE(panel.findChild<widgets::EmptyState*>()->accessibleName(), "No model");
@@ -52,7 +52,7 @@ class TestTensorViewerPanel : public QObject {
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
                                 inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
                                 inspector.edits(), inspector.debugger(), inspector.second(), inspector.bisection(),
-                                inspector.engine(), inspector.session());
+                                inspector.engine(), context::outputsOf(inspector), inspector.session());
         panel.resize(400, 500);
         panel.show();
         inspector.loader().open(kModel);
@@ -100,7 +100,7 @@ class TestTensorViewerPanel : public QObject {
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
                                 inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
                                 inspector.edits(), inspector.debugger(), inspector.second(), inspector.bisection(),
-                                inspector.engine(), inspector.session());
+                                inspector.engine(), context::outputsOf(inspector), inspector.session());
         panel.resize(400, 500);
         panel.show();
         inspector.loader().open(kModel);
@@ -123,7 +123,7 @@ class TestTensorViewerPanel : public QObject {
         TensorViewerPanel panel(inspector.model(), inspector.navigation(), inspector.runs(), inspector.inputs(),
                                 inspector.messages(), inspector.comparison(), inspector.why(), inspector.gradients(),
                                 inspector.edits(), inspector.debugger(), inspector.second(), inspector.bisection(),
-                                inspector.engine(), inspector.session());
+                                inspector.engine(), context::outputsOf(inspector), inspector.session());
         panel.resize(400, 500);
         panel.show();
         inspector.loader().open(QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"));
