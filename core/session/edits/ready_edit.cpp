@@ -1,8 +1,10 @@
 #include "core/session/edits/ready_edit.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/analysis/weight_positions.h"
+#include "core/base/number_text.h"
 #include "core/exec/flatten.h"
 #include "core/expression/syntax.h"
 #include "core/io/npz/npy.h"
@@ -174,6 +176,10 @@ base::Result<ReadyEdit> ReadyEdit::make(const document::Document& document, Edit
         auto file = io::readNpyFile(edit.text);
         if (!file) return base::usageError("'" + edit.text + "': " + file.error().what, {}, file.error().hint);
         state->file = std::move(*file);
+    } else if (edit.kind == Edit::Kind::Noise && !(std::isfinite(edit.number) && edit.number >= 0)) {
+        place = {Part::Value, 1};
+        return base::usageError("the standard deviation is " + base::roundedText(edit.number, 6) +
+                                ", and must be a number from 0 on");
     }
     const Order order(graph);
     const auto isFixed = [&](Part part, bool isConstant) {

@@ -206,6 +206,8 @@ class TestEditCommands : public QObject {
                                      << "int64[3] cannot be broadcast to the slice, float32[2]";
         QTest::newRow("no edit") << "edit y upside" << 8 << "upside";
         QTest::newRow("no factor") << "edit y scale" << 13 << "factor";
+        QTest::newRow("negative deviation") << "edit y noise -1" << 14 << "standard deviation is -1";
+        QTest::newRow("no deviation") << "edit y noise nan" << 14 << "standard deviation is nan";
         QTest::newRow("no axis") << "edit y swap 4 0 1" << 13 << "axis 4";
         QTest::newRow("no index") << "edit y remove 0 7" << 15 << "index 7";
         QTest::newRow("no parts") << "edit y remove 0 0 of 3" << 15 << "3 equal parts";
