@@ -39,7 +39,12 @@ class ReferenceChain {
     base::Result<Chain> run(const Place& start) {
         SONDE_ASSIGN(Explanation first, explain(m_graph, start, m_reader, {m_options.terms}, m_work));
         const auto expected = referenceOf(first.place);
-        if (!expected) return base::usageError("the reference has no value of '" + nameOf(first.place) + "'");
+        if (!expected) {
+            // A file that cannot be read lacks all values.
+            const auto value = m_reference.value(first.place.node);
+            if (!value && value.error().kind != base::ErrorKind::Usage) return value.error();
+            return base::usageError("the reference has no value of '" + nameOf(first.place) + "'");
+        }
         if (!differs(first.place, first.value, *expected))
             return base::usageError("the element does not differ from the reference", {},
                                     "name one that does, or follow the largest terms");
