@@ -120,6 +120,14 @@ void TensorViewer::buildBars() {
     m_channels->addItems({tr("channels first"), tr("channels last")});
     m_channels->setAccessibleName(tr("Channel axis"));
     m_switches->addWidget(m_channels);
+    m_readingBox = new QComboBox(m_tensorPart);
+    m_readingBox->setObjectName(QStringLiteral("reading"));
+    m_readingBox->setAccessibleName(tr("How elements are read"));
+    m_readingBox->setToolTip(tr("How elements are read"));
+    m_readingBox->hide();
+    m_switches->addWidget(m_readingBox);
+    connect(m_readingBox, &QComboBox::activated, this,
+            [this](int index) { setReading(m_readingBox->itemData(index).toString()); });
     QToolButton* copyButton =
         widgets::makeToolButton(QStringLiteral("copy"), tr("Copy as text (Ctrl+C)"), m_tensorPart);
     QToolButton* saveButton = widgets::makeToolButton(QStringLiteral("save"), tr("Save as .npy"), m_tensorPart);
@@ -176,6 +184,8 @@ void TensorViewer::addTool(QAction* action) {
 void TensorViewer::clear() {
     m_hasValue = false;
     m_statsJob.abandon();
+    m_readingJob.abandon();
+    m_stored = {};
     auto tokens = std::move(m_shown.tokens);
     m_shown = ViewedTensor{};
     m_shown.overlay = m_overlay;
@@ -187,8 +197,7 @@ void TensorViewer::clear() {
 }
 
 void TensorViewer::setValue(const QString& key, const tensor::Value& value, bool isEditable, const QString& like) {
-    m_shown.isEditable = isEditable && value.isTensor() && isNumeric(value.tensor());
-    m_edit->setEnabled(m_shown.isEditable);
+    m_isStoredEditable = isEditable && value.isTensor() && isNumeric(value.tensor());
     m_like = like;
     const QString part = m_tree->currentItem() && key == m_valueKey ? pathOfRow(*m_tree->currentItem()) : QString();
     m_valueKey = key;
@@ -211,7 +220,7 @@ void TensorViewer::setValue(const QString& key, const tensor::Value& value, bool
     showTensor(key + pathOfRow(*chosen), tensorOfRow(*chosen));
 }
 
-void TensorViewer::showTensor(const QString& key, const tensor::Tensor& tensor) {
+void TensorViewer::showElements(const QString& key, const tensor::Tensor& tensor) {
     m_statsJob.abandon();
     m_place->setVisible(tensor.defined());
     m_key = key;
@@ -370,6 +379,7 @@ void TensorViewer::refresh() {
     m_range->setVisible(m_hasControls && view->usesRange);
     m_channels->setVisible(m_hasControls && view->usesChannels && m_shown.tensor.rank() > 2);
     m_channels->setCurrentIndex(static_cast<int>(m_shown.channels));
+    m_readingBox->setVisible(m_hasControls && m_readingBox->count() > 1);
     Q_EMIT shownChanged();
 }
 
@@ -430,7 +440,8 @@ void TensorViewer::refreshOverlay() {
 
 QStringList TensorViewer::statistics() const {
     if (!m_shown.tensor.defined()) return {};
-    QStringList parts{QString::fromStdString(m_shown.tensor.typeText())};
+    QStringList parts{QString::fromStdString(m_stored.typeText())};
+    parts << readingText();
     if (!m_shown.stats) return parts << tr("computing statistics…");
     const analysis::TensorStats& stats = *m_shown.stats;
     if (!isNumeric(m_shown.tensor)) return parts;

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
+#include "core/analysis/quantization.h"
 #include "core/base/result.h"
 #include "core/tensor/value.h"
 #include "ui/context/job.h"
@@ -83,12 +85,17 @@ class TensorViewer : public QWidget {
     /// tensor.
     QString sliceText() const;
     bool isEditable() const { return m_shown.isEditable; }
+    /// What the elements of the value that is set next stand for, if it is a quantised tensor.
+    void setQuantization(std::optional<analysis::Quantization> quantization);
+    /// How elements are read (analysis::ElementReading); empty: as they are stored. Kept for each tensor.
+    QString reading() const;
+    void setReading(const QString& id);
     widgets::RangeControl* rangeControl() const { return m_range; }
     /// Asked before a file is written; its error is told by saveFailed, and nothing is written.
     using OutputCheck = std::function<base::Result<void>(const std::filesystem::path&)>;
     void setOutputCheck(OutputCheck check) { m_outputCheck = std::move(check); }
     /// Statistics are still being computed.
-    bool isBusy() const { return m_statsJob.isActive(); }
+    bool isBusy() const { return m_statsJob.isActive() || m_readingJob.isActive(); }
 
   public Q_SLOTS:
     /// Shows the next NaN or infinite element after the one shown so, wherever in the tensor it lies; round the end.
@@ -130,6 +137,13 @@ class TensorViewer : public QWidget {
 
     void buildBars();
     void showTensor(const QString& key, const tensor::Tensor& tensor);
+    void showStored();
+    void showElements(const QString& key, const tensor::Tensor& tensor);
+    const analysis::Quantization* quantization() const;
+    void offerReadings();
+    void takeReading(base::Result<tensor::Tensor> made);
+    void showNothing(const QString& what, const QString& hint);
+    QStringList readingText() const;
     void fillTree(const tensor::Value& value);
     struct Counted;
     static Counted count(const tensor::Tensor& tensor, const std::stop_token& stop);
@@ -181,6 +195,14 @@ class TensorViewer : public QWidget {
     QToolButton* m_overlaySwitch;  ///< whether parts are tinted
     std::shared_ptr<const ElementOverlay> m_overlay;
     widgets::EmptyState* m_nothing;
+
+    tensor::Tensor m_stored;  ///< as it is in the value; m_shown has what is read of it
+    QString m_storedKey;
+    bool m_isStoredEditable = false;
+    std::optional<analysis::Quantization> m_quantization;
+    QHash<QString, QString> m_readings;  ///< chosen, by the key of what is stored
+    QComboBox* m_readingBox = nullptr;
+    context::Job m_readingJob;
 };
 
 }  // namespace sonde::panels

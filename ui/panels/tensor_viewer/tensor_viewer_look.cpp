@@ -100,7 +100,9 @@ void TensorViewer::lendControls(QVBoxLayout* to) {
 void TensorViewer::setStatisticsVisible(bool visible) { m_statistics->setVisible(visible); }
 
 void TensorViewer::takeLook(const TensorViewer& other, bool withRange) {
-    if (!m_shown.tensor.defined() || !other.m_shown.tensor.defined()) return;
+    if (!other.m_shown.tensor.defined()) return;
+    if (other.reading() != reading()) setReading(other.reading());
+    if (!m_shown.tensor.defined()) return;
     if (const TensorViewInfo* view = info(other.m_view); view && view->accepts(m_shown.tensor)) m_view = other.m_view;
     m_shown.channels = other.m_shown.channels;
     if (const auto seen = other.m_memory.constFind(other.m_key); seen != other.m_memory.constEnd())

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/analysis/bad_values.h"
+#include "core/analysis/quantization.h"
 #include "core/session/output_check.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/comparison.h"
@@ -246,6 +247,10 @@ void TensorViewerPanel::refresh() {
         return showPage();
     }
     const bool isDifference = shown == context::ShownValues::Difference;
+    m_viewer->setQuantization(
+        value->isTensor() && !isDifference && analysis::isQuantizedType(value->tensor().dtype())
+            ? analysis::quantizationOf(graph, m_node, [this](graph::NodeId of) { return m_runs.value(of); })
+            : std::nullopt);
     m_viewer->setValue(isDifference ? name + QStringLiteral(" \u0394") : name, *value,
                        shown == context::ShownValues::Counterfactual, isDifference ? name : QString());
     showPage();

@@ -1,5 +1,6 @@
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QFile>
 #include <QLabel>
 #include <QSignalSpy>
@@ -285,6 +286,49 @@ class TestTensorViewer : public QObject {
         QCOMPARE(viewer.pointedText(), "[0, 1] = -2");
         QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
         QCOMPARE(QGuiApplication::clipboard()->text(), "-2");
+    }
+
+    void elementsAreReadInOtherWays() {
+        TensorViewer viewer;
+        viewer.resize(400, 400);
+        viewer.show();
+        auto* const box = viewer.findChild<QComboBox*>(QStringLiteral("reading"));
+        viewer.setValue("x", counting(Shape{2, 2}));
+        QVERIFY(!box->isVisibleTo(&viewer));
+        // 130 of a scale of 0.5 and a zero point of 128 stands for 1.
+        viewer.setQuantization(analysis::Quantization{Tensor::scalar<float>(0.5F), Tensor::scalar<std::uint8_t>(128)});
+        const Tensor q = Tensor::of<std::uint8_t>(Shape{1, 2}, {0, 130});
+        viewer.setValue("q", q);
+        QVERIFY(box->isVisibleTo(&viewer));
+        QVERIFY(viewer.reading().isEmpty());
+        QCOMPARE(viewer.shown().tensor.toDouble(1), 130.0);
+        QVERIFY2(viewer.statisticsText().contains("scale 0.5, zero point 128"), qPrintable(viewer.statisticsText()));
+        viewer.setReading("real-values");
+        QCOMPARE(viewer.shown().tensor.toDouble(1), 1.0);
+        QVERIFY(viewer.statisticsText().startsWith("uint8[1,2]   as real values: float32[1,2]"));
+        QVERIFY(viewer.statisticsText().contains("min -64"));
+        viewer.setValue("other", counting(Shape{2, 2}));
+        QVERIFY(viewer.reading().isEmpty());
+        viewer.setValue("q", q);
+        QCOMPARE(viewer.reading(), QString("real-values"));
+        // Complex numbers, on a worker: the magnitude of 3 - 4i.
+        viewer.setQuantization({});
+        viewer.setValue("z", Tensor::of<std::complex<float>>(Shape{1}, {{3, -4}}).expanded(Shape{300, 200}).value());
+        QCOMPARE(viewer.reading(), QString("magnitude"));
+        QVERIFY(viewer.isBusy());
+        QTRY_VERIFY(viewer.shown().tensor.defined() && !viewer.isBusy());
+        QCOMPARE(viewer.shown().tensor.toDouble(59'999), 5.0);
+        viewer.setReading("imaginary");
+        QTRY_VERIFY(viewer.shown().tensor.defined() && !viewer.isBusy());
+        QCOMPARE(viewer.shown().tensor.toDouble(7), -4.0);
+        // Too large to be made: it says so, and what is stored can still be seen.
+        viewer.setValue("huge",
+                        Tensor::of<std::complex<float>>(Shape{1}, {{3, -4}}).expanded(Shape{1 << 15, 1 << 15}).value());
+        QTRY_VERIFY(!viewer.isBusy());
+        QVERIFY(!viewer.shown().tensor.defined());
+        viewer.setReading({});
+        QVERIFY(viewer.shown().tensor.defined());
+        viewer.clear();
     }
 
     void longIntegersAreWhole() {
