@@ -135,7 +135,11 @@ base::Result<ValueDiff> valueDiff(const document::Document& first, const documen
         const auto &ours = first.graph->expr(id).outputs, &theirs = second.graph->expr(other).outputs;
         for (std::size_t k = 0; k < ours.size() && k < theirs.size(); ++k) {
             const auto& found = differences.ofNode[theirs[k].index()];
-            if (!found || isOtherForm(ours[k], *found)) continue;
+            if (!found) continue;
+            if (isOtherForm(ours[k], *found)) {
+                ++diff.otherForms;
+                continue;
+            }
             ++diff.compared;
             if (!found->ok)
                 diff.changed.push_back({ours[k], theirs[k], found->maxAbsolute, found->maxRelative, found->remarks()});

@@ -29,6 +29,9 @@ struct ValueChange {
 /// The values of all nodes with a counterpart, each model having run on the same input.
 struct ValueDiff {
     std::size_t compared = 0;
+    /// Values inside the models that an ONNX file and an archive write in other forms, a shape as one tensor or as a
+    /// number: not compared.
+    std::size_t otherForms = 0;
     std::vector<ValueChange> changed;  ///< beyond the tolerance, in execution order of the first model
     std::string error;                 ///< why one of the runs ended early; may be empty
 };

@@ -70,6 +70,7 @@ Json valuesJson(const InternalGraph& a, const InternalGraph& b, const ValueDiff&
     Json json{{"compared", values.compared},
               {"first_diverging", changed.empty() ? Json() : changed[0]["a"]},
               {"changed", std::move(changed)}};
+    if (values.otherForms > 0) json["other_forms"] = values.otherForms;
     if (!values.error.empty()) json["error"] = values.error;
     return json;
 }
@@ -170,7 +171,9 @@ std::string modelDiffText(const document::Document& first, const document::Docum
     addFactLines(text, "cost", diff.cost);
     addFactLines(text, "metadata", diff.metadata);
     if (diff.values) {
-        text += fmt::format("values: {} compared, {} differ\n", diff.values->compared, diff.values->changed.size());
+        text += fmt::format("values: {} compared, {} differ", diff.values->compared, diff.values->changed.size());
+        if (diff.values->otherForms > 0) text += fmt::format(", {} in other forms", diff.values->otherForms);
+        text += '\n';
         if (!diff.values->error.empty()) text += base::visibleText(diff.values->error) + "\n";
         for (std::size_t i = 0; i < diff.values->changed.size() && i < kMaxDiffLines; ++i) {
             const ValueChange& change = diff.values->changed[i];

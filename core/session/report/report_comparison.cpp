@@ -69,6 +69,9 @@ void addValues(ReportSection& section, const InternalGraph& a, const InternalGra
         ReportText{fmt::format("On the chosen input {} values of matched nodes were compared; {} differ beyond the "
                                "tolerance of their dtype.",
                                values.compared, values.changed.size())});
+    if (values.otherForms > 0)
+        section.blocks.emplace_back(ReportText{fmt::format(
+            "{} values inside the models were not compared: the files write them in other forms.", values.otherForms)});
     ReportTable table{"Values that differ",
                       {{"node"}, {"in the other model"}, {"max abs diff", true}, {"max rel diff", true}, {""}},
                       {},
