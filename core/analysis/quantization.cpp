@@ -50,6 +50,7 @@ class NamedValues {
         found.scale = find(stem, "_scale");
         if (!found.scale.defined() || !tensor::isFloating(found.scale.dtype())) return std::nullopt;
         found.zeroPoint = find(stem, "_zero_point");
+        if (found.zeroPoint.defined() && found.zeroPoint.numel() != found.scale.numel()) return std::nullopt;
         const auto hasAxis = std::ranges::find(m_def.attributes, "axis", &ops::FormalAttribute::name);
         if (hasAxis != m_def.attributes.end()) found.axis = m_expr.attributes.getInt("axis", 1);
         found.blockSize = std::max<std::int64_t>(m_expr.attributes.getInt("block_size", 0), 0);

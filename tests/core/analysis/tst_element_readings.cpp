@@ -108,6 +108,11 @@ class TestElementReadings : public QObject {
             QCOMPARE(found->zeroPoint.toDouble(0), 3.0);
             QCOMPARE(found->axis, std::optional<std::int64_t>(1));
         }
+        // A zero point without a number, as a broken file may have.
+        const Value empty(*Tensor::zeros(DType::UInt8, Shape{0}));
+        QVERIFY(!analysis::quantizationOf(*graph, q, [&](NodeId of) {
+            return of == scale ? &half : of == zero ? &empty : nullptr;
+        }));
         QVERIFY(!analysis::quantizationOf(*graph, x, valueOf));
         QVERIFY(!analysis::quantizationOf(*graph, plain, valueOf));
         QVERIFY(!analysis::quantizationOf(*graph, q, [](NodeId) -> const Value* { return nullptr; }));
