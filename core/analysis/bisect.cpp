@@ -174,7 +174,7 @@ class Bisector {
             const auto other = others.find(node);
             if (own == m_values.end() || other == others.end()) continue;
             const Judged judged = judge(own->second, other->second, m_tolerances);
-            m_found.inBetween += judged.ok ? 0 : 1;
+            if (!judged.ok && m_found.inBetween++ < Bisection::kListedInBetween) m_found.firstInBetween.push_back(node);
             if (!judged.note.empty()) continue;  // of another shape: cannot be given
             m_givable.push_back(node);
         }

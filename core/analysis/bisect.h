@@ -49,7 +49,8 @@ struct BisectStep {
 
 /// The smallest part of A found in which the target gives another value.
 struct Bisection {
-    bool differs = false;  ///< of an output of A; without, only `matched`, `computed`, `runs` and `inBetween` count
+    bool differs = false;  ///< of an output of A; without, only `matched`, `computed`, `runs` and what is in between
+                           ///< count
     graph::NodeId node;    ///< where the part ends: the value that differs
     /// Every value that differs by itself, computed from A's: `node` first, then later ones.
     std::vector<graph::NodeId> all;
@@ -65,6 +66,8 @@ struct Bisection {
     std::size_t matched = 0;        ///< computed values of A that the target has as well
     std::size_t computed = 0;       ///< all of them, without what is in loops and branches
     std::size_t inBetween = 0;      ///< values that differ, whether inherited or not
+    std::vector<graph::NodeId> firstInBetween = {};  ///< of them, in execution order: kListedInBetween at most
+    static constexpr std::size_t kListedInBetween = 5;
     std::vector<std::string> notes;
 };
 

@@ -240,9 +240,11 @@ class CaseComparison {
         SONDE_ASSIGN(const std::vector<Value> inputs, readInputs());
         exec::PlanOptions options;
         options.exact = true;
+        options.edits = m_model.edits.values;
         for (const Wanted& wanted : m_wanted) options.watch.push_back(wanted.place.node);
         SONDE_ASSIGN(const auto plan, exec::Plan::make(m_model.graph, std::move(options)));
-        const exec::Recording recording = runner.run(*plan, inputs, work);
+        SONDE_ASSIGN(const std::vector<Value> edited, m_model.edits.edited(inputs, work));
+        const exec::Recording recording = runner.run(*plan, edited, work);
         m_result.error = recording.error;
         m_result.inputs = inputs;
         for (const Wanted& wanted : m_wanted) compareNode(wanted, recording);

@@ -134,6 +134,7 @@ base::Result<ComparedCase> compareSequence(const ComparedModel& model, const Ref
     SONDE_ASSIGN(std::vector<Wanted> wanted, wantedOf(model, reference, result));
     exec::PlanOptions options;
     options.exact = true;
+    options.edits = model.edits.values;
     SONDE_ASSIGN(const auto plan, exec::Plan::make(model.graph, std::move(options)));
     const auto& places = model.graph->inputs();
     for (std::int64_t frame = 0; frame < frames; ++frame) {
@@ -146,7 +147,8 @@ base::Result<ComparedCase> compareSequence(const ComparedModel& model, const Ref
             const auto place = std::ranges::find(places, model.inputs[i].second);
             if (place != places.end()) inputs[static_cast<std::size_t>(place - places.begin())] = feeds[i].value;
         }
-        const exec::Recording recording = runner.run(*plan, inputs, work);
+        SONDE_ASSIGN(const std::vector<Value> edited, model.edits.edited(inputs, work));
+        const exec::Recording recording = runner.run(*plan, edited, work);
         result.error = recording.error;
         if (result.error) break;
         for (Wanted& one : wanted) compareFrame(one, recording.outputs, frame, tolerances);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/run_edits.h"
 #include "core/base/result.h"
 #include "core/graph/internal_graph.h"
 
@@ -34,6 +35,7 @@ struct ComparedModel {
     /// The names of outputs are the model's own. If not ("out_0"), a reference may have others: they go by position
     /// without a note.
     bool areOutputsNamed = true;
+    RunEdits edits = {};  ///< of the runs, whose inputs are the reference's
 };
 
 /// One reference value and how far the model's own is from it. ok: within the tolerance everywhere (see Tolerance),
@@ -72,7 +74,8 @@ struct ComparedCase {
     std::vector<ComparedValue> values;   ///< nodes in graph order, then outputs
     std::vector<std::string> unmatched;  ///< keys that name nothing in the graph
     std::optional<base::Error> error;    ///< the run's
-    std::vector<tensor::Value> inputs;   ///< what it was run on, in the order of graph->inputs(); empty of a sequence
+    /// The reference's, before edits, in the order of graph->inputs(); empty of a sequence.
+    std::vector<tensor::Value> inputs;
     bool ok() const;
     /// The first value in graph order that is not ok; null if all are.
     const ComparedValue* firstDiverging() const;

@@ -306,7 +306,7 @@ std::optional<Problem> inputDivergence(const InternalGraph& graph, NodeId input,
 
 base::Result<std::vector<Problem>> findDivergence(const ComparedRun& run, exec::Runner& runner,
                                                   const base::WorkContext& work) {
-    SONDE_ASSIGN(Upstream upstream, Upstream::make(run.graph));
+    SONDE_ASSIGN(Upstream upstream, Upstream::make(run.graph, run.edits));
     return DivergenceSearch(run, std::move(upstream), runner, work).find();
 }
 

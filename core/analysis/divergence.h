@@ -24,13 +24,14 @@ struct ComparedRun {
     const RunDifferences& differences;
     /// The reference's own value of a node, as a whole; none if it has only a summary, or nothing. Null: it has none.
     std::function<std::optional<tensor::Tensor>(graph::NodeId)> reference = {};
-    /// The run's inputs in the order of graph->inputs().
+    /// The run's inputs in the order of graph->inputs(), after edits.
     std::vector<tensor::Value> inputs = {};
     /// The reference's own arrays of inputs that the run was given others for.
     std::map<graph::NodeId, tensor::Tensor> replaced = {};
     Tolerances tolerances = {};
     /// By the node that the value is of, see exec::valueSources().
     std::map<graph::NodeId, ReferenceContradiction> contradictions = {};
+    std::shared_ptr<const exec::Edits> edits = {};  ///< of the run; null: none
 };
 
 /// Every value that differs, as origin or carrier of the difference; origins first, in execution order. Of a value that

@@ -56,6 +56,7 @@ base::Result<Recording> runWatching(const MeasuredRun& run, const std::vector<No
                                     const base::WorkContext& work) {
     exec::PlanOptions options;
     options.watch = nodes;
+    options.edits = run.edits;
     SONDE_ASSIGN(const auto plan, exec::Plan::make(run.graph, options));
     Recording recording = runner.run(*plan, run.inputs, work);
     if (recording.error && recording.error->kind == base::ErrorKind::Cancelled) return *recording.error;

@@ -5,15 +5,17 @@
 #include <vector>
 
 #include "core/analysis/compare.h"
+#include "core/analysis/run_edits.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/exec/runner.h"
 
 namespace sonde::analysis {
 
-/// A graph and what it is run on: values in the order of graph->inputs().
+/// A graph and what it is run on: values in the order of graph->inputs(), after edits.
 struct MeasuredRun {
     std::shared_ptr<const graph::InternalGraph> graph;
     std::vector<tensor::Value> inputs;
+    std::shared_ptr<const exec::Edits> edits = {};  ///< of what the run computes; null: none
 };
 
 /// How many bytes of values are held at once. A model with more is run several times, a part of its nodes each time, so

@@ -13,11 +13,13 @@ using graph::ExprId;
 using graph::NodeId;
 using tensor::Value;
 
-base::Result<Upstream> Upstream::make(std::shared_ptr<const graph::InternalGraph> graph) {
+base::Result<Upstream> Upstream::make(std::shared_ptr<const graph::InternalGraph> graph,
+                                      std::shared_ptr<const exec::Edits> edits) {
     Upstream upstream;
     exec::PlanOptions options;
     options.watchAll = true;  // what no output needs may be compared, too
     options.exact = true;
+    options.edits = std::move(edits);
     SONDE_ASSIGN(upstream.m_plan, exec::Plan::make(graph, options));
     upstream.m_sources = exec::valueSources(*graph);
     upstream.m_isReplayable = exec::replayable(*upstream.m_plan);

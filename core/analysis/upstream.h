@@ -21,7 +21,8 @@ struct UpstreamPart {
 class Upstream {
   public:
     /// Error: those of exec::Plan::make().
-    static base::Result<Upstream> make(std::shared_ptr<const graph::InternalGraph> graph);
+    static base::Result<Upstream> make(std::shared_ptr<const graph::InternalGraph> graph,
+                                       std::shared_ptr<const exec::Edits> edits = {});
 
     graph::NodeId sourceOf(graph::NodeId node) const { return m_sources[node.index()]; }
     /// Whether a node is computed by an operation outside of loops and branches.

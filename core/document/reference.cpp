@@ -208,9 +208,10 @@ base::Result<void> checkCompared(const std::vector<analysis::ComparedCase>& case
 base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path,
                                                        const analysis::Tolerances& tolerances, exec::Runner& runner,
                                                        const std::map<std::string, tensor::Tensor>& given,
-                                                       const base::WorkContext& work) {
+                                                       const base::WorkContext& work, const analysis::RunEdits& edits) {
     analysis::ComparedModel model;
     model.graph = document.graph;
+    model.edits = edits;
     // A dump may be of an archive, and its outputs are called ADD, RELU …, unless its author named them.
     const bool isDump = document.format == kDumpFormatName;
     model.looseNames = hasCountedNames(document);
@@ -228,8 +229,12 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     std::ranges::move(reference.unfit, std::back_inserter(cases));
     // From here on they are those of the file.
     std::erase_if(reference.values.keys, [&](const std::string& key) { return given.contains(key); });
-    return ReferenceComparison{std::move(cases), std::move(reference.notes), std::move(reference.files),
-                               std::move(reference.values), std::move(reference.replaced)};
+    return ReferenceComparison{std::move(cases),
+                               std::move(reference.notes),
+                               std::move(reference.files),
+                               std::move(reference.values),
+                               std::move(reference.replaced),
+                               edits};
 }
 
 }  // namespace sonde::document

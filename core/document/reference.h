@@ -37,15 +37,17 @@ struct ReferenceComparison {
     base::MappedFiles files = {};  ///< what the reference was read from
     analysis::ReferenceValues values = {};
     std::map<std::string, tensor::Tensor> replaced = {};  ///< see Reference
+    analysis::RunEdits edits = {};                        ///< that the runs had
 };
 
 /// Runs the document on every case of the reference and compares all that it holds, as `sonde check` and the window do.
 /// Nodes that a pass gave the work of others are left out; cases that do not fit the model come last. Errors: those of
-/// openReference() and of analysis::compare(); nothing was compared (Comparison).
+/// openReference() and of analysis::compare(); nothing was compared (Comparison). `edits`: the runs have them.
 base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path,
                                                        const analysis::Tolerances& tolerances, exec::Runner& runner,
                                                        const std::map<std::string, tensor::Tensor>& given = {},
-                                                       const base::WorkContext& work = {});
+                                                       const base::WorkContext& work = {},
+                                                       const analysis::RunEdits& edits = {});
 
 /// Where each case of a comparison departs from the reference, see analysis::findDivergence(); problems that several
 /// cases have are one. Cases that do not fit the model are problems of no node.

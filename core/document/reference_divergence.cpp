@@ -145,6 +145,20 @@ void ensureError(const Document& document, const ComparedCase& compared, std::ve
     problems.push_back(std::move(problem));
 }
 
+/// An input with edits was given another value than the reference's.
+base::Result<void> addEdits(analysis::ComparedRun& run, const analysis::RunEdits& edits,
+                            const base::WorkContext& work) {
+    run.edits = edits.values;
+    if (!edits.values) return {};
+    const std::vector<tensor::Value> before = run.inputs;
+    const std::vector<NodeId>& nodes = run.graph->inputs();
+    SONDE_ASSIGN(run.inputs, edits.edited(before, work));
+    for (std::size_t i = 0; i < std::min(nodes.size(), before.size()); ++i)
+        if (before[i].isTensor() && std::ranges::count(edits.values->inputs, nodes[i]) > 0)
+            run.replaced.emplace(nodes[i], before[i].tensor());
+    return {};
+}
+
 }  // namespace
 
 base::Result<std::vector<Problem>> findDivergence(const Document& document, const ReferenceComparison& compared,
@@ -160,6 +174,7 @@ base::Result<std::vector<Problem>> findDivergence(const Document& document, cons
         }
         const analysis::RunDifferences differences = analysis::differencesOf(*document.graph, one);
         analysis::ComparedRun run{document.graph, differences, {}, one.inputs, {}, tolerances};
+        SONDE_TRY(addEdits(run, compared.edits, work));
         const WholeValues whole(document, compared, one);
         if (!one.ok()) run.contradictions = whole.contradictions(tolerances);
         KeyOfNode keyOf;

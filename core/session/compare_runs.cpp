@@ -12,6 +12,8 @@
 #include "core/graph/source_files.h"
 #include "core/ort/work_folder.h"
 #include "core/session/comparison.h"
+#include "core/session/edits/edit_count.h"
+#include "core/session/edits/run_edits.h"
 #include "core/tensor/mapped_source.h"
 
 namespace sonde::session {
@@ -182,6 +184,8 @@ std::string Comparison::setBaseline() {
         notice.hint = "Only values that it computed before that can be compared with it";
         if (!isFailed) notice.hint = "It is run to its end when it is compared with";
     }
+    if (const std::size_t edits = countingEdits(m_edits); edits > 0)
+        notice.what += " (without the " + editCountText(edits) + ")";
     const std::string text = notice.what + (notice.hint.empty() ? "" : ": " + notice.hint);
     m_observer.told(notice);
     m_observer.comparisonChanged();
@@ -190,6 +194,7 @@ std::string Comparison::setBaseline() {
 
 /// Before anything is taken, whatever began the comparison.
 void Comparison::tellStarted() {
+    if (m_isRepeating) return;  // what is typed is not meant for it
     const bool was = std::exchange(m_isStarting, true);
     m_observer.comparisonStarted();
     m_isStarting = was;
@@ -249,9 +254,9 @@ void Comparison::withReference(const std::string& path) {
     const std::string title =
         ort::WorkFolder::holds(path) ? std::filesystem::path(path).stem().string() : fileNameOf(path);
     begin(title, [document = m_document, path, tolerances = m_tolerances, given = givenInputs(path),
-                  threads = m_runs.settings().threads](const base::WorkContext& work) {
+                  edits = countedEdits(), threads = m_runs.settings().threads](const base::WorkContext& work) {
         exec::Runner runner(threads);
-        auto compared = document::compareWithReference(*document, path, tolerances, runner, {}, work);
+        auto compared = document::compareWithReference(*document, path, tolerances, runner, {}, work, edits);
         if (!compared) return failed(std::move(compared).error());
         auto divergence = document::findDivergence(*document, *compared, tolerances, runner, work);
         if (!divergence) return failed(std::move(divergence).error());
@@ -268,9 +273,11 @@ void Comparison::compareWith(const std::string& title, OtherRun other, const std
     if (!m_document) return;
     m_followsRuns = true;
     whenRun([this, title, other = std::move(other), path] {
-        const MeasuredRun actual{m_document->graph, m_runs.last().inputs};
-        begin(title, [actual, other, path, tolerances = m_tolerances,
-                      threads = m_runs.settings().threads](const base::WorkContext& work) {
+        begin(title, [graph = m_document->graph, given = m_runs.last().inputs, other, path, edits = countedEdits(),
+                      tolerances = m_tolerances, threads = m_runs.settings().threads](const base::WorkContext& work) {
+            auto inputs = edits.edited(given, work);
+            if (!inputs) return failed(std::move(inputs).error());
+            const MeasuredRun actual{graph, std::move(*inputs), edits.values};
             const auto reference = other(actual, work);
             if (!reference) return failed(reference.error());
             exec::Runner runner(threads);
@@ -280,16 +287,24 @@ void Comparison::compareWith(const std::string& title, OtherRun other, const std
             outcome.differences = std::make_shared<const RunDifferences>(std::move(*found));
             if (!path.empty()) outcome.files = graph::filesOf(reference->graph);
             outcome.path = path;
-            outcome.inputValues = actual.inputs;
+            outcome.inputValues = given;
             return outcome;
         });
     });
 }
 
+analysis::RunEdits Comparison::countedEdits() const {
+    return m_countsEdits ? runEditsOf(m_edits) : analysis::RunEdits();
+}
+
+/// The last run was to its end, or failed, on the present inputs.
+bool Comparison::hasPresentRun() const {
+    return !m_runs.isRunning() && m_runs.last().recording && m_runs.state() != RunState::Cancelled &&
+           m_runs.staleReason().empty();
+}
+
 void Comparison::whenRun(std::function<void()> then) {
-    const bool isThere = !m_runs.isRunning() && m_runs.last().recording && m_runs.state() != RunState::Cancelled &&
-                         m_runs.staleReason().empty();
-    if (isThere) return then();
+    if (hasPresentRun()) return then();
     m_executor.abandon(Activity::Compare);
     m_afterRun = std::move(then);
     if (!m_runs.isRunning()) m_runs.run();
@@ -300,7 +315,13 @@ void Comparison::begin(const std::string& title, Work work) {
     m_error.reset();
     m_stop.renew();
     start(m_executor, Activity::Compare, m_stop.token(), std::move(work),
-          [this](ComparisonOutcome outcome) { take(std::move(outcome)); });
+          [this, edits = m_countsEdits ? countingEdits(m_edits) : 0, number = m_edits.number(),
+           isRepeated = m_isRepeating](ComparisonOutcome outcome) {
+              outcome.edits = edits;
+              outcome.editsNumber = number;
+              outcome.isRepeated = isRepeated;
+              take(std::move(outcome));
+          });
     m_observer.comparisonChanged();
 }
 
@@ -323,6 +344,10 @@ void Comparison::adoptInputs(ComparisonOutcome outcome) {
     for (const Input& input : m_inputSource.all())
         if (!isOwn && input.spec != *outcome.inputs) names.push_back(input.name);
     m_afterRun = nullptr;
+    // What is looked at is a run with edits, or was one, which a plain one would end.
+    if ((outcome.edits > 0 || outcome.isRepeated) && names.empty() && hasPresentRun() &&
+        same(m_runs.last().inputs, outcome.inputValues))
+        return publish(std::move(outcome));
     for (const std::string& name : names) {
         // One that the archive has filled meanwhile has it already.
         const Input* const input = m_inputSource.find(name);
@@ -352,6 +377,7 @@ void Comparison::publish(ComparisonOutcome outcome) {
     m_shownCase = std::move(outcome.shownCase);
     m_otherCases = std::move(outcome.otherCases);
     m_differingCases = std::move(outcome.differingCases);
+    m_editCount = outcome.edits;
     m_cases = {outcome.caseCount, outcome.comparedInAll, outcome.differingInAll};
     m_files = std::move(outcome.files);
     if (!outcome.path.empty()) noteReference(outcome.path);
@@ -372,7 +398,9 @@ void Comparison::publish(ComparisonOutcome outcome) {
     const auto error = m_known->error;
     m_observer.told(notice);
     if (isNew) m_observer.failed(*error);
+    if (m_countsEdits && outcome.editsNumber != m_edits.number()) m_lastingReason = "the edits were changed";
     m_observer.comparisonChanged();
+    if (m_lastingReason.empty() && !outcome.isRepeated) m_observer.comparisonMade();
     checkFiles();  // it may have changed since it was read
 }
 

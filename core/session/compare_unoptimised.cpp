@@ -10,16 +10,22 @@ void Comparison::withUnoptimised(const PlainFormMaker& form) {
     m_again = [this, form] { withUnoptimised(form); };
     m_followsRuns = true;
     whenRun([this, form] {
-        const analysis::MeasuredRun actual{m_document->graph, m_runs.last().inputs};
-        begin("the unoptimised graph", [document = m_document, actual, form, tolerances = m_tolerances,
-                                        threads = m_runs.settings().threads](const base::WorkContext& work) {
-            ComparisonOutcome outcome;
-            auto found = differencesFromUnoptimised(*document, actual, form, tolerances, threads, work);
-            if (!found) outcome.error = std::move(found).error();
-            else outcome.differences = std::make_shared<const analysis::RunDifferences>(std::move(*found));
-            outcome.inputValues = actual.inputs;
-            return outcome;
-        });
+        begin("the unoptimised graph",
+              [document = m_document, given = m_runs.last().inputs, edits = countedEdits(), form,
+               tolerances = m_tolerances, threads = m_runs.settings().threads](const base::WorkContext& work) {
+                  ComparisonOutcome outcome;
+                  auto inputs = edits.edited(given, work);
+                  if (!inputs) {
+                      outcome.error = std::move(inputs).error();
+                      return outcome;
+                  }
+                  const analysis::MeasuredRun actual{document->graph, std::move(*inputs), edits.values};
+                  auto found = differencesFromUnoptimised(*document, actual, form, tolerances, threads, work);
+                  if (!found) outcome.error = std::move(found).error();
+                  else outcome.differences = std::make_shared<const analysis::RunDifferences>(std::move(*found));
+                  outcome.inputValues = given;
+                  return outcome;
+              });
     });
 }
 

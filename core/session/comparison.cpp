@@ -7,6 +7,7 @@
 #include "core/base/count_text.h"
 #include "core/base/number_text.h"
 #include "core/ort/work_folder.h"
+#include "core/session/edits/edit_count.h"
 
 namespace sonde::session {
 
@@ -72,6 +73,7 @@ std::string Comparison::summary() const {
     if (!m_differingCases.empty()) text += (differing() > 0 || m_known->error ? "; " : ", but ") + m_differingCases;
     if (!m_tolerances.fixed && !hasDefaultTolerances())
         text += " (tolerance " + base::roundedText(m_tolerances.float32, 6) + ")";
+    if (m_editCount > 0) text += " (with " + editCountText(m_editCount) + ")";
     return text;
 }
 
@@ -154,6 +156,7 @@ void Comparison::documentLeft() {
     m_otherCases.clear();
     m_differingCases.clear();
     m_cases = {};
+    m_editCount = 0;
     m_runReason.clear();
     m_lastingReason.clear();
     m_inputs.clear();
@@ -173,6 +176,13 @@ void Comparison::clear() {
 
 void Comparison::again() {
     if (const auto again = m_again) again();
+}
+
+/// Nobody asked for it.
+void Comparison::repeat() {
+    const bool was = std::exchange(m_isRepeating, true);
+    again();
+    m_isRepeating = was;
 }
 
 void Comparison::restoreReferences(std::vector<std::string> files, bool canRepeat) {
@@ -204,6 +214,16 @@ void Comparison::inputsChanged() {
     else if (const std::string reason = m_runs.staleReason(); !reason.empty()) makeStale(reason);
 }
 
+/// What was compared had other edits. Made again by itself it needs no run: that would take the place of the run with
+/// edits that is looked at.
+void Comparison::editsChanged() {
+    const bool isGoingOn = m_executor.isActive(Activity::Compare);
+    if ((!isKnown() && !isGoingOn) || (m_editCount == 0 && !isGoingOn && !m_edits.planned())) return;
+    makeStaleForGood("the edits were changed");
+    if (!m_followsEdits || m_afterRun || !m_again || !hasPresentRun()) return;
+    repeat();
+}
+
 /// A run on the same inputs has the same values: what was compared holds for it. Of a run on others it is made again,
 /// unless what it was compared with belongs to its own inputs.
 void Comparison::runFinished() {
@@ -222,7 +242,7 @@ void Comparison::runFinished() {
         m_runReason.clear();
         m_observer.comparisonChanged();
     } else if (isFinished && m_followsRuns) {
-        again();
+        repeat();
     } else {
         makeStale(isFinished ? "the model was run on different inputs" : "the run did not finish");
     }

@@ -8,6 +8,7 @@
 
 #include "core/analysis/measured_runs.h"
 #include "core/analysis/problem.h"
+#include "core/session/edits/edits.h"
 #include "core/session/load_and_run/unoptimised.h"
 #include "core/session/runs.h"
 
@@ -27,18 +28,23 @@ struct ComparisonOutcome {
     base::MappedFiles files;          ///< of the reference
     std::string path = {};            ///< of the file that it was compared with, as given; empty: with no file
     std::optional<InputSpec> inputs;  ///< where the run's inputs come from, if they are not the session's
-    std::vector<tensor::Value> inputValues;
+    std::vector<tensor::Value> inputValues;  ///< before edits
+    std::size_t edits = 0;                   ///< that the run has
+    std::size_t editsNumber = 0;             ///< Edits::number() of them
+    bool isRepeated = false;                 ///< it was made again by itself
 };
 
 /// How far the values of the last run are from others: those of a reference file, of a run that was kept as the
 /// baseline, of the model before its passes, or of another model. A comparison is a run of its own: the inputs that it
 /// is made on become the session's inputs, and the model is run on them. When anything changes after that (inputs, a
-/// further run, the file of the reference) it is stale until it was made again; of another model there is none. See
-/// Session for threads.
+/// further run, edits, the file of the reference) it is stale until it was made again; of another model there is none.
+///
+/// With edits that are switched on, what is compared is the run with them, as the debugger does it: what a reference
+/// holds stays as it is, another model gets the inputs after edits. See Session for threads.
 class Comparison {
   public:
-    Comparison(Executor& executor, Observer& observer, Inputs& inputs, Runs& runs)
-        : m_executor(executor), m_observer(observer), m_inputSource(inputs), m_runs(runs) {}
+    Comparison(Executor& executor, Observer& observer, Inputs& inputs, Runs& runs, const Edits& edits)
+        : m_executor(executor), m_observer(observer), m_inputSource(inputs), m_runs(runs), m_edits(edits) {}
 
     // --- what is known -----------------------------------------------------------------------------------------------
     bool isKnown() const { return m_known != nullptr; }
@@ -51,6 +57,8 @@ class Comparison {
     bool isActive() const { return m_executor.isActive(Activity::Compare) || m_afterRun != nullptr; }
     /// With what: "resnet18.npz", "the baseline"; empty if nothing is known.
     const std::string& title() const { return m_title; }
+    /// How many edits the run has that was compared; 0: it is the plain one.
+    std::size_t editCount() const { return m_known ? m_editCount : 0; }
     /// With which values: title(), or "case1 of resnet18.npz" where the file has several cases and not
     /// all agree.
     std::string referenceText() const;
@@ -107,6 +115,11 @@ class Comparison {
     /// inputs. Every case of the .npz is compared; the first that differs is shown, and remarks() says which
     /// that is and what came of the others.
     void withFile(const std::string& path);
+    /// Whether edits count, for comparisons that begin from now on. True by default.
+    void setCountsEdits(bool counts) { m_countsEdits = counts; }
+    /// Whether it is made again by itself when edits change, if the last run had the present inputs. If not, and by
+    /// default, it is stale then.
+    void setFollowsEdits(bool follows) { m_followsEdits = follows; }
     /// Makes the last comparison again; after reloading the model, the one before that. Nothing if there was none.
     void again();
     bool canRepeat() const { return m_again != nullptr; }
@@ -127,6 +140,7 @@ class Comparison {
     void bind(std::shared_ptr<const document::Document> document, std::shared_ptr<const document::Document> whole);
     void documentLeft();
     void inputsChanged();
+    void editsChanged();
     void runStarted() { makeStale("the model was run again"); }
     void runFinished();
 
@@ -144,6 +158,9 @@ class Comparison {
     void compareWith(const std::string& title, OtherRun other, const std::string& path = {});
     /// Calls `then` with a run on the present inputs: the last one, or a new one.
     void whenRun(std::function<void()> then);
+    void repeat();
+    bool hasPresentRun() const;
+    analysis::RunEdits countedEdits() const;
     void begin(const std::string& title, Work work);
     void take(ComparisonOutcome outcome);
     void adoptInputs(ComparisonOutcome outcome);
@@ -158,6 +175,7 @@ class Comparison {
     Observer& m_observer;
     Inputs& m_inputSource;
     Runs& m_runs;
+    const Edits& m_edits;
     StopSwitch m_stop;
     std::shared_ptr<const document::Document> m_document, m_whole;
     std::string m_title, m_wantedTitle;
@@ -178,7 +196,10 @@ class Comparison {
     analysis::MeasuredRun m_baseline;
     analysis::Tolerances m_tolerances;
     std::optional<base::Error> m_error;
-    std::function<void()> m_again;     ///< the same comparison once more
+    std::function<void()> m_again;  ///< the same comparison once more
+    std::size_t m_editCount = 0;
+    bool m_countsEdits = true, m_followsEdits = false;
+    bool m_isRepeating = false;        ///< it is made again by itself
     bool m_followsRuns = false;        ///< whether it can be made of a run on any inputs
     bool m_isStarting = false;         ///< observers are told of it
     std::function<void()> m_afterRun;  ///< waits for a run

@@ -15,7 +15,6 @@
 #include "core/session/debug_state_json.h"
 #include "core/session/debugged_problems.h"
 #include "core/session/edit_commands.h"
-#include "core/session/edited_comparison.h"
 #include "core/session/edits/edit_count.h"
 #include "core/session/gradient_commands.h"
 #include "core/session/precision_commands.h"
@@ -334,12 +333,18 @@ struct DebugCommands::Call {
         Comparison& comparison = session.comparison();
         if (words.atEnd() && !comparison.canRepeat())
             return refuse(base::usageError("the name of the file is missing"), column);
+        comparison.setCountsEdits(false);
         words.atEnd() ? comparison.again() : comparison.withFile(std::string(words.rest()));
-        if (comparison.error()) return refuse(*comparison.error(), column);
-        if (!comparison.isKnown() || comparison.isStale())
-            return refuse(session.runs().last().error.value_or(base::runError("nothing was compared")), column);
-        const std::vector<std::string>& files = comparison.references();
-        if (countingEdits(session.edits()) > 0 && !files.empty()) return compareWithEdits(files.front(), column);
+        comparison.setCountsEdits(true);
+        if (const auto error = comparisonError()) return refuse(*error, column);
+        const std::size_t withoutEdits = comparison.differing();
+        const std::size_t edits = countingEdits(session.edits());
+        // What the session shows is the run with edits.
+        if (edits > 0) comparison.again();
+        if (auto error = comparisonError()) {
+            error->what = "the run with edits cannot be compared: " + error->what;
+            return refuse(std::move(*error), column);
+        }
         const NodeId first = comparison.firstDiverging();
         answer["comparison"] = {{"with", comparison.referenceText()},
                                 {"compared", comparison.compared()},
@@ -347,23 +352,16 @@ struct DebugCommands::Call {
                                 {"first", nullptr},
                                 {"summary", comparison.summary()}};
         if (first.valid()) answer["comparison"]["first"] = session.document()->graph->node(first).name;
+        if (edits == 0) return;
+        answer["comparison"]["edits"] = edits;
+        answer["comparison"]["differing_without_edits"] = withoutEdits;
     }
-    /// What the session shows is the run with edits, and so it is what is compared.
-    void compareWithEdits(const std::string& path, std::size_t column) {
-        auto compared = compareEdited(session, path, work);
-        if (!compared) {
-            base::Error error = std::move(compared).error();
-            error.what = "the run with edits cannot be compared: " + error.what;
-            return refuse(std::move(error), column);
-        }
-        answer["comparison"] = {
-            {"with", compared->with},
-            {"compared", compared->compared},
-            {"differing", compared->differing},
-            {"first", compared->first.empty() ? ordered_json(nullptr) : ordered_json(compared->first)},
-            {"summary", compared->summary},
-            {"edits", compared->edits},
-            {"differing_without_edits", session.comparison().differing()}};
+    /// Why there is no comparison of the present run.
+    std::optional<base::Error> comparisonError() const {
+        const Comparison& comparison = session.comparison();
+        if (comparison.error()) return comparison.error();
+        if (comparison.isKnown() && !comparison.isStale()) return std::nullopt;
+        return session.runs().last().error.value_or(base::runError("nothing was compared"));
     }
     void note() {
         const auto noted = node();

@@ -54,6 +54,8 @@ class Observer {
 
     /// A comparison is about to take inputs and tolerances: who has others, typed and not yet given, gives them now.
     virtual void comparisonStarted() {}
+    /// A comparison that was asked for is made, and counts the present edits. After comparisonChanged().
+    virtual void comparisonMade() {}
     /// Differences are there, stale, or gone; or a comparison has begun or ended without any.
     virtual void comparisonChanged() {}
 

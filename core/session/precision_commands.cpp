@@ -20,11 +20,8 @@ constexpr std::size_t kMaxPrecisionNodes = 200;
 base::Result<precision::Report> measured(Session& session, const precision::SimulationOptions& options,
                                          std::shared_ptr<const document::Document>& document,
                                          const base::WorkContext& work) {
-    document = session.document();
-    if (countingEdits(session.edits()) > 0) {
-        // What the session shows is the run with edits.
-        SONDE_ASSIGN(document, editedDocument(*document, session.edits()));
-    }
+    // What the session shows is the run with edits.
+    SONDE_ASSIGN(document, withEdits(session.document(), session.edits()));
     SONDE_ASSIGN(document, document::withoutWrites(document, work));
     if (!session.inputs().areAllGiven())
         return base::usageError("the inputs are not read yet", {}, "run or step first");

@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "core/session/edits/edit_count.h"
-
 namespace sonde::session {
 
 using graph::NodeId;
@@ -12,7 +10,7 @@ Session::Session(base::WorkContext work)
     : m_work(std::move(work)), m_inline(std::make_unique<InlineExecutor>(m_work)), m_executor(*m_inline),
       m_observer(&m_nobody), m_inputs(m_executor, *this), m_problems(m_executor, *this),
       m_runs(m_executor, *this, m_inputs, m_points, m_problems), m_values(m_executor, *this, m_inputs, m_runs),
-      m_comparison(m_executor, *this, m_inputs, m_runs), m_testCases(m_executor, *this, m_runs, m_comparison),
+      m_comparison(m_executor, *this, m_inputs, m_runs, m_edits), m_testCases(m_executor, *this, m_runs, m_comparison),
       m_statistics(m_executor, *this, m_runs), m_edits([this] { editsChanged(); }),
       m_debugger(m_executor, *this, m_inputs, m_runs, m_points, m_edits),
       m_expressions(m_executor, *this, m_runs, m_values, m_points) {}
@@ -20,7 +18,7 @@ Session::Session(base::WorkContext work)
 Session::Session(Executor& executor, Observer* observer)
     : m_executor(executor), m_observer(observer ? observer : &m_nobody), m_inputs(m_executor, *this),
       m_problems(m_executor, *this), m_runs(m_executor, *this, m_inputs, m_points, m_problems),
-      m_values(m_executor, *this, m_inputs, m_runs), m_comparison(m_executor, *this, m_inputs, m_runs),
+      m_values(m_executor, *this, m_inputs, m_runs), m_comparison(m_executor, *this, m_inputs, m_runs, m_edits),
       m_testCases(m_executor, *this, m_runs, m_comparison), m_statistics(m_executor, *this, m_runs),
       m_edits([this] { editsChanged(); }), m_debugger(m_executor, *this, m_inputs, m_runs, m_points, m_edits),
       m_expressions(m_executor, *this, m_runs, m_values, m_points) {}
@@ -362,6 +360,7 @@ void Session::valueArrived(NodeId node) {
 }
 void Session::problemsChanged() { m_observer->problemsChanged(); }
 void Session::comparisonStarted() { m_observer->comparisonStarted(); }
+void Session::comparisonMade() { m_observer->comparisonMade(); }
 void Session::testCasesChanged() { m_observer->testCasesChanged(); }
 void Session::statisticsChanged() { m_observer->statisticsChanged(); }
 void Session::expressionsChanged() { m_observer->expressionsChanged(); }
@@ -370,20 +369,14 @@ void Session::breakpointsChanged() { m_observer->breakpointsChanged(); }
 void Session::notesChanged() { m_observer->notesChanged(); }
 void Session::editsChanged() {
     m_debugger.editsWereChanged();
+    m_comparison.editsChanged();
     m_observer->editsChanged();
 }
 void Session::comparisonChanged() {
     m_problems.setDivergence(m_comparison.divergence());
     m_observer->comparisonChanged();
 }
-void Session::told(const Notice& notice) {
-    const std::size_t edits = notice.isDifference ? countingEdits(m_edits) : 0;
-    if (edits == 0) return m_observer->told(notice);
-    // Runs are without edits, and so is what is compared.
-    Notice plain = notice;
-    plain.what += " (without the " + editCountText(edits) + ")";
-    m_observer->told(plain);
-}
+void Session::told(const Notice& notice) { m_observer->told(notice); }
 void Session::failed(const base::Error& error) { m_observer->failed(error); }
 
 }  // namespace sonde::session

@@ -176,6 +176,7 @@ class Session : private Observer {
     void valueArrived(graph::NodeId node) override;
     void problemsChanged() override;
     void comparisonStarted() override;
+    void comparisonMade() override;
     void comparisonChanged() override;
     void testCasesChanged() override;
     void statisticsChanged() override;

@@ -39,6 +39,7 @@ Coloring::Coloring(const models::NodeMeasures& measures, const QString& id, them
     if (column < 0) return;
     const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
     m_title = info.title;
+    if (const QString basis = measures.basisOf(column); !basis.isEmpty()) m_title += QStringLiteral(", ") + basis;
     m_numeric = info.numeric;
     m_ofExpr.assign(measures.graph().exprCount(), -1);
     m_ofScope.assign(measures.graph().scopeCount(), -1);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/session/edits/edited_model.h"
 #include "core/session/session.h"
 #include "ui/context/background.h"
 #include "ui/context/given_inputs.h"
@@ -54,7 +55,9 @@ void Bisection::start(const Wanted& wanted) {
     if (!m_session.document()) return;
     bisection::Request request{m_session.document(), m_session.inputs().values(), m_session.runs().settings().seed,
                                m_session.comparison().tolerances(), m_session.runs().settings().threads};
-    const bool needsInputs = wanted.kind != Wanted::Kind::File || !isReference(wanted.path);
+    m_edits = UsedEdits(m_session.edits());
+    m_hasOwnInputs = wanted.kind != Wanted::Kind::File || !isReference(wanted.path);
+    m_inputs = m_hasOwnInputs ? inputsText() : tr("those of %1").arg(wanted.path.section(u'/', -1));
     m_job.abandon();
     freeLater(std::exchange(m_outcome, {}));
     m_part.clear();
@@ -62,13 +65,15 @@ void Bisection::start(const Wanted& wanted) {
     m_error.reset();
     m_progress = {};
     using Found = base::Result<std::shared_ptr<const Outcome>>;
-    if (needsInputs && (m_error = missingInput(m_session))) {
+    if (m_hasOwnInputs && (m_error = missingInput(m_session))) {
         Q_EMIT started();
         Q_EMIT changed();
         return;
     }
     m_job.start(
-        [request = std::move(request), wanted](const base::WorkContext& work) -> Found {
+        [request = std::move(request), wanted,
+         edits = m_session.edits().quietCopy()](const base::WorkContext& work) mutable -> Found {
+            SONDE_ASSIGN(request.document, session::withEdits(request.document, edits));
             SONDE_ASSIGN(const bisection::Target target, targetOf(wanted, request.threads, work));
             SONDE_ASSIGN(Outcome outcome, bisection::bisect(request, target, work));
             return std::make_shared<const Outcome>(std::move(outcome));
@@ -81,6 +86,26 @@ void Bisection::start(const Wanted& wanted) {
     Q_EMIT started();
     Q_EMIT changed();
 }
+
+/// "x: cat.png, mask: #rand(0,1)".
+QString Bisection::inputsText() const {
+    QStringList texts;
+    for (const session::Input& input : m_session.inputs().all()) {
+        const QString source = QString::fromStdString(input.spec.source);
+        texts << tr("%1: %2").arg(QString::fromStdString(input.name),
+                                  source.isEmpty() ? tr("default") : source.section(u'/', -1));
+    }
+    return texts.join(QStringLiteral(", "));
+}
+
+QString Bisection::basis() const {
+    QString text = tr("inputs %1").arg(m_inputs);
+    if (m_hasOwnInputs && m_inputs != inputsText()) text += tr(", others are given now");
+    if (const QString edits = editsText(); !edits.isEmpty()) text += QStringLiteral("; ") + edits;
+    return text;
+}
+
+QString Bisection::editsText() const { return m_edits.text(m_session.edits()); }
 
 void Bisection::take(std::shared_ptr<const Outcome> outcome) {
     m_outcome = std::move(outcome);

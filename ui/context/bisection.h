@@ -10,6 +10,7 @@
 
 #include "core/session/bisection/bisection.h"
 #include "ui/context/job.h"
+#include "ui/context/used_edits.h"
 
 namespace sonde::session {
 class Session;
@@ -48,6 +49,10 @@ class Bisection : public QObject {
     std::shared_ptr<const Outcome> shared() const { return m_outcome; }
     /// Why there is none; empty if that was not asked for.
     const std::optional<base::Error>& error() const { return m_error; }
+    /// What it was, or is, found on: "x: cat.png; with 1 edit".
+    QString basis() const;
+    /// Which edits it was found with; see UsedEdits::text().
+    QString editsText() const;
     bool hasAny() const { return m_outcome || m_error || isActive(); }
     /// What a node of the outcome is in the open model; invalid: it has no such node.
     graph::NodeId nodeOf(graph::NodeId node) const;
@@ -60,6 +65,10 @@ class Bisection : public QObject {
     void start(const sonde::context::Bisection::Wanted& wanted);
     void cancel() { m_job.cancel(); }
     void clear();
+    /// By the context: what it was found with may be something else now.
+    void followEdits() {
+        if (hasAny()) Q_EMIT changed();
+    }
     /// Writes the part as PIECE.onnx with its values beside it: saved(), or failed().
     void savePiece(const QString& path);
     /// Both values of the node that differs are to be seen: valuesRequested().
@@ -76,6 +85,7 @@ class Bisection : public QObject {
 
   private:
     void take(std::shared_ptr<const Outcome> outcome);
+    QString inputsText() const;
 
     session::Session& m_session;
     OpenModel& m_model;
@@ -83,6 +93,9 @@ class Bisection : public QObject {
     base::Progress m_progress;
     std::shared_ptr<const Outcome> m_outcome;
     std::optional<base::Error> m_error;
+    UsedEdits m_edits;
+    QString m_inputs;            ///< where those of the search came from
+    bool m_hasOwnInputs = true;  ///< they were the session's
     std::vector<graph::NodeId> m_part, m_differing;
 };
 

@@ -2,16 +2,24 @@
 
 #include <QStringList>
 
+#include "core/session/edits/edit_count.h"
+
 namespace sonde::context {
 
 Comparison::Comparison(session::Comparison& comparison) : m_of(comparison) {
+    comparison.setFollowsEdits(true);
     connect(&m_watch, &FileWatch::touched, this, &Comparison::checkFiles);
 }
 
+QString Comparison::editsText() const {
+    return editCount() == 0 ? QString()
+                            : tr("with %1").arg(QString::fromStdString(session::editCountText(editCount())));
+}
+
 QString Comparison::runText() const {
-    return isKnown() && !isStale() && compared() > 0
-               ? tr("compared with %1").arg(QString::fromStdString(m_of.referenceText()))
-               : QString();
+    if (!isKnown() || isStale() || compared() == 0) return {};
+    const QString text = tr("compared with %1").arg(QString::fromStdString(m_of.referenceText()));
+    return editCount() == 0 ? text : QStringLiteral("%1, %2").arg(text, editsText());
 }
 
 void Comparison::setTolerances(const analysis::Tolerances& tolerances) {
@@ -38,13 +46,20 @@ void Comparison::again() {
 }
 
 QString Comparison::staleReason() const {
-    if (m_isOfOther && !m_of.isStale()) return tr("another run is debugged");
-    return QString::fromStdString(m_of.staleReason());
+    return m_of.isStale() ? QString::fromStdString(m_of.staleReason()) : otherReason();
 }
 
-void Comparison::setOfOther(bool isOther) {
-    if (isOther == m_isOfOther) return;
-    m_isOfOther = isOther;
+/// Of a run with the same inputs and edits all that was compared holds, however it came to its end.
+QString Comparison::otherReason() const {
+    if (m_shown.isUnfinished) return tr("the debugged run has not come to its end");
+    if (editCount() > 0 && !m_shown.hasEdits) return tr("what is shown is without the edits");
+    if (editCount() == 0 && m_shown.hasEdits) return tr("what is shown is with edits");
+    return {};
+}
+
+void Comparison::setShownRun(const ShownRun& shown) {
+    if (shown == m_shown) return;
+    m_shown = shown;
     if (m_of.isKnown()) Q_EMIT changed();
 }
 

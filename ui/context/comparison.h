@@ -12,8 +12,9 @@
 namespace sonde::context {
 
 /// The session's comparison, for views: how far the values of the run that is shown are from those of a reference file,
-/// of a run that was kept, of the model before its passes, or of another model. See session::Comparison for what
-/// becomes of it when something changes. Belongs to the UI thread.
+/// of a run that was kept, of the model before its passes, or of another model. With edits it is of the run with them,
+/// and is made again in the background when they change. See session::Comparison for what becomes of it when something
+/// else does. Belongs to the UI thread.
 class Comparison : public QObject {
     Q_OBJECT
   public:
@@ -21,8 +22,12 @@ class Comparison : public QObject {
 
     bool isKnown() const { return m_of.isKnown(); }
     /// Known, but of another run than the one that is shown; see staleReason().
-    bool isStale() const { return m_of.isStale() || (m_isOfOther && m_of.isKnown()); }
+    bool isStale() const { return m_of.isKnown() && (m_of.isStale() || !otherReason().isEmpty()); }
     QString staleReason() const;
+    /// That the run has which was compared.
+    std::size_t editCount() const { return m_of.editCount(); }
+    /// "with 2 edits"; empty without.
+    QString editsText() const;
     bool isActive() const { return m_of.isActive(); }
     /// With what: "resnet18.npz", "the baseline"; empty if nothing is known.
     QString title() const { return QString::fromStdString(m_of.title()); }
@@ -32,7 +37,7 @@ class Comparison : public QObject {
     /// is nothing.
     QString remarks() const { return QString::fromStdString(m_of.remarks()); }
     /// Which run the values are of, for the panels that show them: "compared with resnet18.npz", "compared with case1
-    /// of resnet18.npz"; empty of any other run.
+    /// of resnet18.npz, with 2 edits"; empty of any other run.
     QString runText() const;
     /// Of a node in the run that is shown; null if it was not compared, or the comparison is stale.
     const analysis::NodeDifference* of(graph::NodeId node) const { return isStale() ? nullptr : m_of.of(node); }
@@ -62,8 +67,14 @@ class Comparison : public QObject {
     void restoreTolerance(std::optional<double> float32);
     /// By the context: the session's comparison has changed.
     void follow();
-    /// By the context: whether a run is debugged, which is not the one that was compared.
-    void setOfOther(bool isOther);
+    /// Which run is shown.
+    struct ShownRun {
+        bool isUnfinished = false;  ///< a debugged one that has not been to its end
+        bool hasEdits = false;      ///< and shows the values with them
+        bool operator==(const ShownRun&) const = default;
+    };
+    /// By the context.
+    void setShownRun(const ShownRun& shown);
 
   public Q_SLOTS:
     /// Remembers the model and the last run's inputs (before one: the present ones), to be compared with later.
@@ -92,8 +103,10 @@ class Comparison : public QObject {
     void nothingToRepeat();
 
   private:
+    QString otherReason() const;
+
     session::Comparison& m_of;
-    bool m_isOfOther = false;
+    ShownRun m_shown;
     FileWatch m_watch;  ///< of the reference
     base::MappedFiles m_watched;
 };

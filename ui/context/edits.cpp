@@ -7,6 +7,7 @@
 #include "core/exec/flatten.h"
 #include "core/export/write_export.h"
 #include "core/expression/expression.h"
+#include "core/session/edits/edit_count.h"
 #include "core/session/edits/edit_line.h"
 #include "core/session/edits/edited_model.h"
 #include "core/session/output_check.h"
@@ -25,6 +26,14 @@ Edits::Edits(session::Session& session, Debugger& debugger, Messages& messages)
 Edits::~Edits() { m_saveJob.cancel(); }
 
 bool Edits::isCounterfactual() const { return m_debugger.isShown() && m_session.debugger().isCounterfactual(); }
+
+QString Edits::shownText() const {
+    if (!areOn()) return {};
+    const QString count = QString::fromStdString(session::editCountText(session::countingEdits(m_session.edits())));
+    if (!isCounterfactual() || m_debugger.shown() == ShownValues::Baseline) return tr("without the edits");
+    return m_debugger.shown() == ShownValues::Difference ? tr("difference made by %1").arg(count)
+                                                         : tr("with %1").arg(count);
+}
 
 bool Edits::isEdited(NodeId node) const {
     return std::ranges::any_of(all(), [node](const Entry& entry) {

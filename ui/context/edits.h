@@ -38,6 +38,9 @@ class Edits : public QObject {
     bool areOn() const { return m_session.edits().planned() != nullptr; }
     /// Whether what is shown is a run with edits.
     bool isCounterfactual() const;
+    /// Which values are shown, of a run with edits and while there are any: "with 2 edits", "without the edits",
+    /// "difference made by 2 edits"; else empty.
+    QString shownText() const;
     /// Whether the value of a node is edited, or one of a weight that has other names, too.
     bool isEdited(graph::NodeId node) const;
     /// Whether the value of a node in the run that is shown may be another one by the edits.

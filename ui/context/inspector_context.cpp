@@ -57,6 +57,11 @@ class InspectorContext::Events : public session::Observer {
     void runFinished() override { m_context.m_runs.end(); }
     void valueArrived(NodeId node) override { Q_EMIT m_context.m_runs.valueArrived(node); }
     void problemsChanged() override { Q_EMIT m_context.m_problems.changed(); }
+    /// What was compared is what is looked at: a run with edits, if there are any.
+    void comparisonMade() override {
+        if (m_context.m_comparison.editCount() > 0 && !m_context.m_edits.isCounterfactual())
+            m_context.m_debugger.restart();
+    }
     void comparisonStarted() override { Q_EMIT m_context.m_comparison.started(); }
     void comparisonChanged() override {
         m_context.m_sessionFiles.saveSoon();
@@ -152,10 +157,19 @@ InspectorContext::InspectorContext(QObject* parent)
     // What is known of another run is not shown beside a debugged one.
     connect(&m_debugger, &Debugger::changed, this, [this] {
         m_valueMeasures.setHidden(m_debugger.isShown());
-        m_comparison.setOfOther(m_debugger.isShown());
+        m_comparison.setShownRun({m_debugger.isShown() && !m_session.debugger().isComplete(),
+                                  m_edits.isCounterfactual() && m_debugger.shown() != ShownValues::Baseline});
     });
     connect(&m_debugger, &Debugger::changed, this, &InspectorContext::followCurrent);
     connect(&m_model, &OpenModel::documentOpened, &m_edits, &Edits::takeDocument);
+    // What was computed says whether it was with these edits.
+    connect(&m_edits, &Edits::changed, m_bisection.get(), &Bisection::followEdits);
+    connect(&m_edits, &Edits::changed, m_precision.get(), &Precision::followEdits);
+    connect(&m_edits, &Edits::changed, m_sweeps.get(), &Sweeps::followEdits);
+    connect(&m_edits, &Edits::changed, m_second.get(), [this] {
+        if (m_second->isOpen()) Q_EMIT m_second->changed();
+    });
+    connect(&m_inputs, &Inputs::inputsChanged, m_bisection.get(), &Bisection::followEdits);
     connect(&m_model, &OpenModel::documentLeft, m_second.get(), [this] { m_second->documentLeft(); });
     connect(&m_model, &OpenModel::documentLeft, m_sweeps.get(), &Sweeps::clear);
     connect(&m_model, &OpenModel::documentOpened, m_second.get(), [this] { m_second->documentOpened(); });

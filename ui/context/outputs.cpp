@@ -31,6 +31,12 @@ Outputs::Outputs(session::Session& session, OpenModel& model, Runs& runs, Sessio
     connect(&model, &OpenModel::fileChanged, this, &Outputs::clear);
     connect(&model, &OpenModel::documentOpened, this, &Outputs::recall);
     connect(&runs, &Runs::runFinished, this, &Outputs::follow);
+    connect(&runs, &Runs::valueArrived, this, [this](graph::NodeId node) {
+        const auto& document = m_model.document();
+        if (m_runs.isDebugged() && document &&
+            std::ranges::count(document->outputs, node, &document::NamedNode::node) > 0)
+            take(debuggedRequest());
+    });
 }
 
 Choice Outputs::choiceOf(const std::string& output) const {
@@ -90,13 +96,24 @@ void Outputs::choose(const Choice& choice) {
     follow();
 }
 
-/// A debugged run has those outputs that it has come to.
+outputs::ShowRequest Outputs::debuggedRequest() const {
+    return outputs::showRequest(m_session, m_choices, [this](graph::NodeId node) { return m_runs.value(node); });
+}
+
+/// A debugged run has those outputs that it has come to. Until they are fetched there is what there was.
 void Outputs::follow() {
     if (!m_model.isOpen() || !m_runs.recording()) return clear();
-    outputs::ShowRequest request =
-        m_runs.isDebugged()
-            ? outputs::showRequest(m_session, m_choices, [this](graph::NodeId node) { return m_runs.value(node); })
-            : outputs::showRequest(m_session, m_choices);
+    if (!m_runs.isDebugged()) return take(outputs::showRequest(m_session, m_choices));
+    bool isAwaited = false;
+    for (const document::NamedNode& output : m_model.document()->outputs) {
+        if (m_runs.value(output.node) || !m_runs.recording()->computed(output.node)) continue;
+        m_runs.requestValue(output.node);
+        isAwaited = true;
+    }
+    if (!isAwaited) take(debuggedRequest());
+}
+
+void Outputs::take(outputs::ShowRequest request) {
     if (request.values.empty()) return clear();
     request.origin = m_origin;
     m_job.start(

@@ -50,6 +50,8 @@ class Outputs : public QObject {
     void recall();
     void keep();
     void follow();
+    session::outputs::ShowRequest debuggedRequest() const;
+    void take(session::outputs::ShowRequest request);
     void clear();
 
     session::Session& m_session;

@@ -6,6 +6,7 @@
 #include "core/document/without_writes.h"
 #include "core/exec/flatten.h"
 #include "core/session/diff/quantised_model.h"
+#include "core/session/edits/edited_model.h"
 #include "core/session/session.h"
 #include "ui/context/background.h"
 #include "ui/context/given_inputs.h"
@@ -23,11 +24,12 @@ struct Measured {
     std::shared_ptr<const document::Document> document;
 };
 
-base::Result<Measured> measure(const std::shared_ptr<const document::Document>& document,
+base::Result<Measured> measure(const std::shared_ptr<const document::Document>& document, const session::Edits& edits,
                                const Precision::Wanted& wanted, const precision::Request& request,
                                const base::WorkContext& work) {
+    SONDE_ASSIGN(const auto edited, session::withEdits(document, edits));
     // What an operation reads must not be what another one wrote to meanwhile.
-    SONDE_ASSIGN(const auto plain, document::withoutWrites(document, work));
+    SONDE_ASSIGN(const auto plain, document::withoutWrites(edited, work));
     if (wanted.type.isEmpty()) {
         SONDE_ASSIGN(const auto opened, document::open(wanted.quantised.toStdString(), {}, work));
         SONDE_ASSIGN(const auto quantised, document::withoutWrites(opened, work));
@@ -68,6 +70,7 @@ void Precision::start(const Wanted& wanted) {
     m_progress = {};
     m_title = wanted.type.isEmpty() ? wanted.quantised.section(u'/', -1) : wanted.type;
     m_detail = wanted.perChannel ? tr(", a scale for each channel") : QString();
+    m_edits = UsedEdits(m_session.edits());
     m_error = missingInput(m_session);
     if (!m_error) {
         precision::Request request;
@@ -75,8 +78,8 @@ void Precision::start(const Wanted& wanted) {
         request.seed = m_session.runs().settings().seed;
         request.threads = m_session.runs().settings().threads;
         request.limits = m_session.debugger().limits();
-        m_job.start([document = m_session.document(), wanted,
-                     request](const base::WorkContext& work) { return measure(document, wanted, request, work); },
+        m_job.start([document = m_session.document(), edits = m_session.edits().quietCopy(), wanted, request](
+                        const base::WorkContext& work) { return measure(document, edits, wanted, request, work); },
                     [this](base::Result<Measured> measured) {
                         if (measured) take(std::move(measured->report), *measured->document);
                         else m_error = std::move(measured).error();
@@ -134,6 +137,7 @@ QStringList Precision::summary() const {
     if (m_report->chosen > 0)
         what += m_report->chosen == 1 ? tr(" at 1 operation") : tr(" at %1 operations").arg(m_report->chosen);
     what += m_detail;
+    if (const QString edits = m_edits.text(m_session.edits()); !edits.isEmpty()) what += tr(" (%1)").arg(edits);
     if (!m_report->begins.valid()) return {tr("%1: all values are equal").arg(what)};
     QStringList lines{tr("%1: the error begins at %2").arg(what, name(m_report->begins))};
     const std::vector<NodeId> sources = exec::valueSources(graph);

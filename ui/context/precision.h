@@ -10,6 +10,7 @@
 
 #include "core/session/precision/precision.h"
 #include "ui/context/job.h"
+#include "ui/context/used_edits.h"
 
 namespace sonde::session {
 class Session;
@@ -57,6 +58,10 @@ class Precision : public QObject {
     void start(const sonde::context::Precision::Wanted& wanted);
     void cancel() { m_job.cancel(); }
     void clear();
+    /// By the context: what it was found with may be something else now.
+    void followEdits() {
+        if (hasAny()) Q_EMIT changed();
+    }
 
   Q_SIGNALS:
     void changed();
@@ -73,6 +78,7 @@ class Precision : public QObject {
     std::shared_ptr<const Report> m_report;
     std::vector<std::size_t> m_rowOf;  ///< by node: its row + 1; 0: none
     std::optional<base::Error> m_error;
+    UsedEdits m_edits;
     QString m_title, m_detail;  ///< "int8", ", a scale for each channel"
 };
 

@@ -311,7 +311,8 @@ QString SecondModel::summary() const {
     const session::ParameterDiff& parameters = m_known->diff.parameters;
     add(parameters.changed.size() + parameters.added.size() + parameters.removed.size(), tr("parameters differ"));
     if (const auto& values = m_known->diff.values; values && m_rows.size() == m_known->rows.size()) {
-        parts << tr("%1 of %2 values differ").arg(values->changed.size()).arg(values->compared);
+        parts << tr("%1 of %2 values differ").arg(values->changed.size()).arg(values->compared) +
+                     (m_first.session.edits().planned() ? tr(" (without the edits)") : QString());
         add(values->otherForms, tr("values in other forms"));
     }
     if (m_known->diff.isEqual()) parts << tr("no difference in structure and parameters");

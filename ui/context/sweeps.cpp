@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/session/edits/run_edits.h"
 #include "core/session/output_check.h"
 #include "core/session/session.h"
 #include "core/session/sweep/sweep_output.h"
@@ -76,11 +77,12 @@ void Sweeps::start(const SweepChoice& choice) {
     if (!document || choice.inputs.isEmpty()) return;
     clear();
     m_choice = choice;
+    m_edits = UsedEdits(m_session.edits());
     m_shared = std::make_shared<Shared>();
     m_clock.start();
     const session::RunSettings& settings = m_session.runs().settings();
     m_job.start(
-        [document, choice, shared = m_shared, seed = settings.seed,
+        [document, choice, shared = m_shared, edits = session::runEditsOf(m_session.edits()), seed = settings.seed,
          threads = settings.threads](const base::WorkContext& work) -> base::Result<session::SweepSummary> {
             session::SweepRequest request;
             for (const QString& name : choice.watched) {
@@ -91,6 +93,7 @@ void Sweeps::start(const SweepChoice& choice) {
             request.preset = choice.preset.toStdString();
             request.seed = seed;
             request.threads = threads;
+            request.edits = edits;
             if (!choice.labels.isEmpty()) {
                 SONDE_ASSIGN(request.labels, session::SweepLabels::read(choice.labels.toStdString()));
             }
@@ -201,6 +204,7 @@ QString Sweeps::text() const {
                      .arg(m_summary.correct)
                      .arg(m_summary.labelled);
     if (m_summary.unlabelled > 0) parts << tr("%1 without label").arg(m_summary.unlabelled);
+    if (const QString edits = m_edits.text(m_session.edits()); !edits.isEmpty()) parts << edits;
     if (!m_failure.isEmpty()) parts << m_failure;
     return parts.join(QStringLiteral(" \u00b7 "));
 }
@@ -220,7 +224,9 @@ void Sweeps::use(std::size_t row) {
     if (given.isArchive()) m_session.runs().giveFile(given.source);
     else if (const auto done = m_session.runs().give(std::string(rows.front().name), given); !done)
         return m_messages.report(done.error());
-    m_session.runs().run();
+    // The row is of a run with edits, if there are any.
+    if (m_session.edits().planned()) m_session.debugger().restart();
+    else m_session.runs().run();
 }
 
 bool Sweeps::saveTo(const QString& path) {

@@ -14,6 +14,7 @@
 #include "core/session/sweep/sweep.h"
 #include "core/session/sweep/sweep_classes.h"
 #include "ui/context/job.h"
+#include "ui/context/used_edits.h"
 
 namespace sonde::session {
 class Session;
@@ -64,6 +65,10 @@ class Sweeps : public QObject {
     QString specOf(std::size_t row) const;
 
   public Q_SLOTS:
+    /// By the context: they are others than those of the sweep, perhaps.
+    void followEdits() {
+        if (!m_choice.inputs.isEmpty()) Q_EMIT changed();
+    }
     void start(const sonde::context::SweepChoice& choice);
     /// Ends with the rows that are there.
     void cancel() { m_job.cancel(); }
@@ -96,6 +101,7 @@ class Sweeps : public QObject {
     QElapsedTimer m_clock;
     std::shared_ptr<Shared> m_shared;
     SweepChoice m_choice;
+    UsedEdits m_edits;
     std::shared_ptr<const session::Sweep> m_sweep;
     std::vector<session::SweepInput> m_inputs;
     std::deque<session::SweepRow> m_rows;

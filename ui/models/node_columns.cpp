@@ -373,6 +373,12 @@ QString NodeMeasures::comparisonNote() const {
                                   : QStringLiteral("use Run \u203a Compare first");
 }
 
+QString NodeMeasures::basisOf(int column) const {
+    const bool isOfComparison =
+        nodeColumns()[static_cast<std::size_t>(column)].source == NodeColumn::Source::Comparison;
+    return isOfComparison && !m_comparison.isStale() ? m_comparison.editsText() : QString();
+}
+
 QString NodeMeasures::graphNote(int column) const {
     if (column < FlopsColumn || column > DepthColumn) return QStringLiteral("no data");
     return m_opened.summary() ? QStringLiteral("sizes are open: run once") : QStringLiteral("being computed");

@@ -87,6 +87,8 @@ class NodeMeasures {
     QString staleReason(int column) const;
     /// Why no difference is known: there is no comparison, or it is stale.
     QString comparisonNote() const;
+    /// What is to be said beside a title of a column: "with 2 edits" of one that is of a comparison; else empty.
+    QString basisOf(int column) const;
     /// Why nothing is known of a column that needs no run.
     QString graphNote(int column) const;
     /// What nodes are coloured alike by: the text, but of modules the outermost one that tells them apart.

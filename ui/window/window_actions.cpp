@@ -353,8 +353,13 @@ void WindowActions::cancelWork() {
     else if (m_parts.context.bisection().isActive()) m_parts.context.bisection().cancel();
     else if (m_parts.context.engine().isActive()) m_parts.context.engine().cancel();
     else if (m_parts.context.precision().isActive()) m_parts.context.precision().cancel();
-    else if (m_parts.context.debugger().isShown()) m_parts.context.debugger().cancel();
-    else if (m_parts.context.findings().isActive()) m_parts.context.findings().cancel();
+    else if (m_parts.context.comparison().isActive() && !m_parts.context.debugger().isRunning())
+        m_parts.context.comparison().cancel();
+    else if (m_parts.context.debugger().isShown()) {
+        // One that follows the same edit.
+        m_parts.context.comparison().cancel();
+        m_parts.context.debugger().cancel();
+    } else if (m_parts.context.findings().isActive()) m_parts.context.findings().cancel();
     else m_parts.output.cancel();
 }
 

@@ -157,10 +157,11 @@ actions::Needs WindowMenus::needs() const {
     state.setFlag(Need::Selection, !selection.isNone());
     state.setFlag(Need::Module, selection.scope.valid());
     state.setFlag(Need::Idle, !context.runs().isRunning());
-    state.setFlag(Need::Running,
-                  context.runs().isRunning() || context.testCases().isActive() || context.second().isBusy() ||
-                      context.sweeps().isActive() || m_parts.output.isBusy() || context.debugger().isShown() ||
-                      context.bisection().isActive() || context.precision().isActive() || context.engine().isActive());
+    state.setFlag(Need::Running, context.runs().isRunning() || context.testCases().isActive() ||
+                                     context.second().isBusy() || context.sweeps().isActive() ||
+                                     m_parts.output.isBusy() || context.debugger().isShown() ||
+                                     context.bisection().isActive() || context.precision().isActive() ||
+                                     context.engine().isActive() || context.comparison().isActive());
     state.setFlag(Need::Debugged, context.debugger().isShown());
     state.setFlag(Need::Moving, context.debugger().isRunning());
     state.setFlag(Need::Values, context.runs().recording() != nullptr);

@@ -85,6 +85,9 @@ std::optional<FarthestElement> farthestElement(const Outcome& outcome);
 std::string stepText(const Outcome& outcome, std::size_t step);
 /// "same inputs, other output: 1 operation", "differences add up in 4 operations", "the outputs agree".
 std::string findingText(const Outcome& outcome);
+/// "3 values differ all the same: conv1, relu and pool": those that do although the outputs agree, the first of them by
+/// name. Empty if the outputs differ, or no value does.
+std::string differAnywayText(const Outcome& outcome);
 /// "12 of 12 values are in both, 3 differ; 2 runs of wrong.onnx".
 std::string countsText(const Outcome& outcome);
 /// Module of an operation's result as the verbs write it: "layer1.0", "(root)", "-" where there is none.

@@ -135,22 +135,26 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
     answer["notes"] = found.notes;
 }
 
-namespace {
-
-/// The values that differ although the outputs agree.
-std::string differingText(const Outcome& outcome) {
-    const auto& steps = outcome.found.steps;
-    if (outcome.found.inBetween == 0 || steps.empty() || !steps.front().first.valid()) return {};
-    std::string text = "  " + shownName(outcome, steps.front().first) + " differs all the same\n";
-    if (outcome.found.inBetween > 1) text += fmt::format("  and {} after it\n", outcome.found.inBetween - 1);
-    return text;
+std::string differAnywayText(const Outcome& outcome) {
+    const Bisection& found = outcome.found;
+    if (found.differs || found.firstInBetween.empty()) return {};
+    std::string names;
+    for (std::size_t i = 0; i < found.firstInBetween.size(); ++i) {
+        const bool isLast = i > 0 && i + 1 == found.inBetween;
+        names += (i == 0 ? "" : isLast ? " and " : ", ") + shownName(outcome, found.firstInBetween[i]);
+    }
+    if (found.inBetween == 1) return names + " differs all the same";
+    const std::size_t more = found.inBetween - found.firstInBetween.size();
+    return fmt::format("{} values differ all the same: {}", found.inBetween, names) +
+           (more > 0 ? fmt::format(" and {} more", more) : "");
 }
-
-}  // namespace
 
 std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* written) {
     const Bisection& found = outcome.found;
-    if (!found.differs) return "The outputs agree\n" + differingText(outcome) + countsText(outcome) + "\n";
+    if (!found.differs) {
+        const std::string others = differAnywayText(outcome);
+        return "The outputs agree\n" + (others.empty() ? others : "  " + others + "\n") + countsText(outcome) + "\n";
+    }
     const graph::InternalGraph& graph = *outcome.document->graph;
     const bool isRenamed = !outcome.otherNode.empty() && outcome.otherNode != graph.node(found.node).name;
     std::string text = shownName(outcome, found.node) + " differs";

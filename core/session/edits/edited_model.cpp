@@ -13,6 +13,7 @@
 #include "core/io/npz/npy.h"
 #include "core/ops/registry/registry.h"
 #include "core/session/edits/changed_elements.h"
+#include "core/session/edits/edit_count.h"
 #include "core/session/edits/slice_steps.h"
 
 namespace sonde::session {
@@ -388,6 +389,12 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
         if (const auto found = now.find(output.node); found != now.end()) output.node = found->second;
     edited->graph = graph::withKeptOf(std::move(graph), document.graph);
     return edited;
+}
+
+base::Result<std::shared_ptr<const document::Document>> withEdits(std::shared_ptr<const document::Document> document,
+                                                                  const Edits& edits) {
+    if (countingEdits(edits) == 0) return document;
+    return editedDocument(*document, edits);
 }
 
 }  // namespace sonde::session

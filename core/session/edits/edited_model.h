@@ -17,4 +17,8 @@ namespace sonde::session {
 base::Result<std::shared_ptr<const document::Document>> editedDocument(const document::Document& document,
                                                                        const Edits& edits);
 
+/// The same; the document itself if no edit is switched on.
+base::Result<std::shared_ptr<const document::Document>> withEdits(std::shared_ptr<const document::Document> document,
+                                                                  const Edits& edits);
+
 }  // namespace sonde::session

@@ -6,6 +6,7 @@
 #include "core/base/resident_memory.h"
 #include "core/exec/run_trace.h"
 #include "core/graph/missing_data.h"
+#include "core/session/edits/edit_count.h"
 #include "core/session/run.h"
 
 namespace sonde::session {
@@ -20,7 +21,8 @@ base::Result<std::shared_ptr<const analysis::RunProfile>> profileRun(const docum
     task.settings.seed = request.seed;
     task.settings.repeat = std::max<std::size_t>(request.repeat, 1);
     task.points.exact = request.isExact;
-    task.inputs = request.inputs;
+    task.points.edits = request.edits.values;
+    SONDE_ASSIGN(task.inputs, request.edits.edited(request.inputs, work));
     task.runner = std::make_shared<exec::Runner>(request.threads);
     if (!request.isFused) task.live = std::make_shared<LiveRun>(task.graph);
     work.report("running the model for its profile");
@@ -42,6 +44,7 @@ base::Result<std::shared_ptr<const analysis::RunProfile>> profileRun(const docum
             std::make_shared<const graph::InternalGraph>(analysis::typedFor(*document.graph, request.inputs));
     if (before && after) source.growthBytes = after->peak - before->peak;
     auto profile = std::make_shared<analysis::RunProfile>(analysis::profileOf(source, traced, *result.run.recording));
+    if (request.edits.count > 0) profile->notes.push_back("with " + editCountText(request.edits.count));
     if (request.measuresLimits) {
         SONDE_ASSIGN(profile->limits, analysis::machineLimits(task.runner->pool(), work));
     }

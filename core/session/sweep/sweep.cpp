@@ -71,6 +71,9 @@ struct Sweep::Runs {
             if (at != document.graph->inputs().end())
                 values[static_cast<std::size_t>(at - document.graph->inputs().begin())] = (*given)[i];
         }
+        auto edited = request.edits.edited(std::move(values), work);
+        if (!edited) return failed(std::move(row), edited.error());
+        values = std::move(*edited);
         exec::RunOptions options;
         options.seed = request.seed;
         const exec::Recording recording = runner.run(*plan, values, work, options);
@@ -80,6 +83,10 @@ struct Sweep::Runs {
             const auto at = std::ranges::find(document.graph->inputs(), node);
             if (at != document.graph->inputs().end())
                 return &values[static_cast<std::size_t>(at - document.graph->inputs().begin())];
+            if (request.edits.values)
+                if (const auto own = request.edits.values->constants.find(node);
+                    own != request.edits.values->constants.end())
+                    return &own->second;
             const auto& constant = document.graph->node(node).constant;
             return constant ? &*constant : nullptr;
         };
@@ -143,6 +150,7 @@ base::Result<SweepSummary> Sweep::run(const std::vector<SweepInput>& inputs,
                                       const base::WorkContext& work) const {
     exec::PlanOptions options;
     options.watch = m_needed;
+    options.edits = m_request.edits.values;
     // Nothing behind what is looked at need run, if all of it is in the main program.
     const graph::InternalGraph& graph = *m_document->graph;
     const bool isMain = std::ranges::all_of(m_needed, [&graph](NodeId node) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/run_edits.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
@@ -23,6 +24,7 @@ struct SweepRequest {
     std::string preset = "bgr";        ///< of images: id of io::imagePresets()
     std::uint64_t seed = 0;
     std::size_t threads = 0;
+    analysis::RunEdits edits = {};  ///< of every run
 };
 
 /// What one input gave.

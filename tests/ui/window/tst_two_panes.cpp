@@ -47,6 +47,11 @@ class TestTwoPanes : public test::WindowFixture {
     void theReferenceIsBeside();
     void instancesAreBeside();
     void smallWindowsKeepTheirSize();
+    void theRangeIsThatOfBoth();
+    void whatCannotBeComparedIsSaid();
+    void theDifferenceHasItsOwnRange();
+    void whoeverBlinkedTheFirstStays();
+    void theLastChoiceCounts();
 
   private:
     QString path(const char* name) { return m_folder->filePath(QLatin1String(name)); }
@@ -223,6 +228,82 @@ void TestTwoPanes::instancesAreBeside() {
     QTRY_VERIFY(pair()->second()->tensor().defined());
     QVERIFY(panel()->paired()->choice().node != inBlock);
     QTRY_VERIFY(!pair()->differenceText().isEmpty());
+}
+
+/// y is [1, 7, 3, 4] with the edit, [1, -2, 3, 4] without: one end of the range is of either. Alone it has its own
+/// again.
+void TestTwoPanes::theRangeIsThatOfBoth() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 7\nselect y\nbeside baseline\nview heatmap\n")), QString());
+    QTRY_COMPARE(second(), (Numbers{1, -2, 3, 4}));
+    for (const auto* viewer : {pair()->first(), pair()->second()}) {
+        QTRY_COMPARE(viewer->shown().range.low, -2.0);
+        QCOMPARE(viewer->shown().range.high, 7.0);
+    }
+    QCOMPARE(play(QStringLiteral("beside off\n")), QString());
+    QCOMPARE(pair()->first()->shown().range.low, 1.0);
+    QCOMPARE(pair()->first()->shown().range.high, 7.0);
+}
+
+/// Of other shapes, or where there is no value: the title, or the line above, says why.
+void TestTwoPanes::whatCannotBeComparedIsSaid() {
+    using tensor::Tensor;
+    QVERIFY(io::writeNpz(path("s.npz").toStdString(), {{{"in.x", Tensor::of<float>({2, 2}, {1, -2, 3, 4})},
+                                                        {"out.s", Tensor::of<float>({2, 2}, {11, 20, 13, 24})}}}));
+    QCOMPARE(play(QStringLiteral("run\nselect s\nbeside c\n")), QString());
+    QTRY_COMPARE(second(), (Numbers{10, 20}));
+    QTRY_COMPARE(pair()->differenceText(), QStringLiteral("The shapes differ"));
+    QVERIFY(!apart()->tensor().defined());
+    QCOMPARE(play(QStringLiteral("compare s.npz\nset z[0] = 1\nselect s\nbeside reference\n")), QString());
+    QTRY_COMPARE(second(), (Numbers{11, 20, 13, 24}));
+    const auto* title = pair()->findChild<widgets::ElidedLabel*>(QStringLiteral("firstTitle"));
+    QCOMPARE(title->text(), QStringLiteral("s, with the edits"));
+    select("t");
+    QTRY_VERIFY(!pair()->second()->tensor().defined());
+    const auto* secondTitle = pair()->findChild<widgets::ElidedLabel*>(QStringLiteral("secondTitle"));
+    QVERIFY(secondTitle);
+    QTRY_VERIFY2(secondTitle->text().startsWith(QStringLiteral("Reference: ")) &&
+                     !secondTitle->text().contains(QStringLiteral("Computing")),
+                 qPrintable(secondTitle->text()));
+    QCOMPARE(title->text(), QStringLiteral("t"));  // the edit does not reach it
+}
+
+/// 0 to 5, while both values have 11 to 25.
+void TestTwoPanes::theDifferenceHasItsOwnRange() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\nbeside baseline\nview heatmap\n")), QString());
+    QCOMPARE(play(QStringLiteral("panes difference\n")), QString());
+    QTRY_COMPARE(numbersOf(apart()), (Numbers{0, 5, 0, 0}));
+    QTRY_COMPARE(apart()->shown().range.high, 5.0);
+    QCOMPARE(pair()->first()->shown().range.high, 25.0);
+    QVERIFY(!pair()->findChild<QWidget*>(QStringLiteral("sharedControls"))->isVisible());
+    QCOMPARE(play(QStringLiteral("panes side\n")), QString());
+    QVERIFY(pair()->findChild<QWidget*>(QStringLiteral("sharedControls"))->isVisible());
+}
+
+void TestTwoPanes::whoeverBlinkedTheFirstStays() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\nbeside baseline\npanes blink\n")), QString());
+    QTRY_VERIFY(pair()->second()->isVisible());
+    QCOMPARE(play(QStringLiteral("beside off\n")), QString());
+    QVERIFY(pair()->first()->isVisible() && !pair()->second()->isVisible());
+    QCOMPARE(play(QStringLiteral("beside baseline\npanes difference\npanes side\n")), QString());
+    // For longer than a blink: nothing goes on.
+    QTest::qWait(900);
+    QVERIFY(pair()->first()->isVisible() && pair()->second()->isVisible());
+}
+
+/// Whichever of both is read first.
+void TestTwoPanes::theLastChoiceCounts() {
+    using tensor::Tensor;
+    QVERIFY(io::writeNpz(path("other.npz").toStdString(), {{{"in.x", Tensor::of<float>({2, 2}, {1, -2, 3, 4})},
+                                                            {"out.s", Tensor::of<float>({2, 2}, {0, 0, 0, 0})}}}));
+    QCOMPARE(play(QStringLiteral("compare other.npz\nset y[0, 1] = 5\nselect s\n")), QString());
+    using Kind = panels::PairedValue::Choice::Kind;
+    panel()->paired()->choose({Kind::Reference, {}});
+    panel()->paired()->choose({Kind::Baseline, {}});
+    QTRY_COMPARE(second(), (Numbers{11, 20, 13, 24}));
+    settle();
+    QCOMPARE(second(), (Numbers{11, 20, 13, 24}));
+    panel()->paired()->choose({Kind::Reference, {}});
+    QTRY_COMPARE(second(), (Numbers{0, 0, 0, 0}));
 }
 
 QTEST_MAIN(TestTwoPanes)

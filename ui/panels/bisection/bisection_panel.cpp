@@ -178,8 +178,9 @@ void BisectionPanel::refresh() {
     const QString finding = QString::fromStdString(bisecting::findingText(*outcome));
     const QString node = differs ? models::shown(outcome->document->graph->node(outcome->found.node).name) : QString();
     const QString other = QString::fromStdString(outcome->other);
-    m_finding->setText(differs ? tr("%1 differs from %2: %3").arg(node, other, finding)
-                               : tr("%1: %2").arg(other, finding));
+    QString text = differs ? tr("%1 differs from %2: %3").arg(node, other, finding) : tr("%1: %2").arg(other, finding);
+    if (const QString edits = m_bisection.editsText(); !edits.isEmpty()) text += tr(" (%1)").arg(edits);
+    m_finding->setText(text);
     m_steps->setText(stepsHtml());
     for (QPushButton* button : {m_select, m_values, m_save}) button->setVisible(differs);
     m_save->setEnabled(!m_bisection.isBusy());
@@ -202,7 +203,10 @@ QString BisectionPanel::stepsHtml() const {
     for (std::size_t i = 0; i < outcome.found.steps.size(); ++i)
         lines << tr("%1. %2").arg(QString::number(i + 1),
                                   QString::fromStdString(bisecting::stepText(outcome, i)).toHtmlEscaped());
+    if (const std::string others = bisecting::differAnywayText(outcome); !others.empty())
+        lines << QString::fromStdString(others).toHtmlEscaped();
     lines << QString::fromStdString(bisecting::countsText(outcome)).toHtmlEscaped();
+    lines << tr("On %1").arg(m_bisection.basis()).toHtmlEscaped();
     for (const std::string& note : outcome.found.notes) lines << QString::fromStdString(note).toHtmlEscaped();
     return lines.join(QStringLiteral("<br>"));
 }

@@ -40,7 +40,6 @@ ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation
     m_all->setObjectName(QStringLiteral("allValues"));
     m_all->setToolTip(tr("List every value that was compared, not only those that differ"));
     m_again->setObjectName(QStringLiteral("compareAgain"));
-    m_again->setToolTip(tr("Repeat this comparison (Ctrl+Shift+F7)"));
     m_tolerance->setObjectName(QStringLiteral("tolerance"));
     m_tolerance->setAccessibleName(tr("Tolerance of float32 values"));
     m_tolerance->setToolTip(
@@ -98,7 +97,8 @@ ComparisonPanel::ComparisonPanel(context::OpenModel& opened, context::Navigation
     connect(m_reset, &QPushButton::clicked, this, [this] { m_comparison.setTolerances({}); });
     connect(&comparison, &Comparison::changed, this, &ComparisonPanel::showTolerance);
     connect(&opened, &context::OpenModel::documentOpened, this, &ComparisonPanel::showTolerance);
-    connect(m_again, &QPushButton::clicked, &comparison, &Comparison::again);
+    connect(m_again, &QPushButton::clicked, &comparison,
+            [&comparison] { comparison.isActive() ? comparison.cancel() : comparison.again(); });
     connect(&m_model, &QAbstractItemModel::modelReset, this, &ComparisonPanel::refresh);
     connect(&navigation, &context::Navigation::selectionChanged, this, &ComparisonPanel::follow);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
@@ -135,6 +135,9 @@ void ComparisonPanel::refresh() {
     else if (comparison.isStale()) text = tr("Stale, %1: %2").arg(comparison.staleReason(), text);
     m_summary->setText(text);
     m_summary->setColorRole(comparison.isStale() ? theme::ColorRole::MutedText : theme::ColorRole::Text);
+    m_again->setText(comparison.isActive() ? tr("Cancel") : tr("Compare Again"));
+    m_again->setToolTip(comparison.isActive() ? tr("Stop comparing (Shift+Esc)")
+                                              : tr("Repeat this comparison (Ctrl+Shift+F7)"));
     const QString remarks = comparison.remarks();
     m_remarks->setText(remarks);
     m_remarks->setVisible(!remarks.isEmpty());

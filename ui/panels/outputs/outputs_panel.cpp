@@ -74,7 +74,7 @@ void refill(QComboBox& box, const QList<QPair<QString, QString>>& titlesAndIds, 
 
 OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     : Panel(parent), m_outputs(context::outputsOf(context)), m_navigation(context.navigation()),
-      m_stack(new QStackedWidget(this)), m_output(new QComboBox), m_form(new QComboBox),
+      m_edits(context.edits()), m_stack(new QStackedWidget(this)), m_output(new QComboBox), m_form(new QComboBox),
       m_sample(countBox(tr("Sample"), 0, 0, tr("Which sample of the batch is shown, from 0"))),
       m_top(countBox(tr("Count"), 1, outputs::kMaxTop, tr("How many classes or tokens are listed"))),
       m_labels(widgets::makeToolButton(QStringLiteral("note"), tr("Choose a labels file"), this)),
@@ -133,6 +133,8 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
 
     connect(&m_outputs, &context::Outputs::changed, this, &OutputsPanel::refresh);
     connect(&context.inputs(), &context::Inputs::inputsChanged, this, &OutputsPanel::refresh);
+    connect(&m_edits, &context::Edits::changed, this, &OutputsPanel::refresh);
+    connect(&context.debugger(), &context::Debugger::changed, this, &OutputsPanel::refresh);
     connect(m_output, &QComboBox::activated, this, [this](int row) {
         m_name = m_output->itemData(row).toString().toStdString();
         showCurrent();
@@ -187,6 +189,7 @@ void OutputsPanel::showCurrent() {
     showControls(*shown);
     QStringList notes;
     if (const QString stale = m_outputs.staleReason(); !stale.isEmpty()) notes << tr("Stale: %1").arg(stale);
+    if (const QString edits = m_edits.shownText(); !edits.isEmpty()) notes << tr("Shown: %1").arg(edits);
     if (shown->error) notes << context::windowText(*shown->error);
     for (const std::string& note : shown->notes) notes << models::paragraph(note);
     m_notes->setText(notes.join(QStringLiteral("; ")));

@@ -13,6 +13,7 @@ class QStackedWidget;
 class QToolButton;
 
 namespace sonde::context {
+class Edits;
 class InspectorContext;
 class Navigation;
 class Outputs;
@@ -55,6 +56,7 @@ class OutputsPanel : public Panel {
 
     context::Outputs& m_outputs;
     context::Navigation& m_navigation;
+    context::Edits& m_edits;
     std::string m_name;  ///< of the output that is shown
     QStackedWidget* m_stack;
     QComboBox *m_output, *m_form;

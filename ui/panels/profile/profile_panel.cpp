@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/analysis/profile/profile_json.h"
+#include "core/session/edits/run_edits.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 #include "ui/models/roles.h"
@@ -52,7 +53,8 @@ base::Error noProfile() {
 }  // namespace
 
 ProfilePanel::ProfilePanel(const session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
-                           context::Runs& runs, context::Messages& messages, context::Profile& shared, QWidget* parent)
+                           context::Runs& runs, context::Messages& messages, context::Profile& shared,
+                           context::Edits& edits, QWidget* parent)
     : Panel(parent), m_session(session), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
       m_shared(shared), m_nodeModel(ProfileTableModel::Rows::Nodes), m_moduleModel(ProfileTableModel::Rows::Modules),
       m_progress(new widgets::ProgressStrip(this)), m_summary(new widgets::ElidedLabel({}, this)),
@@ -126,6 +128,7 @@ ProfilePanel::ProfilePanel(const session::Session& session, context::OpenModel& 
         if (std::exchange(m_isWaiting, false) && m_runs.state() == session::RunState::Finished) begin();
     });
     connect(&navigation, &context::Navigation::selectionChanged, this, &ProfilePanel::follow);
+    connect(&edits, &context::Edits::changed, this, &ProfilePanel::summarise);
     connect(&opened, &context::OpenModel::documentLeft, this, [this] {
         m_isWaiting = false;
         m_job.abandon();
@@ -166,7 +169,10 @@ void ProfilePanel::tell(const base::Result<void>& done) {
 base::Result<void> ProfilePanel::start() {
     if (!m_session.document()) return base::usageError("no model is open");
     const bool isFresh = m_runs.recording() && m_runs.staleReason().isEmpty() && !m_runs.isDebugged();
-    if (isFresh && m_runs.state() == session::RunState::Finished) begin();
+    const session::Inputs& inputs = m_session.inputs();
+    // A plain run would end the one with edits that is looked at.
+    const bool isEdited = m_session.edits().planned() && inputs.areAllGiven() && inputs.areRead();
+    if (isEdited || (isFresh && m_runs.state() == session::RunState::Finished)) begin();
     else m_isWaiting = true, m_runs.run();
     return {};
 }
@@ -174,7 +180,8 @@ base::Result<void> ProfilePanel::start() {
 void ProfilePanel::begin() {
     const auto document = m_session.document();
     session::ProfileRequest request;
-    request.inputs = m_runs.lastInputs();
+    request.edits = session::runEditsOf(m_session.edits());
+    request.inputs = request.edits.count > 0 ? m_session.inputs().values() : m_runs.lastInputs();
     request.threads = m_session.runs().settings().threads;
     request.seed = m_session.runs().settings().seed;
     request.isExact = m_session.runs().settings().exact;
@@ -182,9 +189,11 @@ void ProfilePanel::begin() {
     m_progress->start(tr("Profiling"));
     m_job.start(
         [document, request](const base::WorkContext& work) { return session::profileRun(*document, request, work); },
-        [this, document](base::Result<std::shared_ptr<const analysis::RunProfile>> made) {
+        [this, document, edits = context::UsedEdits(m_session.edits())](
+            base::Result<std::shared_ptr<const analysis::RunProfile>> made) {
             if (m_session.document() != document) return;
             if (!made) return m_messages.report(made.error());
+            m_edits = edits;
             take(std::move(*made));
             if (m_raise) m_raise();
         });
@@ -209,18 +218,9 @@ void ProfilePanel::refresh() {
     m_alive->clear();
     m_other->clear();
     setHasContent(m_profile != nullptr);
-    if (!m_profile) return m_summary->setText({});
+    summarise();
+    if (!m_profile) return;
     const analysis::MemoryProfile& memory = m_profile->memory;
-    QString text = tr("%1 on %2 threads, each operation by itself  ·  peak %3")
-                       .arg(profileTimeText(double(m_profile->totalNs)))
-                       .arg(m_profile->threads)
-                       .arg(profileBytesText(double(memory.peak.total())));
-    if (memory.peakExpr.valid()) text += tr(" in %1").arg(models::shown(m_profile->nameOf(memory.peakExpr)));
-    if (m_compared)
-        text += tr("  ·  %1: %2")
-                    .arg(QString::fromStdString(m_compared->otherEngine), profileTimeText(m_compared->otherTotalNs));
-    for (const std::string& note : m_profile->notes) text += QStringLiteral("  ·  ") + models::shown(note);
-    m_summary->setText(text);
     const auto line = [](QListWidget* list, double bytes, const QString& what, graph::ExprId expr) {
         auto* item = new QListWidgetItem(QStringLiteral("%1  %2").arg(profileBytesText(bytes), what), list);
         item->setToolTip(what);
@@ -239,6 +239,23 @@ void ProfilePanel::refresh() {
                                           models::shown(node.op), profileTimeText(node.selfNs)));
     }
     follow();
+}
+
+void ProfilePanel::summarise() {
+    if (!m_profile) return m_summary->setText({});
+    const analysis::MemoryProfile& memory = m_profile->memory;
+    QString text = tr("%1 on %2 threads, each operation by itself  ·  peak %3")
+                       .arg(profileTimeText(double(m_profile->totalNs)))
+                       .arg(m_profile->threads)
+                       .arg(profileBytesText(double(memory.peak.total())));
+    if (memory.peakExpr.valid()) text += tr(" in %1").arg(models::shown(m_profile->nameOf(memory.peakExpr)));
+    if (m_compared)
+        text += tr("  ·  %1: %2")
+                    .arg(QString::fromStdString(m_compared->otherEngine), profileTimeText(m_compared->otherTotalNs));
+    for (const std::string& note : m_profile->notes) text += QStringLiteral("  ·  ") + models::shown(note);
+    if (const QString edits = m_edits.changedText(m_session.edits()); !edits.isEmpty())
+        text += QStringLiteral("  ·  ") + edits;
+    m_summary->setText(text);
 }
 
 // --- to and from the canvas -----------------------------------------------------------------------------------------
@@ -335,7 +352,7 @@ PanelInfo profilePanel() {
                    QStringLiteral("Alt+Shift+O"),
                    [](InspectorContext& context) -> Panel* {
                        return new ProfilePanel(context.session(), context.model(), context.navigation(), context.runs(),
-                                               context.messages(), context::profileOf(context));
+                                               context.messages(), context::profileOf(context), context.edits());
                    }};
     info.coming = PanelComing::ToFront;
     info.size = {0, 230};

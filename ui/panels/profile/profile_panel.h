@@ -2,12 +2,14 @@
 
 #include "core/analysis/profile/stored_profile.h"
 #include "core/session/profile/profile_run.h"
+#include "ui/context/edits.h"
 #include "ui/context/job.h"
 #include "ui/context/messages.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/context/profile.h"
 #include "ui/context/runs.h"
+#include "ui/context/used_edits.h"
 #include "ui/models/node_table_model.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
@@ -31,7 +33,8 @@ class ProfilePanel : public Panel {
     Q_OBJECT
   public:
     ProfilePanel(const session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
-                 context::Runs& runs, context::Messages& messages, context::Profile& shared, QWidget* parent = nullptr);
+                 context::Runs& runs, context::Messages& messages, context::Profile& shared, context::Edits& edits,
+                 QWidget* parent = nullptr);
     void join(const PanelHost& host);
 
     /// Null before there is one.
@@ -54,6 +57,7 @@ class ProfilePanel : public Panel {
     void begin();
     void take(std::shared_ptr<const analysis::RunProfile> profile);
     void refresh();
+    void summarise();
     void follow();
     void choose(graph::ExprId expr);
     void tell(const base::Result<void>& done);
@@ -67,6 +71,7 @@ class ProfilePanel : public Panel {
     context::Profile& m_shared;  ///< what other views know of the profile
     context::Job m_job, m_files;
     std::shared_ptr<const analysis::RunProfile> m_profile;
+    context::UsedEdits m_edits;  ///< of the profile
     std::shared_ptr<const analysis::ProfileComparison> m_compared;
     ProfileTableModel m_nodeModel, m_moduleModel;
     models::TableFilter m_nodeProxy, m_moduleProxy;

@@ -40,15 +40,19 @@ void TensorViewerPanel::showPair() {
         m_beside->setCurrentIndex(static_cast<int>(chosen - choices.begin()));
     }
     const QString name = models::shown(m_opened.graph().node(m_node).name);
+    const auto withEdits = [this](const QString& title, graph::NodeId node) {
+        return m_edits.isRecomputed(node) ? tr("%1, with the edits").arg(title) : title;
+    };
     const bool isOther = m_paired->choice().kind == Kind::Node;
     const context::ShownValues shown = m_debugger.shown();
     const bool isBaseline = m_paired->choice().kind == Kind::Baseline;
-    QString first = isBaseline ? tr("With the edits") : name;
+    QString first = isBaseline ? tr("With the edits") : withEdits(name, m_node);
     if (m_edits.isCounterfactual() && shown == context::ShownValues::Baseline) first = tr("Baseline");
     if (m_edits.isCounterfactual() && shown == context::ShownValues::Difference)
         first = tr("Difference from the baseline");
-    const QString second = isOther ? models::shown(m_opened.graph().node(m_paired->choice().node).name)
-                                   : m_paired->titleOf(m_paired->choice());
+    QString second = m_paired->titleOf(m_paired->choice());
+    if (isOther) second = models::shown(m_opened.graph().node(m_paired->choice().node).name);
+    if (isOther && shown == context::ShownValues::Counterfactual) second = withEdits(second, m_paired->choice().node);
     m_pair->setSecond(first, second, name, m_paired->value(), m_paired->missing());
 }
 

@@ -50,6 +50,7 @@ ValuePair::ValuePair(QWidget* parent)
     m_second->setObjectName(QStringLiteral("secondViewer"));
     m_apart->setObjectName(QStringLiteral("differenceViewer"));
     m_firstTitle->setObjectName(QStringLiteral("firstTitle"));
+    m_secondTitle->setObjectName(QStringLiteral("secondTitle"));
     m_apartTitle->setText(tr("Difference"));
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setOrientation(Qt::Vertical);
