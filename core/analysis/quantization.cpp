@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/analysis/model_summary.h"
 #include "core/ops/registry/registry.h"
 #include "core/tensor/plane.h"
 
@@ -70,10 +71,6 @@ class NamedValues {
     const ops::OpDef& m_def;
     const ValueOf& m_valueOf;
 };
-
-const ops::OpDef* definitionOf(const graph::Expr& expr) {
-    return expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
-}
 
 base::Error doesNotFit(const Tensor& quantized, const Quantization& by) {
     return base::usageError("the scales " + by.scale.typeText() + " do not fit the quantised tensor " +
