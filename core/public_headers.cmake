@@ -9,7 +9,7 @@ set(SONDE_PUBLIC_HEADERS
   analysis/parameters.h
   analysis/problem.h analysis/problems.h analysis/problems/contradictions.h analysis/profile.h
   analysis/query/query.h
-  analysis/reach.h analysis/seen_types.h analysis/tensor_stats.h
+  analysis/reach.h analysis/run_edits.h analysis/seen_types.h analysis/tensor_stats.h
   base/diagnostics.h base/error.h base/id.h base/mapped_file.h base/mapping_guard.h base/progress.h base/result.h
   base/thread_pool.h base/version.h
   document/document.h document/document_json.h document/document_types.h document/evaluator.h document/export_form.h
