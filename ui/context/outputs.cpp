@@ -97,7 +97,13 @@ void Outputs::choose(const Choice& choice) {
 }
 
 outputs::ShowRequest Outputs::debuggedRequest() const {
-    return outputs::showRequest(m_session, m_choices, [this](graph::NodeId node) { return m_runs.value(node); });
+    return outputs::showRequest(m_session, m_choices, [this](graph::NodeId node) -> const tensor::Value* {
+        if (const tensor::Value* const value = m_runs.value(node)) return value;
+        // Of an input that nobody looks at only the shape counts: it decides the form, as after a plain run.
+        for (const session::Input& input : m_session.inputs().all())
+            if (input.node == node && input.value) return &*input.value;
+        return nullptr;
+    });
 }
 
 /// A debugged run has those outputs that it has come to. Until they are fetched there is what there was.

@@ -159,7 +159,11 @@ void TestEditedComparison::outputsAreThoseThatAreShown() {
     auto* outputs = panel<panels::OutputsPanel>("outputs");
     const auto first = [this] {
         const auto& all = context::outputsOf(context()).all();
-        return all.empty() ? QString() : QString::fromStdString(session::outputs::summaryText(all.front().content));
+        QString text;
+        for (const std::string& line :
+             all.empty() ? std::vector<std::string>() : session::outputs::textLines(all.front()))
+            text += QString::fromStdString(line) + u'\n';
+        return text;
     };
     run();
     const QString plain = first();
