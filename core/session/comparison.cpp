@@ -242,6 +242,7 @@ void Comparison::runFinished() {
         m_runReason.clear();
         m_observer.comparisonChanged();
     } else if (isFinished && m_followsRuns) {
+        tellStarted();  // the run was asked for: what is typed is meant for it
         repeat();
     } else {
         makeStale(isFinished ? "the model was run on different inputs" : "the run did not finish");
