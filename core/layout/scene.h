@@ -53,9 +53,11 @@ struct ItemDescription {
     std::uint32_t shapeExprs = 0;       ///< that compute shapes for it and are folded into it
     std::uint32_t repeat = 0;           ///< Module: how many equal blocks it stands for; 0: itself alone
     std::uint32_t instance = 0;         ///< which of them it shows
-    std::uint32_t period = 1;           ///< with `repeat`: so many modules repeat in turn, and this is …
-    std::uint32_t turn = 0;             ///< … which of them
-    ScopeId firstBlock, lastBlock;      ///< with `repeat`: the scopes of the first and the last
+    ExprId layer;  ///< closed Module, or an Expr that calls one: the operation that tells what it is (MainLayer)
+    std::uint32_t blocks = 0;       ///< Module: how many modules of one class it consists of, if of any
+    std::uint32_t period = 1;       ///< with `repeat`: so many modules repeat in turn, and this is …
+    std::uint32_t turn = 0;         ///< … which of them
+    ScopeId firstBlock, lastBlock;  ///< with `repeat`: the scopes of the first and the last
 };
 
 /// The size of an item, from its text. Called on the thread that composes. Widths are rounded up a little, so that

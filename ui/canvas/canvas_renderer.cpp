@@ -122,6 +122,7 @@ void CanvasRenderer::paintSelection(QPainter& painter) {
         }
     }
     if (current) scene.paintHighlight(painter, current, seen, scale, true);
+    if (current || hovered || m_interaction.hoverEdge() >= 0) scene.paintTitles(painter, m_marks.now(), seen, scale);
     painter.restore();
 }
 

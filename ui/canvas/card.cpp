@@ -19,7 +19,8 @@ layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDes
     const auto body = [&](const QString& line) { return line.isEmpty() ? 0.0 : bodyLine(); };
     const double toggle = hasToggle(what) ? kToggle + 6 : 0;
     const double title = m_measure.width(TextRole::Title, text.title) + toggle;
-    const double second = m_measure.width(TextRole::Body, text.qualname);
+    const bool isModule = what.kind == ItemKind::Module;
+    const double second = m_measure.width(TextRole::Body, isModule ? text.classAndFacts() : text.qualname);
 
     if (what.kind == ItemKind::Stub) {
         const double width = m_measure.width(TextRole::Small, text.title) + 26;
@@ -31,9 +32,12 @@ layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDes
     }
     // Watch and end marks are in the corner; room for them is always there, so setting one moves nothing.
     double width = std::max({title + 2 * kMark + 8, second, m_measure.width(TextRole::Body, text.name)});
+    if (!isModule && !text.facts.isEmpty())
+        width = std::max(width, title + kFactsGap + m_measure.width(TextRole::Body, text.facts));
     // What a model takes and gives may have no type before a run: room for it is always there.
     const bool port = what.kind == ItemKind::Input || what.kind == ItemKind::Output;
-    double height = titleLine() + (port ? bodyLine() : body(text.qualname)) + body(text.name);
+    double height =
+        titleLine() + (port ? bodyLine() : body(isModule ? text.classAndFacts() : text.qualname)) + body(text.name);
     for (const QString& line : text.small) {
         width = std::max(width, m_measure.width(TextRole::Small, line));
         height += smallLine();

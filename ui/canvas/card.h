@@ -24,6 +24,7 @@ class Card {
     static constexpr double kToggle = 14;     ///< the +/- button
     static constexpr double kThumbnail = 56;  ///< live value of a watched node
     static constexpr double kMaxWidth = 300;  ///< text beyond is elided
+    static constexpr double kFactsGap = 8;    ///< between the operator and what it is set to
 
     double titleLine() const { return 17 * m_style.textScale; }
     double bodyLine() const { return 14 * m_style.textScale; }

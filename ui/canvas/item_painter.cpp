@@ -10,7 +10,7 @@ using theme::ColorRole;
 
 namespace {
 
-constexpr double kMinFarTitle = 0.7;
+constexpr double kMinBoth = 1.2;  ///< of the heading of a module with what is in it
 
 /// The outline of an item: dashed if nothing is known of what it is coloured by.
 QPen outline(const Tint* tint, const QColor& stroke) {
@@ -142,8 +142,8 @@ void ItemPainter::openTitle(QPainter& painter, const layout::SceneItem& item, bo
         x += width + 10;
     };
     part(TextRole::Title, 0, text.title, ColorRole::ModuleTitle);
-    part(TextRole::Body, m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body), text.qualname,
-         ColorRole::ModuleSubtitle);
+    part(TextRole::Body, m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body),
+         item.what.kind == ItemKind::Module ? text.classAndFacts() : text.qualname, ColorRole::ModuleSubtitle);
 }
 
 void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth,
@@ -176,7 +176,10 @@ void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& 
         area.setRight(Card::thumbnailRect(item.rect).left());
     }
     if (detail == Detail::Heading) {
-        paintHeading(painter, area.adjusted(6, 4, -6, -4), text.title, title);
+        const QRectF room = area.adjusted(6, 4, -6, -4);
+        const QString whole = text.title + QStringLiteral(" \u00b7 ") + text.facts;
+        const bool fits = !text.facts.isEmpty() && kMinBoth * m_measure->width(TextRole::Title, whole) <= room.width();
+        paintHeading(painter, room, fits ? whole : text.title, title);
         return;
     }
     const double toggle = Card::hasToggle(item.what) ? Card::kToggle + 6 : 0;
@@ -186,7 +189,7 @@ void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& 
     double y = front.top() + Card::kPadY;
     line(painter, TextRole::Title, {x + toggle, y}, width - toggle, text.title, title);
     y += card.titleLine();
-    for (const QString& row : {text.qualname, text.name}) {
+    for (const QString& row : {text.classAndFacts(), text.name}) {
         line(painter, TextRole::Body, {x, y}, width, row, subtitle);
         if (!row.isEmpty()) y += card.bodyLine();
     }
@@ -231,14 +234,16 @@ void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, co
     }
     const Card card(*m_measure, m_style);
     const QColor sub = tint ? tint->text : m_style.color(ColorRole::NodeSubtext);
-    double x = area.left() + Card::kPadX, y = area.top() + Card::kPadY;
-    const double width = area.width() - 2 * Card::kPadX;
-    if (Card::hasToggle(item.what)) {
-        paintToggle(painter, item);
-        line(painter, TextRole::Title, {x + Card::kToggle + 6, y}, width - Card::kToggle - 6, text.title, colors.text);
-    } else {
-        line(painter, TextRole::Title, {x, y}, width, text.title, colors.text);
-    }
+    const double x = area.left() + Card::kPadX, width = area.width() - 2 * Card::kPadX;
+    double y = area.top() + Card::kPadY;
+    const double toggle = Card::hasToggle(item.what) ? Card::kToggle + 6 : 0;
+    if (toggle > 0) paintToggle(painter, item);
+    line(painter, TextRole::Title, {x + toggle, y}, width - toggle, text.title, colors.text);
+    // Marks in the corner have precedence.
+    const double before = toggle + m_measure->width(TextRole::Title, text.title) + Card::kFactsGap;
+    line(painter, TextRole::Body,
+         {x + before, y + m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body)},
+         width - before - (flags ? 2 * Card::kMark : 0), text.facts, sub);
     y += card.titleLine();
     for (const QString& row : {text.qualname, text.name}) {
         line(painter, TextRole::Body, {x, y}, width, row, sub);
@@ -327,68 +332,6 @@ void ItemPainter::paintToggle(QPainter& painter, const layout::SceneItem& item) 
     const QPointF c = button.center();
     painter.drawLine(c - QPointF(3.5, 0), c + QPointF(3.5, 0));
     if (!item.what.open) painter.drawLine(c - QPointF(0, 3.5), c + QPointF(0, 3.5));
-}
-
-/// A qualname's last part says more than both ends of the whole, and of repeated blocks their number must not be lost;
-/// of anything else a few letters are no use.
-QString ItemPainter::farText(const layout::SceneItem& item, double width) const {
-    constexpr qsizetype kMinLength = 6;
-    QString title = itemText(*m_graph, item.what).title;
-    const bool fits = m_measure->width(TextRole::Title, title) <= width;
-    if (!fits && item.what.kind == ItemKind::Module && item.what.repeat == 0)
-        title = title.mid(title.lastIndexOf(u'.') + 1);
-    if (!fits && item.what.repeat > 0) {
-        const qsizetype at = title.lastIndexOf(QChar(0xd7));
-        const QString count = u' ' + title.mid(at);
-        const QString name = m_measure->elided(TextRole::Title, title.left(at).trimmed(),
-                                               width - m_measure->width(TextRole::Title, count));
-        return name.size() < kMinLength ? QString() : name + count;
-    }
-    const QString shown = m_measure->elided(TextRole::Title, title, width);
-    return shown.size() < kMinLength && shown != title ? QString() : shown;
-}
-
-QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken,
-                             double room) const {
-    const QRectF box = toQt(item.rect);
-    const double width = box.width() * scale - 8, height = box.height() * scale;
-    const double whole = m_measure->height(TextRole::Title) + 2;
-    if (width < 24 || height < whole + 2) return {};
-    // Smaller rather than over the first nodes, as long as it can be read.
-    const double factor = std::clamp((room * scale - 2) / whole, kMinFarTitle, 1.0), textHeight = whole * factor;
-    const QString shown = farText(item, (width - 8) / factor);
-    if (shown.isEmpty()) return {};
-    const QSizeF size((m_measure->width(TextRole::Title, shown) * factor + 8) / scale, textHeight / scale);
-    const double margin = 3 / scale, left = box.left() + margin, right = box.right() - margin - size.width();
-    // Where it stands close up as well, else on the right, else a line further down.
-    for (const QPointF at :
-         {QPointF(left, box.top() + 2 / scale), QPointF(right, box.top() + 2 / scale),
-          QPointF(left, box.top() + textHeight / scale), QPointF(left, box.top() + 2 * textHeight / scale)}) {
-        const QRectF titleRect(at, size);
-        const bool inside = titleRect.bottom() <= box.bottom() && titleRect.left() >= box.left();
-        if (inside &&
-            std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(titleRect); }))
-            return titleRect;
-    }
-    return {};
-}
-
-void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale,
-                                const QRectF& titleRect) const {
-    const double factor = titleRect.height() * scale / (m_measure->height(TextRole::Title) + 2);
-    painter.save();
-    painter.translate(titleRect.topLeft());
-    painter.scale(1 / scale, 1 / scale);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(m_style.color(ColorRole::EdgeLabelBackground));
-    painter.drawRoundedRect(QRectF(QPointF(), titleRect.size() * scale), 3, 3);
-    painter.setFont(m_fonts[0]);
-    painter.setPen(m_style.color(ColorRole::ModuleTitle));
-    painter.translate(4, 0);
-    painter.scale(factor, factor);
-    painter.drawText(QPointF(0, 1 + m_measure->ascent(TextRole::Title)),
-                     farText(item, (item.rect.width * scale - 16) / factor));
-    painter.restore();
 }
 
 }  // namespace sonde::canvas

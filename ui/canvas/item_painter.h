@@ -37,12 +37,6 @@ class ItemPainter {
     /// The title of an open box over lines that pass through it, on a band in the box's colour.
     void paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags) const;
 
-    /// Where the name of a box is in letters of constant size on the screen, which is what is read far out: within the
-    /// box and off what is `taken`. The letters get smaller, within limits, where `room` (scene units from the box's
-    /// top) is not enough. Empty if there is no place.
-    QRectF farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken, double room) const;
-    void paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& titleRect) const;
-
     const CanvasStyle& style() const { return m_style; }
     const TextMeasure& measure() const { return *m_measure; }
     const std::shared_ptr<const TextMeasure>& sharedMeasure() const { return m_measure; }
@@ -61,7 +55,6 @@ class ItemPainter {
     void drawText(QPainter& painter, QPointF baseline, const QString& text, const QColor& ink) const;
     void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags,
                       Detail detail) const;
-    QString farText(const layout::SceneItem& item, double width) const;
     void openTitle(QPainter& painter, const layout::SceneItem& item, bool taken, const QColor* background) const;
     void paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const SceneMarks& marks,
                            Detail detail) const;

@@ -1,5 +1,6 @@
 #include "ui/canvas/item_text.h"
 
+#include "core/analysis/layer_facts.h"
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/port_text.h"
 #include "ui/context/count_text.h"
@@ -38,6 +39,8 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     if (scope.call > 0) out.title += QStringLiteral("  (call %1)").arg(scope.call + 1);
     out.qualname = lastPart(cardText(scope.moduleClass));
     if (scope.inferred && out.qualname.isEmpty()) out.qualname = QStringLiteral("group");
+    if (what.blocks > 0) out.facts = QStringLiteral("%1 blocks").arg(context::countText(what.blocks));
+    else if (what.layer) out.facts = cardText(analysis::moduleBrief(graph, graph.expr(what.layer), scope.moduleClass));
     if (what.repeat > 0) {
         const QString shown = out.title;
         out.title = runText(graph, what) + QStringLiteral("  \u00d7 %1").arg(context::countText(what.repeat));
@@ -69,6 +72,8 @@ ItemText exprText(const InternalGraph& graph, const ItemDescription& what) {
     ItemText out;
     const Expr& expr = graph.expr(what.expr);
     out.title = operatorName(expr);
+    if (what.layer) out.facts = cardText(analysis::moduleBrief(graph, graph.expr(what.layer), expr.moduleClass));
+    else if (!what.open) out.facts = cardText(analysis::layerBrief(graph, expr));
     out.qualname = expr.qualname ? cardText(*expr.qualname) : QString();
     if (!expr.outputs.empty()) out.name = cardText(graph.node(expr.outputs.front()).name);
     if (out.name == out.qualname) out.name.clear();
@@ -176,6 +181,10 @@ graph::NodeId nodeOf(const InternalGraph& graph, const ItemDescription& what) {
     return expr.outputs.empty() ? graph::NodeId() : expr.outputs.front();
 }
 
+QString ItemText::classAndFacts() const {
+    return qualname.isEmpty() || facts.isEmpty() ? qualname + facts : qualname + QStringLiteral(" \u00b7 ") + facts;
+}
+
 ItemText itemText(const InternalGraph& graph, const ItemDescription& what) {
     switch (what.kind) {
         case ItemKind::Module: return moduleText(graph, what);
@@ -202,6 +211,7 @@ ItemText itemText(const InternalGraph& graph, const ItemDescription& what, const
     if (lines.isEmpty()) return out;
     const auto take = [&lines] { return lines.isEmpty() ? QString() : lines.takeFirst(); };
     out.title = take();
+    out.facts.clear();
     out.qualname = take();
     out.name = take();
     out.small = lines.mid(0, kAttributeLines) + out.small;
@@ -210,7 +220,7 @@ ItemText itemText(const InternalGraph& graph, const ItemDescription& what, const
 
 QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
     const ItemText texts = itemText(graph, item.what);
-    QStringList lines{texts.title};
+    QStringList lines{texts.facts.isEmpty() ? texts.title : texts.title + QStringLiteral("  ") + texts.facts};
     if (!texts.qualname.isEmpty()) lines << texts.qualname;
     if (!texts.name.isEmpty() && texts.name != texts.title) lines << texts.name;
     if (item.what.kind == ItemKind::Expr) {
@@ -245,7 +255,7 @@ QString spokenText(const InternalGraph& graph, const layout::SceneItem& item) {
     QStringList parts;
     switch (item.what.kind) {
         case ItemKind::Module:
-            parts << QStringLiteral("module ") + texts.title << texts.qualname
+            parts << QStringLiteral("module ") + texts.title << texts.qualname << texts.facts
                   << (item.what.open ? QStringLiteral("expanded") : QStringLiteral("collapsed, ") + texts.name);
             break;
         case ItemKind::Input: parts << QStringLiteral("input ") + texts.title << texts.qualname; break;
@@ -257,6 +267,7 @@ QString spokenText(const InternalGraph& graph, const layout::SceneItem& item) {
             if (!texts.qualname.isEmpty()) parts << QStringLiteral("module ") + texts.qualname;
             if (!texts.name.isEmpty()) parts << QStringLiteral("value ") + texts.name;
             if (const graph::NodeId node = nodeOf(graph, item.what)) parts << typeText(graph.node(node));
+            parts << texts.facts;
             break;
     }
     parts.removeAll(QString());

@@ -15,7 +15,11 @@ struct ItemText {
     QString title;      ///< operator; module's qualname; name of an input, output or stub
     QString qualname;   ///< second line: where it comes from, or the module's class
     QString name;       ///< third line: the generated name, or what a closed box hides
+    QString facts;      ///< beside the operator, or the module's class: "3→64 k7 s2 p3", "6 blocks"
     QStringList small;  ///< further lines in small letters: attributes, or what the user wants to read
+
+    /// A module's second line: its class and what is known of it.
+    QString classAndFacts() const;
 };
 
 /// The texts of an item. Works for any graph; never fails.

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "ui/canvas/item_painter.h"
 #include "ui/canvas/item_text.h"
 
 namespace sonde::canvas {
@@ -12,6 +13,8 @@ namespace sonde::canvas {
 namespace {
 
 constexpr double kMaxNameWidth = 170;
+/// Of letters where cards have headings only, and the height of names on the screen farther out.
+constexpr double kFarName = 1.7, kMinPixels = 9, kStep = 1.25;
 /// Lines that leave together may lead to many places.
 constexpr std::size_t kMaxNamed = 2;
 
@@ -63,24 +66,41 @@ bool isOverCard(const SceneIndex& index, const QRectF& rect) {
 
 }  // namespace
 
+double jumpNameFactor(double scale) {
+    if (detailAt(scale) >= Detail::Full) return 1;
+    constexpr double kTitleHeight = 17;  // scene units, about
+    const double needed = kMinPixels / (kTitleHeight * std::max(scale, 1e-6));
+    return needed <= kFarName ? kFarName
+                              : kFarName * std::pow(kStep, std::ceil(std::log(needed / kFarName) / std::log(kStep)));
+}
+
 std::vector<JumpName> jumpNames(const SceneIndex& index, const graph::InternalGraph& graph, const TextMeasure& measure,
                                 double factor) {
     const layout::SceneLayout& scene = index.scene();
+    const QRectF bounds = toQt(scene.bounds);
+    const bool isShort = factor > kFarName;
     std::vector<JumpName> names;
     NameGrid taken((kMaxNameWidth + 4 * kNameSide + 40) * factor);
     const auto add = [&](QPointF at, const QString& before, const QString& text, const QString& after,
                          const JumpName& name) {
         const double height = measure.height(TextRole::Title) * factor;
-        const QString whole = before + elidedFront(measure, text, kMaxNameWidth / factor) + after;
+        const QString whole = before + elidedFront(measure, text, kMaxNameWidth / std::min(factor, kFarName)) + after;
         const double width = (measure.width(TextRole::Title, whole) + 2 * kNameSide) * factor;
-        const QRectF rect(at.x() - width / 2, at.y() - height / 2, width, height);
+        QRectF rect(at.x() - width / 2, at.y() - height / 2, width, height);
+        // Lines at the head of rows run along the edge of the picture.
+        if (rect.width() > bounds.width()) return;
+        rect.moveLeft(std::clamp(rect.left(), bounds.left(), bounds.right() - rect.width()));
         if (!taken.isFree(rect) || isOverCard(index, rect)) return;
         taken.take(rect);
         names.push_back(name);
         names.back().rect = rect;
         names.back().text = whole;
     };
-    const auto nameOf = [&](layout::ItemId id) { return jumpName(graph, scene.item(id).what); };
+    const auto nameOf = [&](layout::ItemId id) {
+        const layout::ItemDescription& what = scene.item(id).what;
+        const QString name = jumpName(graph, what);
+        return isShort && what.repeat == 0 ? name.mid(name.lastIndexOf(u'.') + 1) : name;
+    };
     // Lines of one value that leave together have one name where they leave.
     std::map<std::pair<double, double>, std::vector<std::size_t>> leaving;
     for (std::size_t i = 0; i < scene.jumps.size(); ++i)

@@ -22,11 +22,13 @@ struct JumpName {
     graph::NodeId value;  ///< the first that the line carries
 };
 
-/// Far out names are written larger, so that they are read where cards are.
-inline constexpr double kFarName = 1.7;
+/// Of the size of letters at a zoom, in pixels per scene unit. Far out names are written larger, so that they are read
+/// where cards are, and farther out at least as large on the screen as can be read: in steps, so that names need not be
+/// placed anew for each zoom.
+double jumpNameFactor(double scale);
 
-/// All names of a scene that have room: of two that would overlap the first stays, and none is on a closed box.
-/// `factor`: of the size of letters. Linear.
+/// All names of a scene that have room: of two that would overlap the first stays, none is on a closed box, and all are
+/// within the bounds of the picture. Where letters are larger than close to the end of a qualname does. Linear.
 std::vector<JumpName> jumpNames(const SceneIndex& index, const graph::InternalGraph& graph, const TextMeasure& measure,
                                 double factor = 1);
 

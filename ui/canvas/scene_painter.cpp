@@ -15,7 +15,6 @@ namespace {
 constexpr double kEdgeWidth = 1.3;
 constexpr double kArrow = 7;
 constexpr double kMaxLabelWidth = 180;
-constexpr double kNameScale = 0.25;   ///< names between columns are read from this zoom on
 constexpr double kLabelScale = 0.65;  ///< types are on edges from this zoom on
 
 /// The head of an arrow whose tip is the path's end.
@@ -175,14 +174,17 @@ void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_
 }
 
 const std::vector<JumpName>& ScenePainter::jumpNames(double scale) const {
-    const bool isFar = detailAt(scale) < Detail::Full;
-    auto& names = isFar ? m_farNames : m_jumpNames;
-    if (!names) names = canvas::jumpNames(*m_index, m_items.graph(), m_items.measure(), isFar ? kFarName : 1);
-    return *names;
+    const double factor = jumpNameFactor(scale);
+    // Of the zooms that were asked for last: close up, and how it is now.
+    auto& [made, names] = factor == 1 ? m_jumpNames : m_farNames;
+    if (made != factor) {
+        made = factor;
+        names = canvas::jumpNames(*m_index, m_items.graph(), m_items.measure(), factor);
+    }
+    return names;
 }
 
 const JumpName* ScenePainter::jumpNameAt(QPointF place, double scale) const {
-    if (scale < kNameScale) return nullptr;
     for (const JumpName& name : jumpNames(scale))
         if (name.rect.contains(place)) return &name;
     return nullptr;
@@ -190,7 +192,7 @@ const JumpName* ScenePainter::jumpNameAt(QPointF place, double scale) const {
 
 /// An empty area is the whole picture.
 void ScenePainter::paintJumpNames(QPainter& painter, const QRectF& area, double scale) const {
-    if (scale < kNameScale || m_index->scene().jumps.empty()) return;
+    if (m_index->scene().jumps.empty()) return;
     const CanvasStyle& style = m_items.style();
     const TextMeasure& measure = m_items.measure();
     painter.setFont(m_nameFont);
@@ -225,55 +227,49 @@ void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRect
     paintEdges(painter, found.edges, scale, around);
     if (detail >= Detail::Full) {
         paintPorts(painter, found.edges, scale);
-        for (const std::uint32_t id : found.items)
-            if (scene.items[id].what.open && m_steps.goOn())
-                m_items.paintOpenTitle(painter, scene.items[id], m_index->depth(layout::ItemId(std::size_t{id})),
-                                       marks.of(layout::ItemId(std::size_t{id})));
+        paintOpenTitles(painter, found.items, marks);
     }
     for (const std::uint32_t id : found.items)
         if (!scene.items[id].what.open && m_steps.goOn())
             m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
     if (scale >= kLabelScale) paintLabels(painter, found.edges);
     paintJumpNames(painter, around, scale);
-    if (detail < Detail::Full) paintFarTitles(painter, found.items, scale);
+    if (detail < Detail::Full) paintFarTitles(painter, around, scale);
 }
 
-double ScenePainter::roomForTitle(layout::ItemId id) const {
-    const auto [found, isNew] = m_titleRoom.try_emplace(id.value, 0);
-    if (!isNew) return found->second;
-    const layout::SceneItem& box = m_index->scene().item(id);
-    double room = box.rect.height;
-    for (const layout::ItemId child : box.children)
-        room = std::min(room, m_index->scene().item(child).rect.y - box.rect.y);
-    return found->second = room;
+void ScenePainter::paintOpenTitles(QPainter& painter, const std::vector<std::uint32_t>& items,
+                                   const SceneMarks& marks) const {
+    for (const std::uint32_t item : items) {
+        const layout::ItemId id(std::size_t{item});
+        if (m_index->scene().item(id).what.open && m_steps.goOn())
+            m_items.paintOpenTitle(painter, m_index->scene().item(id), m_index->depth(id), marks.of(id));
+    }
 }
 
-void ScenePainter::paintFarTitles(QPainter& painter, const std::vector<std::uint32_t>& items, double scale) const {
+void ScenePainter::paintTitles(QPainter& painter, const SceneMarks& marks, const QRectF& area, double scale) const {
+    if (detailAt(scale) < Detail::Full) paintFarTitles(painter, area, scale);
+    else paintOpenTitles(painter, m_index->itemsWithin(area), marks);
+}
+
+void ScenePainter::paintFarTitles(QPainter& painter, const QRectF& area, double scale) const {
     painter.setRenderHint(QPainter::Antialiasing);
-    const layout::SceneLayout& scene = m_index->scene();
-    const bool block = detailAt(scale) == Detail::Block;
-    const auto isTitled = [&](const layout::SceneItem& item) {
-        return item.what.open || (block && item.what.kind == layout::ItemKind::Module);
-    };
-    // Plates lie within their boxes, so only those of boxes around one can be in its way; these are read first. Asked
-    // for each box anew, so that every part of the picture is painted alike.
-    const auto titleRectOf = [&](layout::ItemId id) {
-        std::vector<layout::ItemId> around;
-        for (; id.valid(); id = scene.item(id).parent) around.push_back(id);
-        std::vector<QRectF> taken;
-        QRectF titleRect;
-        for (auto it = around.rbegin(); it != around.rend(); ++it) {
-            const layout::SceneItem& box = scene.item(*it);
-            titleRect = m_items.farTitle(box, scale, taken, block ? box.rect.height : roomForTitle(*it));
-            if (!titleRect.isEmpty()) taken.push_back(titleRect);
-        }
-        return titleRect;
-    };
-    for (const std::uint32_t id : items) {
-        const layout::SceneItem& item = scene.items[id];
-        if (!isTitled(item) || !m_steps.goOn()) continue;
-        if (const QRectF titleRect = titleRectOf(layout::ItemId(std::size_t{id})); !titleRect.isEmpty())
-            m_items.paintFarTitle(painter, item, scale, titleRect);
+    if (!m_farTitles) m_farTitles.emplace(*m_index, m_items);
+    const TextMeasure& measure = m_items.measure();
+    const CanvasStyle& style = m_items.style();
+    for (const FarTitle& title : m_farTitles->within(area, scale)) {
+        if (!m_steps.goOn()) return;
+        painter.save();
+        painter.translate(title.rect.topLeft());
+        painter.scale(1 / scale, 1 / scale);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(style.color(ColorRole::EdgeLabelBackground));
+        painter.drawRoundedRect(QRectF(QPointF(), title.rect.size() * scale), 3, 3);
+        painter.setFont(m_nameFont);
+        painter.setPen(style.color(ColorRole::ModuleTitle));
+        painter.translate(4, 0);
+        painter.scale(title.factor, title.factor);
+        painter.drawText(QPointF(0, 1 + measure.ascent(TextRole::Title)), title.text);
+        painter.restore();
     }
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ui/canvas/far_titles.h"
 #include "ui/canvas/item_painter.h"
 #include "ui/canvas/jump_names.h"
 #include "ui/canvas/paint_steps.h"
@@ -53,9 +54,12 @@ class ScenePainter {
     void paintOutline(QPainter& painter, layout::ItemId item, double scale, bool selected) const;
     void paintEdgeHighlight(QPainter& painter, int edge, const QRectF& area, double scale) const;
 
+    /// The titles of boxes in `area`, again: over lines that are set off.
+    void paintTitles(QPainter& painter, const SceneMarks& marks, const QRectF& area, double scale) const;
+
     /// The names at the ends of lines between columns, as they are drawn at that scale; made when first asked for.
     const std::vector<JumpName>& jumpNames(double scale) const;
-    /// The one at a place, in scene units; null if there is none, or it is too small to be read at that scale.
+    /// The one at a place, in scene units; null if there is none.
     const JumpName* jumpNameAt(QPointF place, double scale) const;
 
   private:
@@ -64,9 +68,8 @@ class ScenePainter {
     void paintEdge(QPainter& painter, std::uint32_t edge, const QPen& pen, double arrow, const QRectF& area) const;
     void paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const;
     void paintLinks(QPainter& painter, layout::ItemId item, double scale) const;
-    /// From the top of an open box to the first of what is in it.
-    double roomForTitle(layout::ItemId box) const;
-    void paintFarTitles(QPainter& painter, const std::vector<std::uint32_t>& items, double scale) const;
+    void paintOpenTitles(QPainter& painter, const std::vector<std::uint32_t>& items, const SceneMarks& marks) const;
+    void paintFarTitles(QPainter& painter, const QRectF& area, double scale) const;
     void paintPorts(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;
     void paintPortName(QPainter& painter, QPointF port, double room, bool into, const QString& name) const;
     const std::vector<float>& portRooms() const;
@@ -84,8 +87,8 @@ class ScenePainter {
     mutable PaintSteps m_steps;
     mutable std::vector<signed char> m_labelState;  ///< by edge: unknown, shown, not shown
     mutable std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> m_labelCells;  ///< made when first asked for
-    mutable std::unordered_map<std::uint32_t, double> m_titleRoom;                       ///< by open box, as asked for
-    mutable std::optional<std::vector<JumpName>> m_jumpNames, m_farNames;
+    mutable std::optional<FarTitles> m_farTitles;
+    mutable std::pair<double, std::vector<JumpName>> m_jumpNames, m_farNames;  ///< with their factor
     mutable std::vector<float> m_portRooms;  ///< by edge, see portRooms(); made when first asked for
 };
 

@@ -1,5 +1,7 @@
 #include "ui/models/short_text.h"
 
+#include <algorithm>
+
 #include "core/base/unicode.h"
 #include "ui/context/text.h"
 
@@ -42,6 +44,18 @@ QString cleanedBytes(std::string_view text, qsizetype most) {
 QString oneLine(const QString& text) { return cleaned(text, kMaxTextLength); }
 QString shown(std::string_view text) { return cleanedBytes(text, kMaxTextLength); }
 QString paragraph(std::string_view text) { return cleanedBytes(text, kMaxParagraph); }
+
+QString withoutSharedStart(const QString& name, const QStringList& beside) {
+    constexpr qsizetype kMinSaved = 4;
+    qsizetype shared = 0;
+    for (const QString& other : beside) {
+        const auto end = std::mismatch(name.begin(), name.end(), other.begin(), other.end()).first;
+        shared = std::max(shared, static_cast<qsizetype>(end - name.begin()));
+    }
+    // Words end at signs: what is cut in a word cannot be read.
+    while (shared > 0 && (shared == name.size() || name[shared - 1].isLetterOrNumber())) --shared;
+    return shared < kMinSaved ? name : QChar(0x2026) + name.mid(shared);
+}
 
 QString brief(std::string_view text) { return elided(shown(text), 60); }
 

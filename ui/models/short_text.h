@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 
 #include <string_view>
 
@@ -15,5 +16,9 @@ QString shown(std::string_view text);
 QString paragraph(std::string_view text);
 /// The same within a sentence: at most 60 characters.
 QString brief(std::string_view text);
+
+/// A name without what it shares with those beside it in a list, up to a whole word of it: "…2_conv1" of
+/// "encoder_layer_2_conv1" beside "encoder_layer_1_conv1". As it is if little would be saved.
+QString withoutSharedStart(const QString& name, const QStringList& beside);
 
 }  // namespace sonde::models

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include "ui/context/window_hint.h"
+#include "ui/models/short_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/search_field.h"
 
@@ -21,7 +22,8 @@ constexpr int kWidth = 420;
 constexpr int kMaxRows = 10;
 
 /// A hit: its name at the left, then operator and module. Names of one model begin alike and differ at their ends, so
-/// they are cut in the middle and module paths at their beginning.
+/// one that does not fit leaves out what it shares with its neighbours before it is cut in the middle, and module paths
+/// are cut at their beginning.
 class HitDelegate : public QStyledItemDelegate {
   public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -51,12 +53,22 @@ class HitDelegate : public QStyledItemDelegate {
         painter->save();
         painter->setFont(option.font);
         painter->setPen(ink);
+        const QString told = nameWidth <= left ? name : models::withoutSharedStart(name, namesBeside(index));
         painter->drawText(QRect(row.left(), row.top(), left + 2, row.height()), Qt::AlignVCenter | Qt::AlignLeft,
-                          metrics.elidedText(name, Qt::ElideMiddle, left + 1));
+                          metrics.elidedText(told, Qt::ElideMiddle, left + 1));
         painter->setPen(faint);
         painter->drawText(row.adjusted(left + gap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignRight,
                           metrics.elidedText(from, Qt::ElideLeft, room - left));
         painter->restore();
+    }
+
+  private:
+    static QStringList namesBeside(const QModelIndex& index) {
+        QStringList names;
+        for (const int row : {index.row() - 1, index.row() + 1})
+            if (const QModelIndex other = index.siblingAtRow(row); other.isValid())
+                names << other.data(Qt::EditRole).toString();
+        return names;
     }
 };
 

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "core/graph/main_layer.h"
 #include "core/layout/compose/layout_draft.h"
 #include "core/layout/lockstep.h"
 #include "core/layout/shape_math.h"
@@ -233,6 +236,7 @@ class ItemFinder {
             item.what.lastBlock = m_outline.group(all.groups[all.groups.size() - all.period + place]).scope;
             item.what.instance = m_outline.instanceOf(id);
         }
+        item.what.blocks = blocksIn(group);
         const bool open = item.what.open;
         if (!open) countHidden(item, id);
         const std::uint32_t index = add(std::move(item), container);
@@ -267,10 +271,34 @@ class ItemFinder {
         }
     }
 
+    /// Modules of several operations that have one class, as the blocks of a stage have: at least two, and half of all.
+    std::uint32_t blocksIn(const Outline::Group& group) const {
+        std::uint32_t modules = 0, most = 0;
+        std::unordered_map<std::string_view, std::uint32_t> ofClass;
+        for (const Outline::Member& member : group.members) {
+            if (!member.group.valid() || m_outline.group(member.group).kind != Kind::Module) continue;
+            const Outline::Group& inner = m_outline.group(member.group);
+            ++modules;
+            if (inner.exprs - inner.constants < 2) continue;
+            most = std::max(most, ++ofClass[m_graph.scope(inner.scope).moduleClass]);
+        }
+        return most >= 2 && 2 * most >= modules ? most : 0;
+    }
+
+    /// Of a module that is small enough to be one layer.
+    ExprId mainLayer(GroupId id) const {
+        constexpr std::uint32_t kMaxExprs = 64;
+        if (m_outline.group(id).exprs > kMaxExprs) return {};
+        graph::MainLayer layer(m_graph);
+        forEachExpr(m_outline, id, [&](ExprId expr) { layer.add(expr); });
+        return layer.found();
+    }
+
     void countHidden(SceneItem& item, GroupId id) {
         const Outline::Group& group = m_outline.group(id);
         item.what.hiddenExprs = left(id);
         item.what.hiddenConstants = group.constants;
+        item.what.layer = item.what.expr ? graph::mainLayerOf(m_graph, m_graph.expr(item.what.expr)) : mainLayer(id);
         if (group.kind == Kind::Operation && Outline::isCall(m_graph.expr(group.expr))) return;
         m_draft.hiddenExprs += left(id);
         addLeftOut(id);

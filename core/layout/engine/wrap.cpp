@@ -21,6 +21,9 @@ constexpr struct {
     std::size_t most;
     double apart;
 } kNamedLanes[] = {{4, 32}, {8, 20}};
+/// … and nearer to one another where they are many: nobody follows one of them by its place.
+constexpr std::size_t kManyLanes = 12;
+constexpr double kNarrowLane = 5;
 constexpr double kTurn = 14;        ///< along the flow, from the cut to where a line is vertical
 constexpr double kMaxTurn = 80;     ///< the same where many lines are spread
 constexpr double kGutterSide = 26;  ///< from a column to the first lane beside it
@@ -122,8 +125,11 @@ struct Column {
 double laneStep(std::size_t lanes) {
     for (const auto& few : kNamedLanes)
         if (lanes <= few.most) return few.apart;
-    return kLane;
+    return lanes > kManyLanes ? kNarrowLane : kLane;
 }
+
+/// Between lanes beside a column.
+double sideStep(std::size_t lanes) { return lanes > kManyLanes ? kNarrowLane : kLane; }
 
 /// Top-down.
 class Wrapper {
@@ -238,9 +244,10 @@ class Wrapper {
             x += column.right - column.left;
             for (; m_placed < m_order.size() && &m_columns[m_lanes[m_order[m_placed]].upper] == &column; ++m_placed) {
                 SharedLane& lane = m_lanes[m_order[m_placed]];
-                lane.sideX = x + kGutterSide + static_cast<double>(lane.fromRight) * kLane;
+                lane.sideX = x + kGutterSide + static_cast<double>(lane.fromRight) * sideStep(column.lanes);
             }
-            x += 2 * kGutterSide + static_cast<double>(std::max<std::size_t>(column.lanes, 1) - 1) * kLane;
+            x += 2 * kGutterSide +
+                 static_cast<double>(std::max<std::size_t>(column.lanes, 1) - 1) * sideStep(column.lanes);
         }
         for (Trunk& trunk : m_trunks) {
             trunk.footX += m_columns[trunk.upper].by.x;

@@ -79,8 +79,9 @@ void TestSceneExport::svgHoldsNamesAsTextInTitledGroups() {
         else if (xml.name() == QLatin1String("title")) titles << xml.readElementText();
     }
     QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
-    for (const char* name : {"layer1", "layer4.1", "flatten", "x"}) QVERIFY2(texts.contains(QLatin1String(name)), name);
-    QVERIFY(titles.contains("module layer1, Sequential, expanded"));
+    for (const char* name : {"layer1", "layer4.1", "flatten", "x", "3→64 k7 s2 p3", "512→1000"})
+        QVERIFY2(texts.contains(QString::fromUtf8(name)), name);
+    QVERIFY(titles.contains("module layer1, Sequential, 2 blocks, expanded"));
 }
 
 void TestSceneExport::svgIsDrawnByOthers() {

@@ -49,6 +49,7 @@ class TestModels : public QObject {
     void unknownMemoryIsTold();
     void operationsAreCountedAlike();
     void namesAreShownOnOneLine();
+    void namesLeaveOutWhatTheyShare();
 
   private:
     static QString modelFile() { return QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"); }
@@ -343,6 +344,19 @@ void TestModels::namesAreShownOnOneLine() {
     std::string brains;
     for (int i = 0; i < 400; ++i) brains += "\U0001F9E0";
     for (const QChar c : {models::shown(brains)[179], models::shown("x" + brains)[179]}) QVERIFY(!c.isHighSurrogate());
+}
+
+/// In a list of hits the ends of names tell them apart.
+void TestModels::namesLeaveOutWhatTheyShare() {
+    const QString first = QStringLiteral("encoder_layer_1_conv1"), second = QStringLiteral("encoder_layer_2_conv1");
+    QCOMPARE(models::withoutSharedStart(second, {first}), QStringLiteral("…2_conv1"));
+    QCOMPARE(models::withoutSharedStart(first, {QStringLiteral("x"), second}), QStringLiteral("…1_conv1"));
+    QCOMPARE(models::withoutSharedStart(QStringLiteral("layer1.0.conv1"), {QStringLiteral("layer1.0.conv2")}),
+             QStringLiteral("…conv1"));
+    QCOMPARE(models::withoutSharedStart(QStringLiteral("a_relu"), {QStringLiteral("a_conv")}),
+             QStringLiteral("a_relu"));
+    QCOMPARE(models::withoutSharedStart(first, {first}), QStringLiteral("…conv1"));
+    QCOMPARE(models::withoutSharedStart(first, {}), first);
 }
 
 QTEST_GUILESS_MAIN(TestModels)

@@ -5,11 +5,16 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
+#include "core/analysis/layer_facts.h"
 #include "core/analysis/model_summary.h"
 #include "core/document/attempts.h"
+#include "core/graph/main_layer.h"
+#include "core/layout/lockstep.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
@@ -43,6 +48,7 @@ using widgets::KeyValueGrid;
 namespace {
 
 constexpr std::size_t kMaxLinks = 40;
+constexpr std::size_t kMaxSearched = 5000;  ///< operations of a module, for its layers
 constexpr std::size_t kMaxRows =
     200;  ///< of one section: each is a widget, and folded constants stand for thousands of operations
 
@@ -191,6 +197,7 @@ void NodeDetailsPanel::showNode(const Selection& selection) {
         refreshValue();
     }
     addOperation(expr);
+    addLayer(expr);
     addAttributes(expr);
     addInputs(expr);
     addOutputs(expr);
@@ -331,6 +338,46 @@ void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
         grid->addRow(tr("Call"), tr("call %1 of the module").arg(scope.call + 1));
 }
 
+/// What the layer is set to, and its weights; of a called module, of the layer that it is.
+void NodeDetailsPanel::addLayer(const graph::Expr& expr) {
+    const graph::InternalGraph& graph = m_opened.graph();
+    const ExprId inside = graph::mainLayerOf(graph, expr);
+    const graph::Expr& layer = inside.valid() ? graph.expr(inside) : expr;
+    std::vector<analysis::LayerFact> facts = analysis::layerFacts(graph, layer);
+    if (facts.empty()) return;
+    std::ranges::move(analysis::weightFacts(graph, layer), std::back_inserter(facts));
+    KeyValueGrid* grid = section(tr("Layer"), QStringLiteral("layer"));
+    for (std::size_t i = 0; i < std::min(facts.size(), kMaxRows); ++i)
+        grid->addRow(shown(facts[i].name), shown(facts[i].value), true);
+}
+
+/// Of a module: what its layer is set to, or each of its layers.
+void NodeDetailsPanel::addLayers(ScopeId scope) {
+    const graph::InternalGraph& graph = m_opened.graph();
+    const auto& outline = m_opened.outline();
+    if (!scope.valid() || !outline || !outline->groupOf(scope).valid()) return;
+    std::vector<ExprId> layers;
+    std::size_t seen = 0;
+    layout::forEachExpr(*outline, outline->groupOf(scope), [&](ExprId id) {
+        if (++seen > kMaxSearched || layers.size() > kMaxLinks) return;
+        const graph::Expr& expr = graph.expr(id);
+        if (!analysis::layerFacts(graph, expr).empty() && !analysis::weightFacts(graph, expr).empty())
+            layers.push_back(id);
+    });
+    const bool isAll = seen <= kMaxSearched && layers.size() <= kMaxLinks;
+    std::ranges::sort(layers);
+    layers.resize(std::min(layers.size(), kMaxLinks));
+    if (layers.empty()) return;
+    if (layers.size() == 1) return addLayer(graph.expr(layers.front()));
+    KeyValueGrid* grid = section(tr("Layers"), QStringLiteral("layers"), isAll ? static_cast<int>(layers.size()) : -1);
+    for (const ExprId id : layers) {
+        const graph::Expr& expr = graph.expr(id);
+        grid->addLink(models::operatorText(expr), models::moduleText(expr),
+                      QVariant::fromValue(m_navigation.selectionOf(id)), shown(analysis::layerBrief(graph, expr)));
+    }
+    if (!isAll) grid->addRow(QString(), tr("and more"));
+}
+
 void NodeDetailsPanel::addAttributes(const graph::Expr& expr) {
     const auto& items = expr.attributes.items();
     if (items.empty()) return;
@@ -441,6 +488,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
             grid->addLink(tr("Also"), tr("call %1").arg(m_opened.graph().scope(call.scope).call + 1),
                           QVariant::fromValue(call));
     }
+    addLayers(selection.scope);
     if (!index) return;
     const graph::ModuleInfo& module = tree.module(*index);
     addNotTraced(grid, m_opened, module);

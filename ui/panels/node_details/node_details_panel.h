@@ -54,6 +54,8 @@ class NodeDetailsPanel : public Panel {
     void addStored(widgets::KeyValueGrid* grid, std::size_t module);
     void addDifference(widgets::KeyValueGrid* grid, graph::NodeId node);
     void addOperation(const graph::Expr& expr);
+    void addLayer(const graph::Expr& expr);
+    void addLayers(graph::ScopeId scope);
     void addAttributes(const graph::Expr& expr);
     void addInputs(const graph::Expr& expr);
     void addOutputs(const graph::Expr& expr);

@@ -1,0 +1,115 @@
+// Names of boxes far out: words with the count of blocks, over nothing else, the same whatever part is painted.
+
+#include <QStandardPaths>
+#include <QTest>
+
+#include <algorithm>
+
+#include "core/document/document.h"
+#include "ui/canvas/far_titles.h"
+#include "ui/canvas/layout_service.h"
+
+namespace tst_far_titles {
+
+using namespace sonde;
+using namespace sonde::canvas;
+
+class TestFarTitles : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void namesSayHowManyBlocks();
+    void namesAreBesideNarrowBoxes_data();
+    void namesAreBesideNarrowBoxes();
+    void partsShowWhatTheWholeShows();
+};
+
+namespace {
+
+struct Scene {
+    std::shared_ptr<const document::Document> document;
+    std::shared_ptr<const SceneIndex> index;
+    std::unique_ptr<ItemPainter> items;
+
+    Scene(const char* model, std::size_t depth) {
+        auto opened = document::open(model, {});
+        if (!opened) qFatal("%s", opened.error().text().c_str());
+        document = *opened;
+        const layout::Outline outline(document->graph);
+        layout::ViewState view;
+        layout::openToDepth(outline, view, depth);
+        const auto measure = std::make_shared<const TextMeasure>(1.0);
+        layout::SceneOptions options;
+        options.metrics = itemMetrics(document->graph, {}, measure, {}, {});
+        auto scene = layOut(outline, view, options);
+        if (!scene) qFatal("%s", scene.error().text().c_str());
+        index = std::make_shared<const SceneIndex>(std::move(scene).value());
+        items = std::make_unique<ItemPainter>(document->graph, measure, CanvasStyle());
+    }
+    QRectF whole() const { return toQt(index->scene().bounds).adjusted(-9999, -9999, 9999, 9999); }
+    QStringList textsAt(double scale) const {
+        QStringList texts;
+        for (const FarTitle& title : FarTitles(*index, *items).within(whole(), scale)) texts << title.text;
+        return texts;
+    }
+};
+
+}  // namespace
+
+/// ResNet-34 has 3, 4, 6 and 3 blocks (He et al. 2016, table 1), DenseNet-121 6, 12, 24 and 16 layers (Huang et al.
+/// 2017, table 1).
+void TestFarTitles::namesSayHowManyBlocks() {
+    const QStringList resnet = Scene("zoo:resnet34", 0).textsAt(0.19);
+    for (const char* title : {"layer1 · 3 blocks", "layer2 · 4 blocks", "layer3 · 6 blocks", "layer4 · 3 blocks"})
+        QVERIFY2(resnet.contains(QString::fromUtf8(title)), qPrintable(resnet.join(u'\n')));
+    const QStringList densenet = Scene("zoo:densenet121", 1).textsAt(0.15);
+    for (const char* title : {"denseblock1 · 6 blocks", "denseblock3 · 24 blocks"})
+        QVERIFY2(densenet.join(u'\n').contains(QString::fromUtf8(title)), qPrintable(densenet.join(u'\n')));
+}
+
+void TestFarTitles::namesAreBesideNarrowBoxes_data() {
+    QTest::addColumn<int>("depth");
+    QTest::addColumn<double>("scale");
+    QTest::newRow("ribbon") << 9 << 0.06;
+    QTest::newRow("open stages") << 1 << 0.1;
+    QTest::newRow("closed stages") << 0 << 0.1;
+    QTest::newRow("headings") << 1 << 0.3;
+}
+
+void TestFarTitles::namesAreBesideNarrowBoxes() {
+    QFETCH(int, depth);
+    QFETCH(double, scale);
+    const Scene scene("zoo:resnet18", static_cast<std::size_t>(depth));
+    const std::vector<FarTitle> titles = FarTitles(*scene.index, *scene.items).within(scene.whole(), scale);
+    QStringList texts;
+    for (const FarTitle& title : titles) texts << title.text;
+    // Where the boxes are closer to each other than letters are high, later names are left out.
+    for (const char* name : {"layer1", "layer3"})
+        QVERIFY2(texts.join(u'\n').contains(QLatin1String(name)), qPrintable(texts.join(u'\n')));
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+        QVERIFY(titles[i].rect.height() * scale >= 10);  // pixels: can be read
+        for (std::size_t k = 0; k < i; ++k)
+            QVERIFY2(!titles[i].rect.intersects(titles[k].rect), qPrintable(titles[i].text + u' ' + titles[k].text));
+        const std::vector<layout::SceneItem>& items = scene.index->scene().items;
+        const auto isAround = [&](const layout::SceneItem& item) { return toQt(item.rect).contains(titles[i].rect); };
+        if (std::ranges::any_of(items, isAround)) continue;  // within its box
+        for (const layout::SceneItem& item : items)
+            if (!item.what.open) QVERIFY2(!toQt(item.rect).intersects(titles[i].rect), qPrintable(titles[i].text));
+    }
+}
+
+void TestFarTitles::partsShowWhatTheWholeShows() {
+    const Scene scene("zoo:resnet18", 9);
+    FarTitles titles(*scene.index, *scene.items);
+    for (const double scale : {0.06, 0.19, 0.06}) {
+        for (const FarTitle& title : titles.within(scene.whole(), scale)) {
+            const std::vector<FarTitle> part = titles.within({title.rect.center(), QSizeF(1, 1)}, scale);
+            QVERIFY(std::ranges::any_of(part, [&](const FarTitle& other) { return other.rect == title.rect; }));
+        }
+    }
+}
+
+QTEST_MAIN(TestFarTitles)
+
+}  // namespace tst_far_titles
+
+#include "tst_far_titles.moc"

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <QRectF>
+#include <QString>
+
+#include <unordered_map>
+#include <vector>
+
+#include "ui/canvas/item_painter.h"
+#include "ui/canvas/scene_index.h"
+
+namespace sonde::canvas {
+
+/// The name of a box in letters of constant size on the screen, which is what is read far out.
+struct FarTitle {
+    QRectF rect;  ///< scene units; empty if there is no place
+    QString text;
+    double factor = 1;  ///< of the size of letters
+};
+
+/// Places the names of boxes for pictures that are far out: "layer3 · 6 blocks". Within the box where it has room, off
+/// the names of boxes around; else beside it, where nothing else is. Names of boxes around have precedence, then
+/// earlier ones. What is placed depends on the scale alone, whatever part of the picture is painted. Remembers texts,
+/// and the places of one scale; used on one thread.
+class FarTitles {
+  public:
+    FarTitles(const SceneIndex& index, const ItemPainter& items);
+
+    /// Those in `area` (scene units). Linear in the boxes of the scene for a new scale, of few boxes; where there are
+    /// many, in those in the area, and all names are within their boxes.
+    std::vector<FarTitle> within(const QRectF& area, double scale);
+
+  private:
+    struct Text {
+        QString title, last, facts;  ///< whole name, its last part, " · 6 blocks"
+        bool isRepeated = false;
+    };
+    const Text& textOf(layout::ItemId id);
+    bool isTitled(layout::ItemId id) const;
+    double widthOf(const QString& text) const;
+    QString shortened(const Text& text, double width) const;
+    QString withFacts(const Text& text, double width) const;
+    const FarTitle& inside(layout::ItemId id);
+    FarTitle placedInside(layout::ItemId id, const std::vector<QRectF>& taken);
+    FarTitle placedBeside(layout::ItemId id);
+    bool isOffNodes(const QRectF& rect, layout::ItemId id) const;
+    bool isOffItems(const QRectF& rect, layout::ItemId id) const;
+    double roomAbove(layout::ItemId id);
+    void useScale(double scale);
+    void placeAll();
+
+    const SceneIndex& m_index;
+    const ItemPainter& m_items;
+    std::vector<layout::ItemId> m_boxes;  ///< that may have a title
+    std::unordered_map<std::uint32_t, Text> m_texts;
+    std::unordered_map<std::uint32_t, double> m_rooms;      ///< of open boxes, to the first of what is in them
+    double m_scale = 0;                                     ///< of what follows
+    std::unordered_map<std::uint32_t, FarTitle> m_insides;  ///< as asked for
+    std::vector<FarTitle> m_all;
+};
+
+}  // namespace sonde::canvas
