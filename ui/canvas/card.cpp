@@ -33,7 +33,7 @@ layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDes
     // Watch and end marks are in the corner; room for them is always there, so setting one moves nothing.
     double width = std::max({title + 2 * kMark + 8, second, m_measure.width(TextRole::Body, text.name)});
     if (!isModule && !text.facts.isEmpty())
-        width = std::max(width, title + kFactsGap + m_measure.width(TextRole::Body, text.facts));
+        width = std::max(width, title + kFactsGap + m_measure.width(TextRole::Body, text.facts) + 2 * kMark);
     // What a model takes and gives may have no type before a run: room for it is always there.
     const bool port = what.kind == ItemKind::Input || what.kind == ItemKind::Output;
     double height =
