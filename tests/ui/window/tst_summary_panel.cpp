@@ -43,13 +43,18 @@ class TestSummaryPanel : public test::WindowFixture {
         return static_cast<panels::SummaryPanel&>(*m_window->docks().panel(QStringLiteral("summary")));
     }
     QString text(int row) { return panel().model().index(row, models::SummaryModel::Text).data().toString(); }
-    /// The first row with this title, or whose text begins with it.
-    int row(const QString& title) {
+    /// The first row with this title, or whose text begins with it; -1 if there is none.
+    int find(const QString& title) {
         for (int i = 0; i < panel().model().rowCount(); ++i)
             if (panel().model().index(i, models::SummaryModel::Title).data().toString() == title ||
                 text(i).startsWith(title))
                 return i;
-        qFatal("no row %s", qPrintable(title));
+        return -1;
+    }
+    int row(const QString& title) {
+        const int found = find(title);
+        if (found < 0) qFatal("no row %s", qPrintable(title));
+        return found;
     }
     QPoint placeOf(int row) {
         const QModelIndex index = panel().model().index(row, models::SummaryModel::Text);
@@ -79,7 +84,7 @@ void TestSummaryPanel::itComesWithAModel() {
     QCOMPARE(text(0), QStringLiteral("resnet18_slim.onnx (ONNX)"));
     QVERIFY(text(row("parameters")).startsWith(QStringLiteral("713796 in 42 tensors")));
     QCOMPARE(panel().model().index(row("Conv"), models::SummaryModel::Title).data().toString(), QStringLiteral("20"));
-    QTRY_VERIFY(text(row("SHA-256")).size() == 64);
+    QTRY_VERIFY(text(find("SHA-256")).size() == 64);
     context().loader().close();
     settle();
     QVERIFY(dock()->isHidden());
@@ -140,7 +145,7 @@ void TestSummaryPanel::aRunGivesNumbersForOpenSizes() {
     run();
     QTRY_VERIFY(!text(row("multiply-adds")).contains(QStringLiteral("batch")));
     QCOMPARE(text(row("cost")), QStringLiteral("for the sizes of the last run"));
-    QTRY_VERIFY(text(row("SHA-256")).size() == 64);
+    QTRY_VERIFY(text(find("SHA-256")).size() == 64);
 }
 
 void TestSummaryPanel::nodesAreColouredByItsMeasures() {
@@ -179,6 +184,7 @@ void TestSummaryPanel::narrowPanelsHaveOneColumn() {
     QVERIFY(view.isColumnHidden(models::SummaryModel::Title));
     QVERIFY(view.columnWidth(models::SummaryModel::Text) <= view.viewport()->width());
     QVERIFY2(lines() >= 4, qPrintable(QString::number(lines())));
+    QTRY_VERIFY(find("SHA-256") >= 0);  // read in the background
     const QModelIndex hash = panel().model().index(row("SHA-256"), models::SummaryModel::Text);
     QVERIFY(hash.data(Qt::ToolTipRole).toString().contains(text(hash.row())));
 }
