@@ -11,7 +11,7 @@
 namespace sonde::widgets {
 namespace {
 
-constexpr int kLeastFitted = 72, kMostFitted = 224;  // edges of fitSize()
+constexpr int kMinFitted = 72, kMaxFitted = 224;  // edges of fitSize()
 
 class PictureModel : public QAbstractListModel {
   public:
@@ -97,7 +97,7 @@ class PictureDelegate : public QStyledItemDelegate {
 
 }  // namespace
 
-ImageGridView::ImageGridView(QWidget* parent) : QListView(parent), m_size(kLeastFitted) {
+ImageGridView::ImageGridView(QWidget* parent) : QListView(parent), m_size(kMinFitted) {
     setViewMode(QListView::IconMode);
     setResizeMode(QListView::Adjust);
     setMovement(QListView::Static);
@@ -142,8 +142,8 @@ void ImageGridView::fitSize() {
         const QSize item = itemSize(edge, fontMetrics());
         return (room.width() / item.width()) * (room.height() / item.height()) >= pictureCount();
     };
-    int edge = kMostFitted;
-    while (edge > kLeastFitted && !isSeen(edge)) edge -= 4;
+    int edge = kMaxFitted;
+    while (edge > kMinFitted && !isSeen(edge)) edge -= 4;
     useSize(edge);
 }
 
