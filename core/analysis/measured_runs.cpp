@@ -6,7 +6,6 @@
 
 #include "core/analysis/match.h"
 #include "core/analysis/node_measures.h"
-#include "core/analysis/paired_runs.h"
 #include "core/analysis/stored_layouts.h"
 
 namespace sonde::analysis {
@@ -324,16 +323,9 @@ std::vector<NodeId> differingInputs(const MeasuredRun& actual, const MeasuredRun
 base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference,
                                          const Tolerances& tolerances, exec::Runner& runner,
                                          const base::WorkContext& work, std::int64_t heldBytes) {
-    return comparePairedRuns(actual, reference, matchNodes(*actual.graph, *reference.graph), tolerances, runner, work,
-                             heldBytes);
-}
-
-base::Result<RunDifferences> comparePairedRuns(const MeasuredRun& actual, const MeasuredRun& reference,
-                                               const std::vector<NodeId>& match, const Tolerances& tolerances,
-                                               exec::Runner& runner, const base::WorkContext& work,
-                                               std::int64_t heldBytes) {
     RunDifferences result;
     result.ofNode.resize(actual.graph->nodeCount());
+    const std::vector<NodeId> match = matchNodes(*actual.graph, *reference.graph);
     result.differingInputs = differingInputs(actual, reference, match);
     std::vector<NodeId> nodes = computedNodes(*actual.graph);
     std::erase_if(nodes, [&](NodeId node) {
