@@ -243,7 +243,7 @@ void TestTokenizers::refusals_data() {
         "'X' is none of 'special_tokens' (file, post_processor.single[0].SpecialToken)");
     row("no JSON", R"({"model":{"type":)", "the tokenizer file is no JSON: there is an error at byte 18");
     row("nothing", "", "the tokenizer file is empty");
-    row("SentencePiece", std::string("\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02", 18),
+    row("SentencePiece", std::string("\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02", 16),
         "a SentencePiece model is not supported as a tokenizer");
     row("tiktoken", "IQ== 0\nIg== 1\n", "a tiktoken file is not supported as a tokenizer");
     row("merges", "#version: 0.2\n\xc4\xa0 t\n", "a list of merges (merges.txt) is not supported as a tokenizer");
