@@ -54,7 +54,7 @@ double roundedUp(double number) {
 }  // namespace
 
 SliderPart::SliderPart(const QString& inputName, QWidget* parent)
-    : InputPart(parent), m_name(inputName), m_grid(new QGridLayout(this)), m_range(new QWidget),
+    : InputPart(parent), m_name(inputName), m_grid(new QGridLayout(this)), m_range(new QWidget(this)),
       m_lowField(new widgets::NumberField), m_highField(new widgets::NumberField) {
     setObjectName(QStringLiteral("sliders"));
     m_grid->setContentsMargins(0, 0, 0, 0);
