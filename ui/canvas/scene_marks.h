@@ -44,7 +44,7 @@ enum ItemFlag : ItemFlags {
     kFinding = 1 << 25,   ///< an audit found something there that nobody accepted
     kBisected = 1 << 26,  ///< of the part in which another model gives other values
     kWhatIf = 1 << 24,    ///< its value in the run that is shown may be another one by edits
-    kMoved = 1 << 26,     ///< the same operation is elsewhere in the model beside this one
+    kMoved = 1 << 27,     ///< the same operation is elsewhere in the model beside this one
 };
 
 /// The live value of a node, ready to be drawn.
