@@ -55,6 +55,7 @@ class LayerReader {
   public:
     LayerReader(const InternalGraph& graph, const Expr& expr) : m_graph(graph), m_arguments(graph, expr) {}
 
+    const InternalGraph& graph() const { return m_graph; }
     const Expr& expr() const { return m_arguments.expr(); }
     bool isAten() const { return expr().op.domain == "aten"; }
     TypeInfo type(std::size_t position) const { return m_arguments.type(position); }
@@ -268,9 +269,14 @@ void attention(LayerReader& layer) {
     const Size heads = layer.size("", "num_heads"), keys = layer.size("", "kv_num_heads");
     addHeads(layer, heads ? heads : layer.size("", "q_num_heads"), keys, std::nullopt);
 }
-/// [batch, heads, positions, size]
+Size headsBefore(const InternalGraph& graph, const Expr& attention, Size headSize);
+
+/// [batch, heads, positions, size], or [batch · heads, positions, size]
 void scaledAttention(LayerReader& layer) {
     if (rank(layer.type(0)) == 4) addHeads(layer, dim(layer.type(0), 1), dim(layer.type(1), 1), dim(layer.type(0), 3));
+    if (rank(layer.type(0)) == 3)
+        addHeads(layer, headsBefore(layer.graph(), layer.expr(), dim(layer.type(2), -1)), std::nullopt,
+                 dim(layer.type(0), -1));
 }
 void nativeAttention(LayerReader& layer) {
     const Size heads = layer.size("num_head", ""), size = layer.size("embed_dim", "");
@@ -404,20 +410,22 @@ Size featuresIn(const InternalGraph& graph, const Expr& expr) {
 }
 
 /// Of attention whose batch and heads are one dimension: the features that the layer behind it takes, by those of a
-/// head, which are the last dimension of what the probabilities are multiplied with.
-Size headsBefore(const InternalGraph& graph, const Expr& softmax) {
+/// head. Where `headSize` is not known they are the last dimension of what the probabilities are multiplied with.
+Size headsBefore(const InternalGraph& graph, const Expr& attention, Size headSize) {
     constexpr int kMaxSteps = 12;
-    Size headSize;
-    const Expr* step = &softmax;
+    const bool isSizeKnown = headSize.has_value();
+    const Expr* step = &attention;
     for (int i = 0; i < kMaxSteps; ++i) {
         if (step->outputs.empty() || graph.node(step->outputs.front()).users.empty()) return std::nullopt;
         step = &graph.expr(graph.node(step->outputs.front()).users.front());
         const graph::ExprId inside = graph::mainLayerOf(graph, *step);
         const Expr& layer = inside.valid() ? graph.expr(inside) : *step;
+        // Another attention would ask the one behind it, and so on through the whole model.
+        if (const Row* const row = rowOf(layer); row && row->read == scaledAttention) return std::nullopt;
         if (!graph::traitsOf(layer).is(operators::Trait::Multiplies)) continue;
         const Size features = featuresIn(graph, layer);
-        if (!features) headSize = dim(graph.node(step->outputs.front()).type, -1);
-        else
+        if (!features && !isSizeKnown) headSize = dim(graph.node(step->outputs.front()).type, -1);
+        else if (features)
             return headSize && *headSize > 0 && *features % *headSize == 0 ? Size(*features / *headSize) : std::nullopt;
     }
     return std::nullopt;
@@ -441,7 +449,7 @@ std::string moduleBrief(const InternalGraph& graph, const Expr& layer, std::stri
     if (graph::traitsOf(layer).opClass == operators::OpClass::Softmax) {
         const TypeInfo scores = layer.inputs.empty() ? TypeInfo() : graph.node(layer.inputs.front()).type;
         Size heads = rank(scores) == 4 ? dim(scores, 1) : std::nullopt;
-        if (!heads) heads = headsBefore(graph, layer);
+        if (!heads) heads = headsBefore(graph, layer, std::nullopt);
         return heads ? fmt::format("{} heads", *heads) : std::string();
     }
     const std::string brief = layerBrief(graph, layer);

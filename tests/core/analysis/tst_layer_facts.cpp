@@ -119,6 +119,8 @@ void TestLayerFacts::modulesAreTheirMainLayer_data() {
     };
     row("zoo:mobilenet_v3_small", "features.0", "3→16 k3 s2 p1");
     row("zoo:bert_base", "encoder.layer.0.attention.self", "12 heads");
+    row("zoo:vit_b_16", "encoder.layers.encoder_layer_0.self_attention", "12 heads ×64");
+    row("zoo:vit_small", "encoder.layers.encoder_layer_2.self_attention", "4 heads ×16");
     row("zoo:resnet18", "layer1.0", "");
 }
 
