@@ -482,11 +482,12 @@ class ShareWalk {
                                          m_sources, beforeOf(key));
         Reader* const there = part.node.valid() ? readerAt(part.before) : nullptr;
         const auto value = there ? there->value(part.node) : base::Result<Value>(Value());
-        if (!there || !value || !value->isTensor()) {
+        const Tensor* const tensor = there && value ? tensorIn(*value, part.member.value_or(0)) : nullptr;
+        if (!tensor) {
             m_result.unexplained += share;
             return {};
         }
-        add(part, shareElement(part.index, value->tensor().shape()), value->tensor().shape(), share);
+        add(part, shareElement(part.index, tensor->shape()), tensor->shape(), share);
         return {};
     }
 

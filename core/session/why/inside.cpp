@@ -96,6 +96,15 @@ std::optional<Stacked> ofScan(const Expr& expr, std::size_t position, const std:
     return found;
 }
 
+/// What a loop was given as the state that a result is the last one of.
+const Argument* firstState(const Expr& expr, std::size_t position) {
+    const OpClass opClass = graph::traitsOf(expr).opClass;
+    if (opClass == OpClass::Loop)  // behind the count of iterations and the condition
+        return position + 2 < expr.arguments.size() ? &expr.arguments[position + 2] : nullptr;
+    const ScanLayout scan{expr};
+    return opClass == OpClass::Scan && position < scan.states ? scan.argument(position) : nullptr;
+}
+
 /// As Place::before, when the values of an iteration are looked at: just before the one after it; `before` for the
 /// last one. Nothing: it is not kept.
 struct Moment {
@@ -284,6 +293,12 @@ Place iterationPart(const InternalGraph& graph, NodeId result, std::optional<std
     if (expr.bodies.size() != 1) return {};
     const graph::Body& body = graph.body(expr.bodies.front());
     const std::size_t position = graph.node(source).outputIndex;
+    // No iteration gave a state that is none of the body's: there was none, and the state is what the loop was given.
+    if (const Argument* const first = firstState(expr, position); first && first->kind == Argument::Kind::Node) {
+        const auto given = reader.valueFor(first->node, source);
+        const auto value = reader.value(source);
+        if (given && value && tensor::identical(*given, *value)) return {first->node, member, index, before};
+    }
     std::optional<Stacked> found;
     switch (graph::traitsOf(expr).opClass) {
         case OpClass::Loop: found = ofLoop(expr, position, index); break;

@@ -29,8 +29,9 @@ InputSource inputSource(const graph::InternalGraph& graph, graph::NodeId bodyInp
                         Reader& reader);
 
 /// What an element of a result is whose iterations each gave a part, as the stacked outputs of a loop: the element of
-/// what the body gave, in its iteration. `sources`: exec::valueSources() of the graph. `before`: when the result is
-/// looked at, as Place::before. An invalid node: it is no such result, or that iteration is not kept.
+/// what the body gave, in its iteration; of a state of a loop without iterations that of what the loop was given.
+/// `sources`: exec::valueSources() of the graph. `before`: when the result is looked at, as Place::before. An invalid
+/// node: it is no such result, or that iteration is not kept.
 Place iterationPart(const graph::InternalGraph& graph, graph::NodeId result, std::optional<std::size_t> member,
                     const std::vector<std::int64_t>& index, Reader& reader, const std::vector<graph::NodeId>& sources,
                     std::optional<std::uint32_t> before = std::nullopt);

@@ -34,8 +34,7 @@ double shareAt(const QJsonObject& found, int axis, int index) {
 }
 
 /// x + step, three times: "last" the last sum, "all" each. The step is from outside of the loop.
-onnx::Graph counting() {
-    const std::int64_t trips = 3;
+onnx::Graph counting(std::int64_t trips = 3) {
     const onnx::Graph body{
         {{"Add", {"carried", "step"}, {"next"}}, {"Identity", {"next"}, {"listed"}}, {"Identity", {"cond"}, {"again"}}},
         {onnx::valueInfo("i", kInt64, {}), onnx::valueInfo("cond", kBool, {}), onnx::valueInfo("carried", kFloat, {1})},
@@ -43,7 +42,7 @@ onnx::Graph counting() {
          onnx::valueInfo("listed", kFloat, {1})}};
     return {{{"Loop", {"trips", "", "x"}, {"last", "all"}, "", "", {onnx::graphAttribute("body", body.bytes())}}},
             {onnx::valueInfo("x", kFloat, {1}), onnx::valueInfo("step", kFloat, {1})},
-            {onnx::valueInfo("last", kFloat, {1}), onnx::valueInfo("all", kFloat, {3, 1})},
+            {onnx::valueInfo("last", kFloat, {1}), onnx::valueInfo("all", kFloat, {trips, 1})},
             {onnx::rawTensor("trips", kInt64, {}, {reinterpret_cast<const char*>(&trips), sizeof trips})}};
 }
 
@@ -89,6 +88,29 @@ class TestWhyIterations : public QObject {
         const QJsonObject found = run.answer("contributions last[0]");
         QVERIFY2(isNear(shareOf(found, "x"), 1.0 / 7) && isNear(shareOf(found, "step"), 6.0 / 7), text(found));
         QVERIFY(isNear(found["unexplained"].toDouble(), 0) && isNear(found["constants"].toDouble(), 0));
+    }
+    /// Without an iteration the last state is the first one.
+    void statesOfNoIterationAreWhatTheLoopWasGiven() {
+        Run run(counting(0), {Value(Tensor::of<float>({1}, {4})), Value(Tensor::of<float>({1}, {2}))});
+        QCOMPARE(run.chain("last[0]"), (QStringList{"last 4", "x 4"}));
+        const QJsonObject found = run.answer("contributions last[0]");
+        QVERIFY2(isNear(shareOf(found, "x"), 1) && isNear(shareOf(found, "step"), 0), text(found));
+        QVERIFY2(isNear(found["unexplained"].toDouble(), 0) && isNear(found["constants"].toDouble(), 0), text(found));
+        const onnx::Graph body{{{"Add", {"before", "item"}, {"sum"}}},
+                               {onnx::valueInfo("before", kFloat, {}), onnx::valueInfo("item", kFloat, {})},
+                               {onnx::valueInfo("sum", kFloat, {})}};
+        const onnx::Graph sums{
+            {{"Scan",
+              {"start", "x"},
+              {"last"},
+              "",
+              "",
+              {onnx::graphAttribute("body", body.bytes()), onnx::intAttribute("num_scan_inputs", 1)}}},
+            {onnx::valueInfo("start", kFloat, {}), onnx::valueInfo("x", kFloat, {0})},
+            {onnx::valueInfo("last", kFloat, {})}};
+        Run scan(sums, {Value(Tensor::of<float>({}, {7})), Value(Tensor::of<float>({0}, {}))});
+        const QJsonObject states = scan.answer("contributions last");
+        QVERIFY2(isNear(shareOf(states, "start"), 1) && isNear(states["unexplained"].toDouble(), 0), text(states));
     }
     /// An element of a stacked result is of the iteration that made it.
     void stackedElementsAreOfTheirIteration() {
