@@ -42,7 +42,7 @@ class BaselineReader : public why::Reader {
 };
 
 bool isReferenceFile(const std::string& path) {
-    std::string ending = std::filesystem::path(path).extension().string();
+    std::string ending = std::filesystem::path(fileAndCase(path).first).extension().string();
     std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
     return ending == ".npz";
 }
@@ -60,9 +60,8 @@ ChainReference chainReference(Session& session, bool isDebugged) {
         if (auto baseline = session.debugger().baselineRun()) reference.baseline = std::move(*baseline);
         return reference;
     }
-    const auto& files = session.comparison().references();
-    const bool isCompared = session.comparison().isKnown() && !files.empty();
-    return isCompared ? chainReferenceOf(session, files.front()) : reference;
+    const std::string file = comparedFile(session.comparison());
+    return file.empty() ? reference : chainReferenceOf(session, file);
 }
 
 base::Result<why::Chain> followChain(const debug::View& view, const why::Place& place, why::Reader& reader,

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 #include <iterator>
+#include <mutex>
 #include <utility>
 
 #include "core/analysis/divergence.h"
@@ -228,10 +229,35 @@ void Comparison::withFile(const std::string& path) {
     isReference(path) ? withReference(path) : withModel(path);
 }
 
+namespace {
+
+/// The model that is compared with: not opened again for every edit, while its files are the same. Used by the works of
+/// comparisons, of which one may go on that was given up.
+struct KeptModel {
+    std::mutex mutex;
+    std::shared_ptr<const document::Document> document;
+
+    base::Result<std::shared_ptr<const document::Document>> at(const std::string& path, const base::WorkContext& work) {
+        const std::scoped_lock lock(mutex);
+        const bool isWatched = document && (path.starts_with("zoo:") || !graph::filesOf(document->graph).empty());
+        if (isWatched && graph::checkFiles(document->graph)) return document;
+        document.reset();
+        SONDE_ASSIGN(document, document::open(path, {}, work));
+        return document;
+    }
+};
+
+}  // namespace
+
 void Comparison::withModel(const std::string& path) {
-    const auto opened = [path](const MeasuredRun& actual, const base::WorkContext& work) -> base::Result<MeasuredRun> {
-        SONDE_ASSIGN(const auto other, document::open(path, {}, work));
+    const auto opened = [path, kept = std::make_shared<KeptModel>()](
+                            const MeasuredRun& actual, const base::WorkContext& work) -> base::Result<MeasuredRun> {
+        SONDE_ASSIGN(const auto other, kept->at(path, work));
         return MeasuredRun{other->graph, inputsFor(*other->graph, actual)};
+    };
+    m_again = [this, path, opened] {
+        tellStarted();
+        compareWith(fileNameOf(path), opened, path);
     };
     compareWith(fileNameOf(path), opened, path);
 }

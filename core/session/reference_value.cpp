@@ -1,12 +1,18 @@
 #include "core/session/reference_value.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+#include <vector>
 
 #include "core/document/reference.h"
+#include "core/session/comparison.h"
 
 namespace sonde::session {
 
 namespace {
+
+using Keys = std::vector<std::string>;
 
 /// "case3.node.conv1" is one of the key "node.conv1".
 bool isOfCase(const std::string& key, const std::string& wanted) {
@@ -14,33 +20,79 @@ bool isOfCase(const std::string& key, const std::string& wanted) {
     return key.find('.') == key.size() - wanted.size() - 1;
 }
 
-}  // namespace
-
-base::Result<tensor::Value> referenceValue(const document::Document& document, const std::string& path,
-                                           graph::NodeId node, const base::WorkContext& work) {
-    SONDE_ASSIGN(const document::Reference reference, document::openReference(document, path));
-    if (work.cancelled()) return base::cancelled();
+/// What a file may have the value under, without the case.
+Keys keysOf(const document::Document& document, graph::NodeId node, const ReferenceIteration& iteration) {
     const std::string& name = document.graph->node(node).name;
-    std::vector<std::string> wanted{"node." + name};
+    Keys keys;
+    if (!iteration.pass.empty()) keys.push_back("node." + name + ".pass" + iteration.pass);
+    if (!iteration.isLast) return keys;
+    keys.push_back("node." + name);
     for (const document::NamedNode& output : document.outputs)
-        if (output.node == node) wanted.push_back("out." + output.name);
+        if (output.node == node) keys.push_back("out." + output.name);
     for (const document::NamedNode& input : document.inputs)
-        if (input.node == node) wanted.push_back("in." + input.name);
-    const std::vector<std::string>& keys = reference.values.keys;
-    const auto read = [&](const std::string& key) -> base::Result<tensor::Value> {
-        SONDE_ASSIGN(tensor::Tensor tensor, reference.values.read(key));
-        return tensor::Value(std::move(tensor));
-    };
+        if (input.node == node) keys.push_back("in." + input.name);
+    return keys;
+}
+
+std::string prefixOf(const std::string& label) {
+    return label.empty() || label == "case0" ? std::string() : label + '.';
+}
+
+bool isOfFirstCase(const std::string& key) {
+    return key.starts_with("node.") || key.starts_with("out.") || key.starts_with("in.");
+}
+
+/// Only what the case has: values of another one belong to other inputs.
+const std::string* keyIn(const Keys& keys, const Keys& wanted, const std::string& label) {
     for (const std::string& key : wanted)
-        if (std::ranges::find(keys, key) != keys.end()) return read(key);
+        if (const auto found = std::ranges::find(keys, prefixOf(label) + key); found != keys.end()) return &*found;
+    if (!label.empty() || std::ranges::any_of(keys, isOfFirstCase)) return nullptr;
     for (const std::string& key : wanted)
         for (const std::string& each : keys)
-            if (isOfCase(each, key)) return read(each);
-    const bool isSummary = std::ranges::any_of(keys, [&](const std::string& key) {
-        return std::ranges::any_of(wanted, [&](const std::string& one) { return key.starts_with(one + '.'); });
+            if (isOfCase(each, key)) return &each;
+    return nullptr;
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> fileAndCase(const std::string& path) {
+    const std::size_t hash = path.rfind('#');
+    if (hash == std::string::npos || path.compare(hash + 1, 4, "case") != 0) return {path, {}};
+    return {path.substr(0, hash), path.substr(hash + 1)};
+}
+
+std::string comparedFile(const Comparison& comparison) {
+    const std::vector<std::string>& files = comparison.references();
+    // Those of another engine are not among them.
+    if (!comparison.isKnown() || files.empty()) return {};
+    const std::string &file = files.front(), &title = comparison.title(), text = comparison.referenceText();
+    if (file != title && std::filesystem::path(file).filename().string() != title) return {};
+    if (text.size() <= title.size() || !text.ends_with(" of " + title)) return file;
+    const std::string label = text.substr(0, text.size() - title.size() - std::string_view(" of ").size());
+    return file + '#' + (label == "case 0" ? "case0" : label);
+}
+
+base::Result<tensor::Value> referenceValue(const document::Document& document, const std::string& path,
+                                           graph::NodeId node, const base::WorkContext& work,
+                                           const ReferenceIteration& iteration) {
+    const auto [file, label] = fileAndCase(path);
+    SONDE_ASSIGN(const document::Reference reference, document::openReference(document, file));
+    if (work.cancelled()) return base::cancelled();
+    const Keys wanted = keysOf(document, node, iteration);
+    const Keys& keys = reference.values.keys;
+    if (const std::string* const key = keyIn(keys, wanted, label)) {
+        SONDE_ASSIGN(tensor::Tensor tensor, reference.values.read(*key));
+        return tensor::Value(std::move(tensor));
+    }
+    const bool isSummary = std::ranges::any_of(wanted, [&](const std::string& one) {
+        return std::ranges::any_of(
+            std::initializer_list<const char*>{".shape", ".stats", ".head"},
+            [&](const char* part) { return std::ranges::find(keys, prefixOf(label) + one + part) != keys.end(); });
     });
-    return base::usageError(isSummary ? "the reference has a summary of '" + name + "' only"
-                                      : "the reference has no value of '" + name + "'");
+    const std::string& name = document.graph->node(node).name;
+    const std::string what = iteration.isLast ? "'" + name + "'" : "'" + name + "' in iteration " + iteration.pass;
+    return base::usageError(isSummary ? "the reference has a summary of " + what + " only"
+                                      : "the reference has no value of " + what);
 }
 
 }  // namespace sonde::session
