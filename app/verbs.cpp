@@ -14,6 +14,7 @@ Verb dumpVerb();
 Verb opsVerb();
 Verb lessonsVerb();
 Verb modelsVerb();
+Verb samplesVerb();
 Verb passesVerb();
 Verb conformanceVerb();
 Verb saveVerb();
@@ -42,7 +43,7 @@ const std::vector<Verb>& verbs() {
         opsVerb(),       modelsVerb(),  passesVerb(),  conformanceVerb(), saveVerb(),      cutVerb(),
         problemsVerb(),  lessonsVerb(), debugVerb(),   loadAndRunVerb(),  referenceVerb(), bisectVerb(),
         diffVerb(),      sweepVerb(),   profileVerb(), findingsVerb(),    reportVerb(),    gradientVerb(),
-        precisionVerb(), weightsVerb(),
+        precisionVerb(), weightsVerb(), samplesVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(),    windowVerb(),
 #endif

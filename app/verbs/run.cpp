@@ -9,6 +9,7 @@
 #include "app/verbs/options.h"
 #include "app/verbs/output_forms.h"
 #include "app/verbs/validators.h"
+#include "app/verbs/value_readings.h"
 #include "core/analysis/compare.h"
 #include "core/analysis/profile/profile_json.h"
 #include "core/analysis/reference_keys.h"
@@ -38,6 +39,7 @@ struct RunVerbOptions {
     bool exact = false;
     std::string out, profile;
     OutputForms forms;
+    ValueReadingChoice readings;
     std::size_t threads = 0;
     std::size_t repeat = 1;
 };
@@ -56,6 +58,7 @@ std::string valueText(const Row& row) {
     if (!row.computed) return "not computed" + (row.missing.empty() ? "" : ": " + row.missing);
     if (row.summary && !row.summary->stats) return row.summary->type;
     if (!row.summary && !row.value.isTensor()) return row.value.text();
+    if (!row.summary && row.value.tensor().dtype() == tensor::DType::String) return row.value.text();
     const analysis::TensorStats stats = row.summary ? *row.summary->stats : analysis::tensorStats(row.value.tensor());
     // Of no finite element there is no minimum and no mean.
     const std::string finite = stats.finiteCount() == 0
@@ -122,6 +125,7 @@ class RunVerb {
         if (m_options.watchAll || !m_options.watch.empty() || !m_options.queries.empty()) m_session.clearWatched();
         if (!m_options.end.empty()) m_session.clearEnds();
         SONDE_TRY(setWatches());
+        SONDE_TRY(m_options.readings.watch(m_session));
         for (const std::string& query : m_options.queries)
             SONDE_TRY(m_session.addWatchGroup({session::WatchGroup::Kind::Query, query}));
         SONDE_ASSIGN(const auto ends, nodesFor(*m_document, m_options.end));
@@ -178,6 +182,7 @@ class RunVerb {
         if (!run.recording) return *run.error;
         SONDE_TRY(report(run));
         if (!run.error && m_options.forms.isAsked()) SONDE_TRY(m_options.forms.print(m_session));
+        if (!run.error) SONDE_TRY(m_options.readings.print(m_session, m_options.forms.vocabulary));
         if (!run.doubt.empty()) printWarning(session::doubtText(run.doubt));
         if (!m_options.profile.empty()) SONDE_TRY(writeProfile(run, traced));
         return run.error;
@@ -415,6 +420,7 @@ Verb runVerb() {
                 ->check(aboveZero());
             command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
             options->forms.addTo(command);
+            options->readings.addTo(command);
             command.add_option("--out", options->out, "Write inputs, watched values and outputs to this .npz");
             addThreads(command, options->threads);
             command.add_option("--repeat", options->repeat, "Number of runs")->check(aboveZero());

@@ -6,6 +6,7 @@
 
 #include "core/base/count_text.h"
 #include "core/base/number_text.h"
+#include "core/base/text_table.h"
 #include "core/base/visible_text.h"
 #include "core/session/outputs/show_outputs.h"
 
@@ -26,24 +27,6 @@ std::string classText(std::int64_t index, const std::string& name) {
     return name.empty() ? "class " + std::to_string(index) : base::visibleText(name);
 }
 
-/// Columns of equal width, but the last.
-Lines aligned(const std::vector<Lines>& rows) {
-    std::vector<std::size_t> widths;
-    for (const Lines& row : rows)
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            if (widths.size() == i) widths.push_back(0);
-            widths[i] = std::max(widths[i], row[i].size());
-        }
-    Lines lines;
-    for (const Lines& row : rows) {
-        std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i)
-            line += i + 1 < row.size() ? fmt::format("{:{}}  ", row[i], widths[i]) : row[i];
-        lines.push_back(std::move(line));
-    }
-    return lines;
-}
-
 Lines linesOf(std::monostate) { return {}; }
 std::string summaryOf(std::monostate) { return {}; }
 
@@ -52,7 +35,7 @@ Lines linesOf(const Classes& classes) {
     for (const ClassScore& each : classes.top)
         rows.push_back({std::to_string(each.index), classes.hasShares ? percent(each.share) : "",
                         shortNumber(each.value), classText(each.index, each.name)});
-    return aligned(rows);
+    return base::alignedRows(rows);
 }
 std::string summaryOf(const Classes& classes) {
     return fmt::format("of {} classes; {}", base::countText(classes.count), classes.scale);
@@ -93,7 +76,7 @@ Lines linesOf(const Boxes& boxes) {
         rows.push_back({pixel(box.left), pixel(box.top), pixel(box.right), pixel(box.bottom),
                         std::isnan(box.score) ? "" : fmt::format("{:.3f}", box.score),
                         box.index < 0 ? "" : classText(box.index, box.name)});
-    return aligned(rows);
+    return base::alignedRows(rows);
 }
 std::string summaryOf(const Boxes& boxes) {
     return fmt::format("{} of {} boxes; left, top, right, bottom in pixels, score, class; read as {}",
@@ -103,7 +86,7 @@ std::string summaryOf(const Boxes& boxes) {
 Lines linesOf(const Masks& masks) {
     std::vector<Lines> rows;
     for (const Masks::Part& part : masks.parts) rows.push_back({percent(part.share), classText(part.index, part.name)});
-    return aligned(rows);
+    return base::alignedRows(rows);
 }
 std::string summaryOf(const Masks& masks) {
     return fmt::format("of {} × {} pixels; {}", masks.width, masks.height, masks.rule);
@@ -134,7 +117,7 @@ Lines linesOf(const Table& table) {
         for (std::size_t c = 0; c < table.rows[r].size() && c <= kColumns; ++c)
             row.push_back(base::visibleText(table.rows[r][c]));
     }
-    return aligned(rows);
+    return base::alignedRows(rows);
 }
 std::string summaryOf(const Table& table) {
     return fmt::format("{} row{}, {} column{}", base::countText(table.rowCount), table.rowCount == 1 ? "" : "s",
