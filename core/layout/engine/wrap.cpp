@@ -297,6 +297,7 @@ class Wrapper {
             }
             result.layout.edges[i].translate(m_columns[result.column[m_graph.edges[i].from]].by);
         }
+        lowerPorts(result.layout);
         const Rect before = result.layout.boxes.front();
         frame(result.layout);
         const Point by{result.layout.boxes.front().x - before.x, result.layout.boxes.front().y - before.y};
@@ -305,6 +306,21 @@ class Wrapper {
             jump.arrives = {jump.arrives.x + by.x, jump.arrives.y + by.y};
         }
         return result;
+    }
+
+    /// Ports on the border of the box around are below all lanes, so that names on these are within it.
+    void lowerPorts(BoxLayout& layout) const {
+        double border = -std::numeric_limits<double>::infinity();
+        for (const SharedLane& lane : m_lanes) border = std::max(border, lane.footY + kNamedLanes[0].apart / 2);
+        const auto isLowered = [&](std::uint32_t box) {
+            return m_graph.boxes[box].pin == Pin::Last && m_graph.boxes[box].height <= 0 &&
+                   layout.boxes[box].y < border;
+        };
+        for (std::uint32_t i = 0; i < layout.edges.size(); ++i)
+            if (!layout.edges[i].empty() && isLowered(m_graph.edges[i].to))
+                layout.edges[i].lineTo({layout.edges[i].end().x, border});
+        for (std::uint32_t i = 0; i < layout.boxes.size(); ++i)
+            if (isLowered(i)) layout.boxes[i].y = border;
     }
 
     WrapJump draw(Trunk& trunk, Path& path) const {

@@ -26,6 +26,7 @@ class TestSceneWrap : public QObject {
     void whatCanBeReadStaysInOnePiece();
     void wrappingOffStaysOff();
     void longPicturesGetTheShapeOfAPage();
+    void namesOfColumnsAreWithinTheirBox();
 
   private:
     static FirstView fitted(Composer& compose, Size room, double minScale = 0.5) {
@@ -152,6 +153,30 @@ void TestSceneWrap::longPicturesGetTheShapeOfAPage() {
     compose.view.wrapping = Wrapping::Automatic;
     compose.view.direction = Direction::LeftRight;
     QVERIFY(ratio(compose.view) < 3);
+}
+
+void TestSceneWrap::namesOfColumnsAreWithinTheirBox() {
+    const auto document = sonde::document::open("zoo:resnet18");
+    QVERIFY(document);
+    Composer compose((*document)->graph);
+    openToDepth(compose.outline, compose.view, 99);
+    compose.view.columnHeight = 500;
+    for (const Direction direction : {Direction::TopDown, Direction::LeftRight}) {
+        compose.view.direction = direction;
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        int inside = 0;
+        for (const SceneJump& jump : scene->jumps) {
+            const ItemId box = scene->item(jump.from).parent;
+            if (!box.valid() || scene->item(jump.to).parent != box) continue;
+            ++inside;
+            const Rect& rect = scene->item(box).rect;
+            // A name is about 18 units high.
+            if (direction == Direction::TopDown) QVERIFY(jump.leaves.y <= rect.bottom() - 9);
+            else QVERIFY(jump.leaves.x <= rect.right() - 9);
+        }
+        QVERIFY(inside > 0);
+    }
 }
 
 QTEST_GUILESS_MAIN(TestSceneWrap)
