@@ -149,6 +149,8 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
     m_low = models::nodeColumnText(column, m_signed ? -most : info.logarithmic && most > 0 ? floor : 0);
     // What has no finite number, NaN against a number or another shape, is painted like the top, and is named there.
     m_high = most > 0 || !anyInfinite ? models::nodeColumnText(column, most) : QString();
+    if (mostOfScopes > most) m_highModule = models::nodeColumnText(column, mostOfScopes);
+    m_logarithmic = info.logarithmic && floor < most;
     if (anyInfinite) m_high += (m_high.isEmpty() ? QString() : QStringLiteral(", ")) + QChar(0x221e);
     if (!m_known) {
         using Source = models::NodeColumn::Source;

@@ -46,6 +46,10 @@ class Coloring {
     /// What the ends of the scale mean; numeric only.
     const QString& lowText() const { return m_low; }
     const QString& highText() const { return m_high; }
+    /// Steps of the scale are factors, as numbers are apart by orders of magnitude.
+    bool isLogarithmic() const { return m_logarithmic; }
+    /// What the upper end means for modules, whose numbers are sums; empty if that is highText().
+    const QString& highModuleText() const { return m_highModule; }
     /// Colours along the scale, or of each of the most frequent texts.
     const std::vector<std::pair<QString, Tint>>& rows() const { return m_rows; }
 
@@ -55,8 +59,8 @@ class Coloring {
     void byText(const models::NodeMeasures& measures, int column, theme::Scheme scheme);
     void fade(theme::Scheme scheme);
 
-    QString m_title, m_low, m_high, m_note, m_unknown, m_stale;
-    bool m_numeric = false, m_signed = false, m_known = true;
+    QString m_title, m_low, m_high, m_highModule, m_note, m_unknown, m_stale;
+    bool m_numeric = false, m_signed = false, m_logarithmic = false, m_known = true;
     std::vector<double> m_numberOfExpr, m_numberOfScope;  ///< NaN: none; only while they are made into colours
     Tint m_nothing;                                       ///< of what has no number or text
     std::vector<Tint> m_tints;

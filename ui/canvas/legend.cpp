@@ -65,6 +65,11 @@ void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayo
                          const Tint* tint = item.what.open ? nullptr : m_coloring->of(item.what);
                          return tint && tint->unknown;
                      });
+    m_showsModules = m_coloring && scene &&
+                     std::any_of(scene->items.begin(), scene->items.end(), [this](const layout::SceneItem& item) {
+                         return item.what.kind == layout::ItemKind::Module && !item.what.open &&
+                                m_coloring->of(item.what);
+                     });
     std::set<theme::OpCategory> found;
     if (graph && scene && !m_coloring)
         for (const layout::SceneItem& item : scene->items)
@@ -91,21 +96,25 @@ std::vector<int> Legend::markRows() const {
 
 int Legend::lineHeight() const { return QFontMetrics(theme::Theme::instance().smallFont()).height() + 4; }
 
-/// The title, then a line for each kind; of a scale its two ends share the line under the ramp. What nothing is known
-/// of comes last.
+/// The title, then a line for each kind; of a scale its two ends share the line under the ramp, then what
+/// else there is to know of it. What nothing is known of comes last.
 QStringList Legend::coloringLines() const {
     if (!m_coloring) return {};
     QStringList lines{m_coloring->title()};
     if (!m_coloring->isKnown()) return lines << m_coloring->noteText();
     // The ramp, then what its ends mean; the middle of a scale that goes both ways is 0.
-    if (m_coloring->isNumeric())
+    if (m_coloring->isNumeric()) {
         lines << QString()
               << m_coloring->lowText() +
                      (m_coloring->isSigned() ? QStringLiteral("  …  0  …  ") : QStringLiteral("  …  ")) +
                      m_coloring->highText();
-    else
+        if (const QString& high = m_coloring->highModuleText(); m_showsModules && !high.isEmpty())
+            lines << tr("of modules the sum, up to %1").arg(high);
+        if (m_coloring->isLogarithmic()) lines << tr("logarithmic");
+    } else {
         for (const auto& [text, tint] : m_coloring->rows())
             lines << (text.size() > 32 ? text.left(15) + QChar(0x2026) + text.right(15) : text);
+    }
     if (const QString& stale = m_coloring->staleReason(); !stale.isEmpty()) lines << tr("stale: %1").arg(stale);
     if (m_showsUnknown) lines << m_coloring->unknownText();
     return lines;

@@ -38,6 +38,7 @@ class Legend : public QWidget {
     bool m_compact = false;
     ItemFlags m_marks = 0;
     std::shared_ptr<const Coloring> m_coloring;
+    bool m_showsModules = false;  ///< some module is closed, and has a number
     bool m_showsUnknown = false;  ///< some item has nothing to be coloured by
     std::vector<theme::OpCategory> m_categories;
 };

@@ -22,12 +22,14 @@ namespace {
 constexpr double kPictureScale = 0.62 * kPoint;
 /// A picture that is taller than a page goes on over so many; one that is taller still is shrunk.
 constexpr int kMaxPicturePages = 10;
-/// No picture is shrunk more while it needs no more pages: its smallest text (9 units) has 5 points.
-constexpr double kMinPictureScale = 5.0 / 9 * kPoint;
-/// A picture that is a little wider than a page is shrunk onto one all the same, down to this: 3.5 points.
-constexpr double kMinWideScale = 3.5 / 9 * kPoint;
+/// Units of the smallest text of a picture.
+constexpr double kSmallText = 9;
+/// No picture is shrunk more while it needs no more pages: its smallest text has 5 points.
+constexpr double kMinPictureScale = 5.0 / kSmallText * kPoint;
 /// Of a picture that is wider than a page: what either of two parts shows, in points.
 constexpr double kPictureOverlap = 12;
+/// A part of a picture takes at least so much of the page, so that it ends where little is cut.
+constexpr double kLeastPart = 0.7;
 /// Equal findings of which each is listed.
 constexpr std::size_t kMaxEach = 12;
 
@@ -38,11 +40,22 @@ ColorRole severityRole(const session::ReportFinding& finding) {
                                            : ColorRole::Info;
 }
 
+/// The end of a part of a picture that begins at `begin` and may be `most` long: its end, or between two boxes.
+double partEnd(const SvgPicture& picture, Qt::Orientation along, double begin, double most, double end) {
+    if (end - begin <= most + 0.5) return end;
+    return picture.quietCut(along, begin + kLeastPart * most, begin + most);
+}
+
 /// The parts of a piece of a picture that pages show, one below the other.
-void addStrips(PageFlow& flow, const std::shared_ptr<const SvgPicture>& picture, const QRectF& box, double scale) {
+void addStrips(PageFlow& flow, const std::shared_ptr<const SvgPicture>& picture, const QRectF& box, double scale,
+               const QString& title) {
     const double x = flow.left() + (flow.width() - scale * box.width()) / 2;
     for (double done = 0; done < box.height() - 0.5;) {
-        const double tall = std::min(box.height() - done, flow.room() / scale);
+        if (done > 0)
+            flow.addLines(brokenLines(QStringLiteral("%1, continued").arg(title), pageFont(PageFont::Small), flow.width()),
+                          pageInk(ColorRole::MutedText));
+        const double top = box.top() + done;
+        const double tall = partEnd(*picture, Qt::Vertical, top, flow.room() / scale, box.bottom()) - top;
         const QRectF part(box.left(), box.top() + done, box.width(), tall);
         flow.add([picture, part, scale, at = QPointF(x, flow.y())](QPainter& painter) {
             painter.save();
@@ -87,7 +100,8 @@ void BlocksPainter::endSection() {
 
 void BlocksPainter::begin(double height) {
     if (!m_placed) return m_flow.ensure(height);
-    m_flow.ensure(height + 40 * kPoint);
+    // Not its title and one line alone at the end of a page.
+    m_flow.ensure(height + 90 * kPoint);
     const auto placed = std::exchange(m_placed, nullptr);
     heading(m_title, PageFont::Heading);
     placed();
@@ -116,7 +130,10 @@ void BlocksPainter::operator()(const session::ReportText& block) {
 
 void BlocksPainter::operator()(const session::ReportTable& block) {
     if (block.rows.empty()) return;
-    begin(60 * kPoint);
+    // One of few rows stays on one page.
+    constexpr std::size_t kFewRows = 12;
+    const bool isShort = block.rows.size() <= kFewRows;
+    begin((isShort ? 45 + 12.5 * static_cast<double>(block.rows.size()) : 60) * kPoint);
     if (!block.title.empty()) heading(pageText(block.title), PageFont::Subheading);
     addTable(m_flow, block);
     note(block.note);
@@ -160,7 +177,6 @@ void BlocksPainter::operator()(const session::ReportPicture& block) {
     const QSizeF natural = picture->viewBox().size();
     const double heading = 50 * kPoint, tallest = m_flow.area().height() - heading;
     double scale = std::min(kPictureScale, std::max(kMinPictureScale, m_flow.width() / natural.width()));
-    if (const double whole = m_flow.width() / natural.width(); whole < scale && whole >= kMinWideScale) scale = whole;
     // A little too tall is shrunk onto one page, much too tall goes on over several, as does what is too wide.
     if (const double onOne = tallest / natural.height(); onOne < scale && onOne > kMinPictureScale) scale = onOne;
     const auto pages = [&] {
@@ -169,20 +185,23 @@ void BlocksPainter::operator()(const session::ReportPicture& block) {
     while (pages() > kMaxPicturePages) scale *= 0.9;
     const double height = scale * natural.height();
     begin(height <= tallest ? height + heading : 0.5 * tallest);
-    this->heading(pageText(block.title), PageFont::Subheading);
+    const QString title = pageText(block.title);
+    this->heading(title, PageFont::Subheading);
+    if (scale < 0.99 * kMinPictureScale)
+        note(fmt::format("Reduced to {} pages: its smallest text has {:.1f} points. The HTML report shows it in full size.",
+                         kMaxPicturePages, kSmallText * scale / kPoint));
     const QRectF box = picture->viewBox();
-    if (scale * box.width() <= m_flow.width() + 1) {
-        addStrips(m_flow, picture, box, scale);
-    } else {
-        const double overlap = kPictureOverlap * kPoint / scale, step = m_flow.width() / scale - overlap;
-        const int count = static_cast<int>(std::ceil((box.width() - overlap) / step));
-        for (int i = 0; i < count; ++i) {
-            if (i > 0) begin(height + 2 * heading);
-            note(fmt::format("Part {} of {}, from left to right.", i + 1, count));
-            const double left = box.left() + i * step;
-            addStrips(m_flow, picture, {left, box.top(), std::min(step + overlap, box.right() - left), box.height()},
-                      scale);
-        }
+    const double most = m_flow.width() / scale, overlap = kPictureOverlap * kPoint / scale;
+    std::vector<QRectF> parts;
+    for (double left = box.left(); parts.empty() || parts.back().right() < box.right() - 0.5;) {
+        const double right = partEnd(*picture, Qt::Horizontal, left, most, box.right());
+        parts.emplace_back(left, box.top(), right - left, box.height());
+        left = std::max(right - overlap, left + 0.1 * most);
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i > 0) begin(height + 2 * heading);
+        if (parts.size() > 1) note(fmt::format("Part {} of {}, from left to right.", i + 1, parts.size()));
+        addStrips(m_flow, picture, parts[i], scale, title);
     }
     m_flow.skip(8 * kPoint);
 }
@@ -200,7 +219,8 @@ void BlocksPainter::finding(const session::ReportFinding& finding) {
         {brokenLines(head, pageFont(PageFont::Bold), width), mark},
         {brokenLines(pageText(finding.message), pageFont(PageFont::Body), width), pageInk(ColorRole::Text)}};
     for (std::size_t i = 0; i < std::min(finding.each.size(), kMaxEach); ++i)
-        parts.push_back({brokenLines(pageText("– " + finding.each[i].first + ": " + finding.each[i].second),
+        parts.push_back({brokenLines(pageText("– " + finding.each[i].first +
+                                              (finding.each[i].second.empty() ? "" : ": " + finding.each[i].second)),
                                      pageFont(PageFont::Small), width),
                          pageInk(ColorRole::Text)});
     if (finding.each.size() > kMaxEach)

@@ -4,6 +4,9 @@
 #include <QRegularExpression>
 #include <QXmlStreamReader>
 
+#include <algorithm>
+#include <functional>
+
 #include "ui/canvas/canvas_style.h"
 
 namespace sonde::report {
@@ -148,6 +151,35 @@ class SvgReader {
 };
 
 std::optional<SvgPicture> SvgPicture::read(const std::string& svg) { return SvgReader(svg).read(); }
+
+double SvgPicture::quietCut(Qt::Orientation along, double from, double to) const {
+    struct Span {
+        double begin, end;
+    };
+    constexpr double kAround = 2;
+    std::vector<Span> spans;
+    std::vector<double> places{to};
+    for (const Item& item : m_items) {
+        if (item.kind == Item::Kind::Path && item.brush.style() == Qt::NoBrush) continue;
+        const Span span = along == Qt::Vertical ? Span{item.bounds.top(), item.bounds.bottom()}
+                                                : Span{item.bounds.left(), item.bounds.right()};
+        if (span.end < from || span.begin > to || span.end - span.begin > to - from) continue;
+        spans.push_back(span);
+        for (const double place : {span.begin - kAround, span.end + kAround})
+            if (place > from && place < to) places.push_back(place);
+    }
+    std::ranges::sort(places, std::greater());
+    double best = to;
+    std::size_t fewest = spans.size() + 1;
+    for (const double place : places) {
+        const auto cut = static_cast<std::size_t>(std::ranges::count_if(
+            spans, [place](const Span& span) { return span.begin < place && place < span.end; }));
+        if (cut >= fewest) continue;
+        fewest = cut;
+        best = place;
+    }
+    return best;
+}
 
 void SvgPicture::paint(QPainter& painter, const QRectF& part) const {
     const QTransform whole = painter.transform();

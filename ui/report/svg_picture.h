@@ -25,6 +25,10 @@ class SvgPicture {
     const QRectF& viewBox() const { return m_viewBox; }
     /// In the picture's own units; what reaches into `part`.
     void paint(QPainter& painter, const QRectF& part) const;
+    /// Where a cut across the picture, between `from` and `to` (y for Qt::Vertical, x for Qt::Horizontal), goes through
+    /// the fewest texts and boxes; of equal ones the last. Boxes that are longer than the range are cut anyway, and
+    /// lines may be.
+    double quietCut(Qt::Orientation along, double from, double to) const;
 
   private:
     struct Item {

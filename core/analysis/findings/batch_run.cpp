@@ -155,19 +155,30 @@ BatchOutput compareOutput(const InternalGraph& graph, NodeId node, const Value& 
 
 std::optional<BatchRun> runOnBatches(const std::shared_ptr<const InternalGraph>& graph,
                                      const std::vector<Value>& inputs, exec::Runner& runner, std::uint64_t seed,
-                                     const base::WorkContext& work) {
+                                     std::string& why, const base::WorkContext& work) {
+    const auto leftOut = [&why](std::string reason) {
+        why = std::move(reason);
+        return std::nullopt;
+    };
     const auto symbol = batchSymbol(*graph);
-    if (!symbol || isRandom(*graph)) return std::nullopt;
+    if (!symbol) return leftOut("no input leaves the size of its first dimension open");
+    if (isRandom(*graph)) return leftOut("the model draws random numbers");
     const auto made = batchInputs(*graph, inputs, *symbol);
-    if (!made || !*made || !(*made)->areDifferent) return std::nullopt;
+    if (!made) return leftOut(made.error().what);
+    if (!*made) return leftOut("an input is no tensor that can be made a batch of");
+    if (!(*made)->areDifferent)
+        return leftOut("all elements of a sample are equal, so that no other sample could be made of it");
     const auto plan = exec::Plan::make(graph, {});
-    if (!plan) return std::nullopt;
+    if (!plan) return leftOut(plan.error().what);
     exec::RunOptions options;
     options.seed = seed;
     const exec::Recording one = runner.run(**plan, (*made)->single, work, options);
-    if (one.error || work.cancelled()) return std::nullopt;
+    if (work.cancelled()) return std::nullopt;
+    if (one.error) return leftOut("the run failed: " + one.error->text());
     const exec::Recording two = runner.run(**plan, (*made)->both, work, options);
-    if (work.cancelled() || (two.error && (*made)->isGuessed)) return std::nullopt;
+    if (work.cancelled()) return std::nullopt;
+    if (two.error && (*made)->isGuessed)
+        return leftOut("a batch of 2 failed, and the file does not say which dimensions are the batch");
     BatchRun run;
     run.error = two.error;
     for (std::size_t i = 0; !two.error && i < graph->outputs().size(); ++i)

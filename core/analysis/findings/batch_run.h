@@ -29,10 +29,11 @@ struct BatchRun {
 /// Repeats `inputs` (in the order of graph->inputs()), each along its batch dimension, with their elements in another
 /// order as the second sample. The batch dimension is the one with the symbol of dimension 0 of the first tensor that
 /// leaves it open; where the file has no names for dimensions, the first open one of each other input with as many
-/// samples. Nothing if no input leaves it open, if the graph draws random numbers, if the run on one failed, or if the
-/// run on two failed and the dimensions were not sure.
+/// samples. Nothing if no input leaves it open, if the graph draws random numbers, if the samples are equal, if the run
+/// on one failed, or if the run on two failed and the dimensions were not sure; `why` then says which, unless the work
+/// was cancelled.
 std::optional<BatchRun> runOnBatches(const std::shared_ptr<const graph::InternalGraph>& graph,
                                      const std::vector<tensor::Value>& inputs, exec::Runner& runner, std::uint64_t seed,
-                                     const base::WorkContext& work = {});
+                                     std::string& why, const base::WorkContext& work = {});
 
 }  // namespace sonde::analysis

@@ -49,7 +49,7 @@ class CaseRuns {
             SONDE_TRY(runOne(i, work));
         }
         if (!m_first.empty() || m_document.graph->inputs().empty())
-            m_batch = analysis::runOnBatches(m_document.graph, m_first, m_runner, m_request.seed,
+            m_batch = analysis::runOnBatches(m_document.graph, m_first, m_runner, m_request.seed, m_withoutBatch,
                                              base::WorkContext{work.stop, {}});
         if (work.cancelled()) return base::cancelled("running the model");
         return {};
@@ -57,6 +57,7 @@ class CaseRuns {
 
     const ObservedRun* observed() const { return m_run.inputs > 0 ? &m_run : nullptr; }
     const analysis::BatchRun* batch() const { return m_batch ? &*m_batch : nullptr; }
+    const std::string& withoutBatch() const { return m_withoutBatch; }  ///< why not; may be empty
 
   private:
     base::Result<void> runOne(std::size_t index, const base::WorkContext& work) {
@@ -102,6 +103,7 @@ class CaseRuns {
     ObservedRun m_run;
     std::vector<Value> m_first, m_outputs;  ///< of the first case
     std::optional<analysis::BatchRun> m_batch;
+    std::string m_withoutBatch;
 };
 
 std::vector<analysis::FileText> textsOf(const document::Document& document, const FileFacts& facts) {
@@ -188,6 +190,8 @@ base::Result<FindingReport> findFindings(const document::Document& document, con
     if (!runs.observed())
         report.notes.push_back("the model was not run, so that its values were not checked" +
                                (why.empty() ? std::string() : ": " + why));
+    else if (!runs.withoutBatch().empty())
+        report.notes.push_back("a batch of two was not compared with one sample: " + runs.withoutBatch());
     accept(report, request.acceptances);
     noteUnused(report, request.acceptances);
     return report;

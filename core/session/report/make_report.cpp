@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
+#include <unordered_map>
 
 #include "core/analysis/problem.h"
 #include "core/base/count_text.h"
@@ -109,6 +111,8 @@ ReportFinding reportFinding(const FindingReport& report, const FindingGroup& gro
         const analysis::Finding& finding = report.findings[index].finding;
         one.each.emplace_back(joinedText(analysis::namesOf(*report.graph, finding), 5), finding.message);
     }
+    if (const std::string common = takeCommonEnd(one.each); !common.empty())
+        one.message += " Each: " + common + ".";
     return one;
 }
 
@@ -214,7 +218,26 @@ ReportSection operatorsSection(const ModelInfo& info) {
     return {"operators", "Operators", {std::move(table)}};
 }
 
-ReportSection weightsSection(const ModelInfo& info) {
+/// Types of stored tensors by the names that the counts have for them.
+std::unordered_map<std::string, std::string> storedTypes(const document::Document& document,
+                                                         const graph::InternalGraph& graph) {
+    std::unordered_map<std::string, std::string> types;
+    const auto text = [](const auto& stored, const std::optional<tensor::Tensor>& value) {
+        return (value ? tensor::TypeInfo::tensor(value->dtype(), value->shape()) : stored.type).text();
+    };
+    for (const graph::ModuleInfo& module : document.modules->modules())
+        for (const graph::ParameterInfo& each : module.parameters)
+            types.emplace(module.qualname.empty() ? each.name : module.qualname + '.' + each.name,
+                          text(each, each.value ? std::optional(*each.value) : std::nullopt));
+    for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
+        for (const graph::NodeId output : graph.expr(id).outputs)
+            if (const graph::Node& node = graph.node(output); node.constant && node.constant->isTensor())
+                types.emplace(node.name, text(node, node.constant->tensor()));
+            else if (graph.expr(id).kind == graph::ExprKind::GetAttr) types.emplace(node.name, node.type.text());
+    return types;
+}
+
+ReportSection weightsSection(const document::Document& document, const ModelInfo& info) {
     ReportSection section{"weights", "Stored tensors", {}};
     ReportTable dtypes{
         "By element type", {{"element type"}, {"tensors", true}, {"elements", true}, {"bytes", true}}, {}, {}};
@@ -227,16 +250,21 @@ ReportSection weightsSection(const ModelInfo& info) {
                : kind == analysis::StoredKind::Buffer  ? "buffer"
                                                        : "constant";
     };
-    ReportTable all{"Tensors", {{"name"}, {"is"}, {"elements", true}, {"bytes", true}, {""}}, {}, {}};
+    ReportTable all{"Tensors", {{"name"}, {"is"}, {"type"}, {"elements", true}, {"bytes", true}, {""}}, {}, {}};
+    const std::unordered_map<std::string, std::string> types = storedTypes(document, *info.graph);
+    const auto typeOf = [&types](const analysis::StoredTensor& stored) {
+        const auto found = types.find(stored.names.front());
+        return found == types.end() ? std::string() : found->second;
+    };
     for (const analysis::StoredTensor& each : info.counts.tensors) {
         if (each.kind == analysis::StoredKind::Constant) continue;
-        all.rows.push_back({joinedText(each.names, 3), kindText(each.kind), base::countText(each.size.elements),
-                            analysis::bytesText(each.size.bytes),
+        all.rows.push_back({joinedText(each.names, 3), kindText(each.kind), typeOf(each),
+                            base::countText(each.size.elements), analysis::bytesText(each.size.bytes),
                             isTiedParameter(each)  ? "tied"
                             : isUnusedTensor(each) ? "unused"
                                                    : ""});
     }
-    cutRows(all);
+    cutRows(all, ", which `sonde weights` lists");
     section.blocks.emplace_back(std::move(all));
     return section;
 }
@@ -302,7 +330,7 @@ Report makeReport(const document::Document& document, const ReportContent& conte
     report.sections.push_back(graphSection(content));
     report.sections.push_back(costSection(document, content.info));
     report.sections.push_back(operatorsSection(content.info));
-    report.sections.push_back(weightsSection(content.info));
+    report.sections.push_back(weightsSection(document, content.info));
     report.sections.push_back(valuesSection(content));
     if (content.comparison) report.sections.push_back(comparisonSection(document, content.info, *content.comparison));
     if (content.profile) report.sections.push_back(profileSection(*content.profile));

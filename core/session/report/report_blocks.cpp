@@ -16,10 +16,33 @@ ReportTable factTable(std::vector<std::vector<std::string>> rows) {
     return {{}, {{"fact"}, {"value"}}, std::move(rows), {}, true};
 }
 
-void cutRows(ReportTable& table) {
+void cutRows(ReportTable& table, const std::string& where) {
     if (table.rows.size() <= kMaxReportRows) return;
-    table.note = fmt::format("and {} more", table.rows.size() - kMaxReportRows);
+    table.note = fmt::format("and {} more{}", table.rows.size() - kMaxReportRows, where);
     table.rows.resize(kMaxReportRows);
+}
+
+std::string takeCommonEnd(std::vector<std::pair<std::string, std::string>>& each) {
+    if (each.size() < 2) return {};
+    const std::string first = each.front().second;
+    std::size_t common = first.size();
+    bool areEqual = true;
+    for (const auto& [place, message] : each) {
+        areEqual = areEqual && message == first;
+        std::size_t same = 0;
+        while (same < std::min(common, message.size()) &&
+               message[message.size() - 1 - same] == first[first.size() - 1 - same])
+            ++same;
+        common = same;
+    }
+    std::size_t begin = 0;
+    if (!areEqual) {
+        begin = std::min(first.find(": ", first.size() - common), first.find("; ", first.size() - common));
+        if (begin == std::string::npos) return {};
+    }
+    const std::size_t taken = first.size() - begin;
+    for (auto& [place, message] : each) message.resize(message.size() - taken);
+    return first.substr(areEqual ? 0 : begin + 2);
 }
 
 ReportChart barChart(std::string title, std::vector<ReportChart::Bar> bars) {

@@ -29,7 +29,7 @@ thead th { color: var(--dim); font-weight: 600; overflow-wrap: normal; } tbody t
 tbody tr:hover { background: var(--soft); }
 th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .note { color: var(--dim); font-size: 13px; } figure { margin: 12px 0; } figcaption { font-weight: 600; font-size: 15px; margin-bottom: 6px; }
-.graph { overflow: auto; max-height: 900px; border: 1px solid var(--line); background: #ffffff; } .graph svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
+.graph { overflow: auto; max-height: 900px; border: 1px solid var(--line); background: #ffffff; } .graph svg { display: block; max-width: 100%; height: auto; margin: 0 auto; } .paper { display: none; }
 .finding { border-left: 4px solid var(--line); background: var(--soft); padding: 6px 12px; margin: 8px 0; }
 .finding p { margin: 2px 0; overflow-wrap: anywhere; } .finding .head { font-weight: 600; }
 .finding ul { margin: 4px 0; padding-left: 20px; font-size: 13px; overflow-wrap: anywhere; } .finding summary { cursor: pointer; font-size: 13px; color: var(--link); }
@@ -42,10 +42,11 @@ svg.chart { display: block; max-width: 100%; height: auto; } .chart text { font:
   :root { color-scheme: light; --ink: #000000; --dim: #444444; --line: #bbbbbb; --paper: #ffffff; --soft: #ffffff; --bar: #555555;
     --link: #000000; --error: #000000; --warning: #000000; --info: #000000; --accepted: #444444; }
   body { max-width: none; padding: 0; font-size: 10pt; } h1 { font-size: 18pt; } h2 { font-size: 14pt; break-after: avoid; }
-  table { font-size: 8pt; } th, td { padding: 2px 4px; } thead { display: table-header-group; } caption { break-after: avoid; }
+  table { font-size: 8pt; line-height: 1.25; } th, td { padding: 1px 4px; } thead { display: table-header-group; } caption { break-after: avoid; }
   tr, .finding, figure { break-inside: avoid; } .finding:has(li) { break-inside: auto; } .wide { overflow: visible; }
   td.number, th.number { white-space: normal; } .graph { overflow: visible; max-height: none; border: none; }
-  .graph svg { max-height: 230mm; } figure.tall { break-inside: auto; } .tall .graph svg { max-height: none; } nav a { text-decoration: none; }
+  .finding ul { margin: 0; font-size: 7.5pt; line-height: 1.25; } .finding ul.places { columns: 2; }
+  .graph svg { min-width: 0 !important; max-height: 230mm; } .paper { display: block; } figure.tall { break-inside: auto; } .tall .graph svg { max-height: none; } nav a { text-decoration: none; }
   details::details-content { content-visibility: visible; block-size: auto; } summary { display: none; }
 }
 )";
@@ -58,6 +59,11 @@ double numberOf(std::string_view svg, std::string_view name) {
     if (at != std::string_view::npos) std::from_chars(svg.data() + at + name.size(), svg.data() + svg.size(), number);
     return number;
 }
+
+/// Units of the smallest text of a picture of a graph, and what is wide on paper, in points, as in the style.
+constexpr double kSmallText = 9, kPaperWidth = 182 / 25.4 * 72;
+/// Points that text has to have to be read on paper, and how far a picture may be shrunk on a screen.
+constexpr double kLegible = 5, kLeastScale = 0.8;
 
 /// It is longer than a printed page if it is as wide as one: it goes on over several.
 bool isTall(std::string_view svg) {
@@ -153,10 +159,19 @@ struct BlockWriter {
         // What stands before the element in a file of its own has no place here.
         const std::size_t begin = picture.svg.find("<svg"), end = picture.svg.rfind("</svg>");
         if (begin == std::string::npos || end == std::string::npos || end < begin) return;
+        std::string svg = picture.svg.substr(begin, end - begin);
+        const double width = numberOf(svg, " width=\"");
+        // In a narrow window it is scrolled rather than shrunk until nobody can read it.
+        if (width > 0) svg.insert(4, fmt::format(" style=\"min-width: {:.0f}px\"", kLeastScale * width));
         html += fmt::format(
-            "<figure{}><figcaption>{}</figcaption>\n<div class=\"graph\" role=\"img\" aria-label=\"{}\" tabindex=\"0\">{}</svg></div></figure>\n",
-            isTall(std::string_view(picture.svg).substr(begin)) ? " class=\"tall\"" : "", escaped(picture.title),
-            escaped(picture.title), picture.svg.substr(begin, end - begin));
+            "<figure{}><figcaption>{}</figcaption>\n<div class=\"graph\" role=\"img\" aria-label=\"{}\" tabindex=\"0\">{}</svg></div>",
+            isTall(svg) ? " class=\"tall\"" : "", escaped(picture.title), escaped(picture.title), svg);
+        if (const double size = kSmallText * kPaperWidth / std::max(width, 1.0); size < kLegible)
+            html += fmt::format(
+                "<p class=\"note paper\">Reduced to the width of the page: its smallest text has {:.1f} points. A "
+                "screen shows it in full size, and a report as PDF in parts.</p>",
+                size);
+        html += "</figure>\n";
     }
 
     void operator()(const ReportFindings& block) const {
@@ -178,15 +193,19 @@ struct BlockWriter {
 
     void addEach(const ReportFinding& finding) const {
         const auto item = [this](const std::pair<std::string, std::string>& one) {
-            html += fmt::format("<li>{}: {}</li>\n", escaped(one.first), escaped(one.second));
+            html += fmt::format("<li>{}{}{}</li>\n", escaped(one.first), one.second.empty() ? "" : ": ",
+                                escaped(one.second));
         };
         if (finding.each.empty()) return;
         const std::size_t listed = std::min(finding.each.size(), kListedEach);
-        html += "<ul>\n";
+        // Places alone are short.
+        const bool arePlaces = std::ranges::all_of(finding.each, [](const auto& one) { return one.second.empty(); });
+        const char* const list = arePlaces ? "<ul class=\"places\">\n" : "<ul>\n";
+        html += list;
         std::for_each_n(finding.each.begin(), listed, item);
         html += "</ul>\n";
         if (listed == finding.each.size()) return;
-        html += fmt::format("<details><summary>{} more</summary>\n<ul>\n", finding.each.size() - listed);
+        html += fmt::format("<details><summary>{} more</summary>\n{}", finding.each.size() - listed, list);
         std::for_each(finding.each.begin() + static_cast<std::ptrdiff_t>(listed), finding.each.end(), item);
         html += "</ul></details>\n";
     }

@@ -8,6 +8,7 @@
 #include "ui/report/page_flow.h"
 #include "ui/report/report_blocks_painter.h"
 #include "ui/report/report_pdf.h"
+#include "ui/report/svg_picture.h"
 
 namespace tst_report_pdf {
 
@@ -20,6 +21,7 @@ class TestReportPdf : public QObject {
     void textsLongerThanAPageGoOn();
     void columnsTakeTheWidth();
     void tallPicturesGoOverPages();
+    void picturesAreCutBetweenBoxes();
     void allOfItIsThere();
     void theSameBytes();
     void itCanBeCancelled();
@@ -100,9 +102,33 @@ void TestReportPdf::tallPicturesGoOverPages() {
         return flow.page();
     };
     QCOMPARE(widthOf(400), 1);
-    // A little wider than a page at that size is no part of its own: text of 9 units has more than 3.5 points then.
-    QCOMPARE(widthOf(1200), 1);
-    QCOMPARE(widthOf(1400), 2);
+    // On 600 points 1080 units are as wide as a page if text of 9 units has 5 points.
+    QCOMPARE(widthOf(1070), 1);
+    QCOMPARE(widthOf(1100), 2);
+}
+
+/// Lines may be cut, boxes and texts are not where it can be helped.
+void TestReportPdf::picturesAreCutBetweenBoxes() {
+    const auto box = [](int x, int y, int width, int height, const char* fill) {
+        return QStringLiteral("<rect x=\"%1\" y=\"%2\" width=\"%3\" height=\"%4\" fill=\"%5\" stroke=\"#000000\"/>")
+            .arg(x)
+            .arg(y)
+            .arg(width)
+            .arg(height)
+            .arg(QLatin1String(fill))
+            .toStdString();
+    };
+    const auto picture = SvgPicture::read("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 100 400\">" +
+                                          box(0, 0, 100, 400, "#eeeeee") + box(10, 60, 20, 25, "#336699") +
+                                          box(60, 90, 20, 40, "#336699") + box(0, 50, 90, 60, "none") + "</svg>");
+    QVERIFY(picture);
+    // Between y = 85 and y = 90; the outline and the box around all are no reason.
+    const double y = picture->quietCut(Qt::Vertical, 70, 100);
+    QVERIFY2(y > 85 && y < 90, qPrintable(QString::number(y)));
+    const double x = picture->quietCut(Qt::Horizontal, 15, 65);
+    QVERIFY2(x > 30 && x < 60, qPrintable(QString::number(x)));
+    // Where nothing stands all of the room is taken.
+    QCOMPARE(picture->quietCut(Qt::Vertical, 200, 300), 300.0);
 }
 
 void TestReportPdf::allOfItIsThere() {

@@ -45,6 +45,16 @@ QString detailsOf(const session::FindingReport& report, const FindingGroup& grou
     return parts.join(QStringLiteral("\n\n"));
 }
 
+/// What the list does not tell: what was not checked, and why. Empty if there is nothing.
+QString notCheckedText(const std::optional<session::FindingReport>& report) {
+    if (!report) return {};
+    QStringList ids, parts;
+    for (const std::string& id : report->notChecked) ids << models::shown(id);
+    if (!ids.isEmpty()) parts << QObject::tr("Not checked: %1.").arg(ids.join(QStringLiteral(", ")));
+    for (const std::string& note : report->notes) parts << models::paragraph(note);
+    return parts.join(QStringLiteral("\n\n"));
+}
+
 }  // namespace
 
 FindingsPanel::FindingsPanel(context::OpenModel& opened, context::Navigation& navigation, Findings& findings,
@@ -183,7 +193,9 @@ void FindingsPanel::explainEmpty() {
         return m_empty->setContent(icon, tr("Looking for findings"), tr("The model runs, and its weights are read."));
     if (m_findings.isKnown())
         return m_empty->setContent(icon, tr("Nothing was found"),
-                                   tr("Neither in the file nor in a run on the inputs that are given."),
+                                   (tr("Neither in the file nor in a run on the inputs that are given.") +
+                                    QStringLiteral("\n\n") + notCheckedText(m_findings.report()))
+                                       .trimmed(),
                                    tr("Look Again"));
     m_empty->setContent(icon, tr("Findings"),
                         tr("Faults, losses and leftovers that an auditor must know of: bad weights, dead channels, "
@@ -205,7 +217,9 @@ void FindingsPanel::showDetails() {
     const FindingGroup* const group = m_model.group(groupAt(m_view->currentIndex()));
     if (group) m_chosenId = models::shown(group->id);
     m_details->setText(group ? detailsOf(*m_findings.report(), *group)
-                             : tr("Select a row to see why it matters and what to do."));
+                             : (tr("Select a row to see why it matters and what to do.") + QStringLiteral("\n\n") +
+                                notCheckedText(m_findings.report()))
+                                   .trimmed());
     const bool isAccepted = group && group->accepted;
     m_reason->setVisible(group && !isAccepted);
     m_accept->setVisible(group != nullptr);

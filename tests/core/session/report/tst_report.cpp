@@ -12,6 +12,7 @@
 #include "core/session/read_inputs.h"
 #include "core/session/report/audit_report.h"
 #include "core/session/report/make_report.h"
+#include "core/session/report/report_blocks.h"
 #include "tests/support/finding_networks.h"
 
 namespace tst_report {
@@ -52,6 +53,8 @@ class TestReport : public QObject {
     void tablesAndChartsAreWritten();
     void onlyThePictureOfAFileIsTaken();
     void equalFindingsAreListed();
+    void whatAllFindingsSayIsToldOnce();
+    void widePicturesStayLegible();
     void itIsStrictHtml();
     void aModelHasAllSections();
     void anotherModelIsCompared();
@@ -140,6 +143,47 @@ void TestReport::equalFindingsAreListed() {
     finding.each.resize(5);
     report.sections.front().blocks = {ReportFindings{{finding}, {}}};
     QVERIFY(!ReadHtml(reportHtml(report)).names.contains(QStringLiteral("details")));
+}
+
+void TestReport::whatAllFindingsSayIsToldOnce() {
+    using Each = std::vector<std::pair<std::string, std::string>>;
+    // From ": " on, never in the middle of what differs.
+    Each each{{"a", "4 of 64 channels are zero: they tell nothing"}, {"b", "1 of 64 channels are zero: they tell nothing"}};
+    QCOMPARE(takeCommonEnd(each), std::string("they tell nothing"));
+    QCOMPARE(each, (Each{{"a", "4 of 64 channels are zero"}, {"b", "1 of 64 channels are zero"}}));
+    each = {{"a", "0: all of it"}, {"b", "0: all of it"}};
+    QCOMPARE(takeCommonEnd(each), std::string("0: all of it"));
+    QCOMPARE(each, (Each{{"a", ""}, {"b", ""}}));
+    // One that is the end of another one is no end of its own.
+    each = {{"a", "casts; nothing changes"}, {"b", "nothing changes"}};
+    QCOMPARE(takeCommonEnd(each), std::string());
+    QCOMPARE(each.front().second, std::string("casts; nothing changes"));
+    each = {{"a", "one: alone"}};
+    QCOMPARE(takeCommonEnd(each), std::string());
+
+    ReportFinding finding{"info", "dead-unit", "low", "a and more", "6 findings.", "prune", "", {}};
+    for (int i = 0; i < 6; ++i) finding.each.emplace_back("relu_" + std::to_string(i), "");
+    Report report{"model", "report", {}, {}, {}};
+    report.sections.push_back({"f", "Findings", {ReportFindings{{finding}, {}}}});
+    const ReadHtml read(reportHtml(report));
+    QVERIFY(read.texts.contains(QStringLiteral("relu_5")));
+    QCOMPARE(read.attributes.count(QStringLiteral("class=places")), 2);
+}
+
+/// A4 with margins is 182 mm wide, 516 points: 1032 units of which the smallest text has 9 would have 4.5 of them.
+void TestReport::widePicturesStayLegible() {
+    const auto htmlOf = [](const char* width) {
+        Report report{"model", "report", {}, {}, {}};
+        report.sections.push_back({"g", "Graph", {ReportPicture{"P", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
+                                                                    std::string(width) + "\" height=\"90\"></svg>"}}});
+        return ReadHtml(reportHtml(report));
+    };
+    const ReadHtml narrow = htmlOf("900"), wide = htmlOf("1032");
+    QVERIFY2(wide.error.isEmpty(), qPrintable(wide.error));
+    QVERIFY(narrow.attributes.contains(QStringLiteral("style=min-width: 720px")));
+    QVERIFY(narrow.texts.filter(QStringLiteral("points")).isEmpty());
+    QCOMPARE(wide.texts.filter(QStringLiteral("its smallest text has 4.5 points")).size(), 1);
+    QVERIFY(wide.attributes.contains(QStringLiteral("class=note paper")));
 }
 
 /// Ids are there once, links lead to them, tables have heads; and what Debian's tidy says, where it is.
@@ -276,6 +320,9 @@ void TestReport::aModelHasAllSections() {
     QVERIFY(read.texts.join(u'\n').contains(u"84 in 2 tensors"));
     QVERIFY(read.texts.contains(QStringLiteral("5,184")));
     QVERIFY(read.texts.contains(QStringLiteral("float32[1,3,8,8]")));
+    QVERIFY(read.texts.contains(QStringLiteral("float32[3,3,3,3]")));
+    // Its batch is 1 in the file.
+    QVERIFY(read.texts.join(u'\n').contains(u"A batch of two was not compared with one sample: no input leaves"));
     // Files by name: the same model elsewhere has the same report.
     QVERIFY(read.texts.contains(QStringLiteral("m.onnx")));
     QVERIFY(read.texts.filter(m_folder.path()).isEmpty());
