@@ -14,6 +14,9 @@ namespace sonde::app {
 
 namespace {
 
+/// Where every input fails, one after the other says nothing new.
+constexpr std::size_t kMaxWarnings = 20;
+
 struct SweepOptions {
     ModelOptions model;
     std::string inputs, condition, labels, out;
@@ -76,16 +79,22 @@ base::Result<int> sweepModel(SweepOptions& options) {
     std::vector<session::SweepRow> rows;  // for the JSON
     std::vector<std::string> broken;
     session::SweepClasses classes;
+    std::size_t warnings = 0;
+    const auto warn = [&warnings](const std::string& text, const std::string& where) {
+        if (++warnings <= kMaxWarnings) printWarning(text, where);
+    };
     const auto take = [&](const session::SweepRow& row) {
         table.add(session::sweepCsvRow(sweep, row));
-        if (row.error) printWarning(row.input + ": " + row.error->what, row.error->where);
-        if (!row.labelError.empty()) printWarning(row.input + ": " + row.labelError, options.labels);
+        if (row.error) warn(row.input + ": " + row.error->what, row.error->where);
+        if (!row.labelError.empty()) warn(row.input + ": " + row.labelError, options.labels);
         classes.add(row);
         if (row.condition == false) broken.push_back(row.input);
         if (options.json) rows.push_back(row);
     };
     SONDE_ASSIGN(const session::SweepSummary summary, sweep.run(inputs.inputs, take, work));
     SONDE_TRY(table.state());
+    if (warnings > kMaxWarnings)
+        printNotes({fmt::format("{} more warnings like these are not printed", warnings - kMaxWarnings)});
     if (options.json) fmt::print("{}", session::sweepJson(*document, sweep, summary, rows, classes));
     // Beside a table on standard output it is for people only.
     const std::string text = session::sweepText(sweep, summary, broken, classes);

@@ -40,10 +40,12 @@ ColorRole severityRole(const session::ReportFinding& finding) {
                                            : ColorRole::Info;
 }
 
-/// The end of a part of a picture that begins at `begin` and may be `most` long: its end, or between two boxes.
-double partEnd(const SvgPicture& picture, Qt::Orientation along, double begin, double most, double end) {
+/// The end of a part of a picture that begins at `begin` and may be `most` long, and `least` of that at least: its end,
+/// or between two boxes.
+double partEnd(const SvgPicture& picture, Qt::Orientation along, double begin, double most, double end,
+               double least = kLeastPart) {
     if (end - begin <= most + 0.5) return end;
-    return picture.quietCut(along, begin + kLeastPart * most, begin + most);
+    return picture.quietCut(along, begin + least * most, begin + most);
 }
 
 /// The parts of a piece of a picture that pages show, one below the other.
@@ -194,7 +196,10 @@ void BlocksPainter::operator()(const session::ReportPicture& block) {
     const double most = m_flow.width() / scale, overlap = kPictureOverlap * kPoint / scale;
     std::vector<QRectF> parts;
     for (double left = box.left(); parts.empty() || parts.back().right() < box.right() - 0.5;) {
-        const double right = partEnd(*picture, Qt::Horizontal, left, most, box.right());
+        // Not so early that one part more is needed.
+        const double later = std::ceil(std::max(0.0, box.right() - left - most) / (most - overlap));
+        const double least = std::clamp((box.right() - later * (most - overlap) - left) / most, kLeastPart, 1.0);
+        const double right = partEnd(*picture, Qt::Horizontal, left, most, box.right(), least);
         parts.emplace_back(left, box.top(), right - left, box.height());
         left = std::max(right - overlap, left + 0.1 * most);
     }

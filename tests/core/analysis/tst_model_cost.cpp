@@ -53,6 +53,8 @@ class TestModelCost : public QObject {
     void filesOfOneNetworkCostTheSame();
     void openDimensionsAreSymbols();
     void branchesAndLoops();
+    void whatIsAliveAtOnce();
+    void scansAndLoopsByTheirInputs();
     void unknownOperatorsAreListed();
 
   private:
@@ -237,7 +239,86 @@ void TestModelCost::branchesAndLoops() {
     }
     const ModelCost measured = analysis::costOfModel(*open->graph, *open->modules, &runs);
     QCOMPARE(measured.total.multiplyAdds.text(), std::string("48"));
+    const graph::ExprId left = open->graph->node(open->graph->findNode("p")).producer;
+    QVERIFY(measured.ofExpr[left.index()].part == CostPart::NotExecuted);
     QVERIFY(measured.assumptions.empty());
+}
+
+/// By hand, each value of 256 float32 1024 bytes.
+void TestModelCost::whatIsAliveAtOnce() {
+    const auto peakOf = [](const document::Document& document) {
+        return analysis::costOfModel(*document.graph, *document.modules).peakActivationBytes;
+    };
+    std::string shape(16, '\0');
+    shape[0] = 2, shape[9] = 0, shape[8] = static_cast<char>(128);
+    // v is a view of a, so that a lives until y is made; b is an output, and lives to the end: a, b, c and y.
+    const auto views = file({.nodes = {{"Relu", {"x"}, {"a"}},
+                                       {"Reshape", {"a", "shape"}, {"v"}},
+                                       {"Neg", {"x"}, {"b"}},
+                                       {"MatMul", {"b", "w"}, {"c"}},
+                                       {"Neg", {"v"}, {"y"}}},
+                             .inputs = {valueInfo("x", kFloat, {1, 256})},
+                             .outputs = {valueInfo("b", kFloat, {1, 256}), valueInfo("c", kFloat, {1, 1}),
+                                         valueInfo("y", kFloat, {2, 128})},
+                             .initializers = {floats("w", {256, 1}), rawTensor("shape", kInt64, {2}, shape)}});
+    QCOMPARE(peakOf(*views), std::optional(std::int64_t{3 * 1024 + 4}));
+    // Both branches read a, which lives until then: a, c, y and the bool.
+    const auto branch = [](const char* op, const char* name) {
+        const Graph graph{
+            .nodes = {{op, {"a"}, {name}}}, .inputs = {}, .outputs = {valueInfo(name, kFloat, {1, 256})}};
+        return graph.bytes();
+    };
+    const auto captured = file(
+        {.nodes = {{"Relu", {"x"}, {"a"}},
+                   {"MatMul", {"x", "w"}, {"b"}},
+                   {"Neg", {"b"}, {"d"}},
+                   {"If",
+                    {"go"},
+                    {"y"},
+                    "",
+                    "",
+                    {graphAttribute("then_branch", branch("Neg", "t")), graphAttribute("else_branch", branch("Exp", "e"))}}},
+         .inputs = {valueInfo("x", kFloat, {1, 256}), valueInfo("go", kBool, {})},
+         .outputs = {valueInfo("d", kFloat, {1, 1}), valueInfo("y", kFloat, {1, 256})},
+         .initializers = {floats("w", {256, 1})}});
+    QCOMPARE(peakOf(*captured), std::optional(std::int64_t{2 * 1024 + 4 + 1}));
+    // A dropout at inference is the value itself: of [1,4] float32 only the ReLU's result is new.
+    const auto passed = file({.nodes = {{"Dropout", {"x"}, {"d"}}, {"Relu", {"d"}, {"y"}}},
+                              .inputs = {valueInfo("x", kFloat, {1, 4})},
+                              .outputs = {valueInfo("y", kFloat, {1, 4})}});
+    QCOMPARE(analysis::costOfModel(*passed->graph, *passed->modules).total.activationBytes.text(), std::string("16"));
+}
+
+void TestModelCost::scansAndLoopsByTheirInputs() {
+    const auto flopsOf = [](const document::Document& document) {
+        return analysis::costOfModel(*document.graph, *document.modules).total.flops.text();
+    };
+    // Five columns of four elements, each added once.
+    const Graph step{.nodes = {{"Add", {"state", "column"}, {"next"}}},
+                     .inputs = {valueInfo("state", kFloat, {4}), valueInfo("column", kFloat, {4})},
+                     .outputs = {valueInfo("next", kFloat, {4})}};
+    const auto scan = file({.nodes = {{"Scan",
+                                       {"s", "x"},
+                                       {"y"},
+                                       "",
+                                       "",
+                                       {graphAttribute("body", step.bytes()), intAttribute("num_scan_inputs", 1),
+                                        intsAttribute("scan_input_axes", {1})}}},
+                            .inputs = {valueInfo("s", kFloat, {4}), valueInfo("x", kFloat, {4, 5})},
+                            .outputs = {valueInfo("y", kFloat, {4})}});
+    QCOMPARE(flopsOf(*scan), std::string("20"));
+    // Nobody knows whether a loop begins whose condition is an input, however often it may run.
+    const Graph body{
+        .nodes = {{"Neg", {"state"}, {"next"}}, {"Identity", {"go"}, {"goOn"}}},
+        .inputs = {valueInfo("i", kInt64, {}), valueInfo("go", kBool, {}), valueInfo("state", kFloat, {1, 4})},
+        .outputs = {valueInfo("goOn", kBool, {}), valueInfo("next", kFloat, {1, 4})}};
+    std::string five(8, '\0');
+    five[0] = 5;
+    const auto loop = file({.nodes = {{"Loop", {"five", "c", "x"}, {"y"}, "", "", {graphAttribute("body", body.bytes())}}},
+                            .inputs = {valueInfo("x", kFloat, {1, 4}), valueInfo("c", kBool, {})},
+                            .outputs = {valueInfo("y", kFloat, {1, 4})},
+                            .initializers = {rawTensor("five", kInt64, {}, five)}});
+    QCOMPARE(flopsOf(*loop), std::string("4*y.iterations"));
 }
 
 void TestModelCost::unknownOperatorsAreListed() {

@@ -33,6 +33,7 @@ class TestFindings : public QObject {
     void emptyTensorsAreNoFinding();
     void whatIsAcceptedHasAReason();
     void acceptedNodesMustBeAll();
+    void ordinaryModelsHaveNone();
     void jsonHasThePublishedKeys();
     void writesMakeReadsDiffer();
     void equalOnesAreOneGroup();
@@ -155,6 +156,48 @@ void TestFindings::emptyTensorsAreNoFinding() {
     const FindingReport report = reportOf(*document);
     for (const session::ReportedFinding& each : report.findings)
         QFAIL((each.finding.id + ": " + each.finding.message).c_str());
+}
+
+/// What looks like a fault and is none, and what follows from another one.
+void TestFindings::ordinaryModelsHaveNone() {
+    using namespace test::findingnetworks;
+    const auto places = [this](const std::string& bytes, std::string_view id) {
+        return placesOf(reportOf(*open(bytes)), id);
+    };
+    // Layers apart by 200, and filters by 1,000, are usual; filters by 100,000 are not.
+    std::vector<std::string> weights;
+    for (int i = 0; i < 3; ++i)
+        weights.push_back(floats("w" + std::to_string(i), {16, 16}, varied({16, 16}, i == 1 ? 100 : 0.5F)));
+    const std::string layers = chain(
+        {{"MatMul", {"x", "w0"}, {"a"}}, {"MatMul", {"a", "w1"}, {"b"}}, {"MatMul", {"b", "w2"}, {"y"}}}, {1, 16},
+        {1, 16}, weights);
+    QCOMPARE(places(layers, "weight-scale"), QStringList());
+    const auto filters = [](float scale) {
+        Floats w = varied({3, 3, 3, 3});
+        for (std::size_t i = 0; i < 27; ++i) w[i] *= scale;
+        return convolution(w);
+    };
+    QCOMPARE(places(filters(1e-3F), "weight-scale"), QStringList());
+    QCOMPARE(places(filters(1e-5F), "weight-scale"), QStringList{"w"});
+    // The first transposition is read once more: taking both out leaves one.
+    const auto turned = [](const char* name, const char* from) {
+        return Node{"Transpose", {from}, {name}, "", "", {intsAttribute("perm", {0, 2, 1})}};
+    };
+    QCOMPARE(places(test::onnxfile::model({.nodes = {turned("t", "x"), turned("y", "t"), {"Exp", {"t"}, {"z"}}},
+                                     .inputs = {valueInfo("x", kFloat, {3, 4, 5})},
+                                     .outputs = {valueInfo("y", kFloat, {3, 4, 5}), valueInfo("z", kFloat, {3, 5, 4})}}),
+                    "redundant-transpose"),
+             QStringList());
+    // An output decides; where the same is read inside it is a finding.
+    QCOMPARE(places(chain({{"Mul", {"x", "k"}, {"m"}}, {"Sigmoid", {"m"}, {"y"}}}, {1, 64}, {1, 64},
+                          {floats("k", {1}, {9000.0F})}),
+                    "saturation"),
+             QStringList());
+    // 16 · 30,000 · x is beyond 65504; its negative is so because of it.
+    QCOMPARE(places(chain({{"MatMul", {"x", "w"}, {"m"}}, {"Neg", {"m"}, {"y"}}}, {1, 16}, {1, 16},
+                          {floats("w", {16, 16}, filled({16, 16}, 3e4F))}),
+                    "float16-overflow"),
+             QStringList{"m"});
 }
 
 void TestFindings::whatIsAcceptedHasAReason() {
