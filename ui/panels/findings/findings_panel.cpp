@@ -51,7 +51,10 @@ QString notCheckedText(const std::optional<session::FindingReport>& report) {
     QStringList ids, parts;
     for (const std::string& id : report->notChecked) ids << models::shown(id);
     if (!ids.isEmpty()) parts << QObject::tr("Not checked: %1.").arg(ids.join(QStringLiteral(", ")));
-    for (const std::string& note : report->notes) parts << models::paragraph(note);
+    for (const std::string& note : report->notes) {
+        const QString text = models::paragraph(note);
+        parts << text.left(1).toUpper() + text.mid(1);
+    }
     return parts.join(QStringLiteral("\n\n"));
 }
 
