@@ -35,6 +35,7 @@ class TestColourCompare : public test::WindowFixture {
     }
     void cleanup() { closeWindow(); }
     void valuesAreMeasuredWhenAColourAsks();
+    void scalesAreExplained();
     void staleNumbersAreMarked();
     void signedScalesGoBothWays();
     void badElementsHaveAMark();
@@ -90,6 +91,24 @@ void TestColourCompare::valuesAreMeasuredWhenAColourAsks() {
     // A run after that brings them again.
     run();
     QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+}
+
+/// Of convolutions and additions by hand: FLOPs are apart by factors, and a closed module has more than any operation.
+void TestColourCompare::scalesAreExplained() {
+    open(QStringLiteral("zoo:resnet18"));
+    const auto* legend = canvas()->findChild<canvas::Legend*>();
+    QVERIFY(legend);
+    context().settings().setColorBy(QStringLiteral("flops"));
+    QTRY_VERIFY_WITH_TIMEOUT(legend->lines().contains(QStringLiteral("logarithmic")), 30000);
+    // conv1: 2 · 3·7·7 · 64·112·112. layer1: four of 2 · 64·3·3 · 64·56·56; of two blocks two norms (2), two ReLUs, a sum.
+    const qint64 first = qint64{2} * 3 * 49 * 64 * 112 * 112;
+    const qint64 layer = qint64{4} * 2 * 64 * 9 * 64 * 56 * 56 + qint64{2} * 7 * 64 * 56 * 56;
+    const QString text = legend->lines().join(u'\n').remove(u',');
+    QVERIFY2(text.contains(QString::number(first)), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("of modules the sum up to %1").arg(layer)), qPrintable(text));
+    context().settings().setColorBy(QStringLiteral("depth"));
+    QTRY_VERIFY(!legend->lines().isEmpty() && !legend->lines().front().contains(QStringLiteral("FLOPs")));
+    QVERIFY(!legend->lines().contains(QStringLiteral("logarithmic")));
 }
 
 /// y = 2x: numbers of the last run are no longer those of the inputs that are given now.
