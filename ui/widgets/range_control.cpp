@@ -21,7 +21,6 @@ QLineEdit* numberField(const QString& name, QWidget* parent) {
     auto* field = new QLineEdit(parent);
     field->setAccessibleName(name);
     field->setToolTip(name);
-    field->setFixedWidth(field->fontMetrics().horizontalAdvance(QStringLiteral("-0.00000e-00")) + theme::kLarge);
     return field;
 }
 
@@ -54,6 +53,7 @@ RangeControl::RangeControl(QWidget* parent)
     for (const theme::ColorMap& map : theme::colorMaps()) m_map->addItem(swatch(map), map.title(), QString(map.id()));
     m_map->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_map->setMinimumContentsLength(8);
+    setCompact(false);
     m_autofit->setContextMenuPolicy(Qt::PreventContextMenu);
     m_autofit->installEventFilter(this);
     auto* row = new FlowLayout(this, theme::kTight, theme::kTight);
@@ -94,6 +94,13 @@ void RangeControl::setState(const RangeState& state) {
 QString RangeControl::mapId() const {
     if (!m_state.map.isEmpty()) return m_state.map;
     return m_state.diverging ? QStringLiteral("diverging") : QString(theme::colorMaps().front().id());
+}
+
+void RangeControl::setCompact(bool compact) {
+    const QString longest = compact ? QStringLiteral("-0.00000") : QStringLiteral("-0.00000e-00");
+    for (QLineEdit* field : {m_low, m_high})
+        field->setFixedWidth(field->fontMetrics().horizontalAdvance(longest) + theme::kLarge);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_diverging, m_map}) widget->setHidden(compact);
 }
 
 void RangeControl::fitOnce() { fitToData(); }

@@ -38,6 +38,8 @@ class RangeControl : public QWidget {
     ValueScale scale() const { return {m_state.low, m_state.high, m_state.logarithmic}; }
     /// The chosen map, or the usual one: diverging when the range is even about zero.
     QString mapId() const;
+    /// One row where there is little room: without the map and what makes the range symmetric.
+    void setCompact(bool compact);
 
   public Q_SLOTS:
     void fitOnce();

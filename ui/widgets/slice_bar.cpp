@@ -10,6 +10,7 @@
 #include <QSpinBox>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "ui/theme/theme.h"
 #include "ui/widgets/flow_layout.h"
@@ -25,13 +26,15 @@ class PlacePicker : public QWidget {
     Q_OBJECT
   public:
     PlacePicker(int axis, qint64 size, QWidget* parent)
-        : QWidget(parent), m_axis(axis), m_spin(new QSpinBox(this)), m_slider(new QSlider(Qt::Horizontal, this)) {
+        : QWidget(parent), m_axis(axis), m_label(new QLabel(this)), m_spin(new QSpinBox(this)),
+          m_slider(new QSlider(Qt::Horizontal, this)) {
         auto* row = new QHBoxLayout(this);
         row->setContentsMargins(0, 0, 0, 0);
         row->setSpacing(theme::kTight);
-        auto* label = new QLabel(tr("axis %1").arg(axis), this);
-        label->setToolTip(tr("Axis %1, size %2").arg(axis).arg(size));
-        row->addWidget(label);
+        m_label->setText(tr("axis %1").arg(axis));
+        for (QWidget* widget : std::initializer_list<QWidget*>{m_label, m_spin})
+            widget->setToolTip(tr("Axis %1, size %2").arg(axis).arg(size));
+        row->addWidget(m_label);
         row->addWidget(m_spin);
         row->addWidget(m_slider);
         m_spin->setRange(0, widgetLimit(size));
@@ -46,6 +49,10 @@ class PlacePicker : public QWidget {
         connect(m_slider, &QSlider::valueChanged, m_spin, &QSpinBox::setValue);
     }
     int axis() const { return m_axis; }
+    void setCompact(bool compact) {
+        m_label->setHidden(compact);
+        m_slider->setHidden(compact);
+    }
     void setPlace(qint64 place) {
         const QSignalBlocker spin(m_spin), slider(m_slider);
         m_spin->setValue(static_cast<int>(place));
@@ -57,6 +64,7 @@ class PlacePicker : public QWidget {
 
   private:
     int m_axis;
+    QLabel* m_label;
     QSpinBox* m_spin;
     QSlider* m_slider;
 };
@@ -133,7 +141,6 @@ SliceBar::SliceBar(QWidget* parent)
       m_columns(new QComboBox(m_columnsPart)) {
     m_text->setAccessibleName(tr("Slice"));
     m_text->setToolTip(tr("The slice as in numpy, for example 0, 3, :, :"));
-    m_text->setFixedWidth(150);
     const auto join = [](QWidget* part, const QString& label, QComboBox* box) {
         auto* row = new QHBoxLayout(part);
         row->setContentsMargins(0, 0, 0, 0);
@@ -190,6 +197,14 @@ void SliceBar::setAxesPickable(bool pickable) {
     refresh();
 }
 
+void SliceBar::setCompact(bool compact) {
+    if (compact == m_isCompact) return;
+    m_isCompact = compact;
+    for (QWidget* place : m_places) static_cast<PlacePicker*>(place)->setCompact(compact);
+    refresh();
+    updateGeometry();
+}
+
 void SliceBar::change(const Slice& slice) {
     if (slice == m_slice) return refresh();
     const bool otherAxes = slice.rowAxis != m_slice.rowAxis || slice.columnAxis != m_slice.columnAxis;
@@ -226,6 +241,7 @@ void SliceBar::rebuild() {
             next.index[static_cast<std::size_t>(axis)] = place;
             change(next);
         });
+        picker->setCompact(m_isCompact);
         m_layout->addWidget(picker);
         picker->show();
         m_places.push_back(picker);
@@ -244,7 +260,10 @@ void SliceBar::rebuild() {
 void SliceBar::refresh() {
     m_text->setText(text(m_slice));
     m_text->setVisible(m_pickable && !m_shape.empty());
-    for (QWidget* part : {m_rowsPart, m_columnsPart}) part->setVisible(m_pickable && m_shape.size() > 1);
+    constexpr int kTextWidth = 150, kCompactTextWidth = 104;  // pixels
+    m_text->setFixedWidth(m_isCompact ? kCompactTextWidth : kTextWidth);
+    for (QWidget* part : {m_rowsPart, m_columnsPart})
+        part->setVisible(m_pickable && !m_isCompact && m_shape.size() > 1);
     const QSignalBlocker rows(m_rows), columns(m_columns);
     m_rows->setCurrentIndex(m_rows->findData(m_slice.rowAxis));
     m_columns->setCurrentIndex(m_columns->findData(m_slice.columnAxis));

@@ -45,6 +45,8 @@ class SliceBar : public QWidget {
     void setHiddenAxes(const std::vector<int>& axes);
     /// Whether the axis pickers are of use to the view.
     void setAxesPickable(bool pickable);
+    /// One row where there is little room: the text, and a number for each other axis. The text picks axes too.
+    void setCompact(bool compact);
 
   Q_SIGNALS:
     void sliceChanged();
@@ -61,7 +63,7 @@ class SliceBar : public QWidget {
     std::vector<qint64> m_shape;
     Slice m_slice;
     std::vector<int> m_hiddenAxes;
-    bool m_pickable = true;
+    bool m_pickable = true, m_isCompact = false;
     FlowLayout* m_layout;
     QLineEdit* m_text;
     QWidget* m_rowsPart;  ///< label and box; a narrow bar puts the two parts below each other

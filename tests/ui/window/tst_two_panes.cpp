@@ -42,6 +42,7 @@ class TestTwoPanes : public test::WindowFixture {
     void theBaselineIsBeside();
     void theFirstSaysWhatItShows();
     void bothAreLookedAtInOneWay();
+    void everyLookIsShared();
     void theyBlinkAndDiffer();
     void aPinnedNodeIsBeside();
     void theReferenceIsBeside();
@@ -50,6 +51,7 @@ class TestTwoPanes : public test::WindowFixture {
     void theRangeIsThatOfBoth();
     void whatCannotBeComparedIsSaid();
     void theDifferenceHasItsOwnRange();
+    void theReferenceIsOfTheCaseThatIsShown();
     void whoeverBlinkedTheFirstStays();
     void theLastChoiceCounts();
 
@@ -167,6 +169,35 @@ void TestTwoPanes::bothAreLookedAtInOneWay() {
     QVERIFY(left->isFitted());
 }
 
+/// Whichever of the three it is chosen in. Ends of the range are not those of the difference.
+void TestTwoPanes::everyLookIsShared() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\nbeside baseline\nview heatmap\n")), QString());
+    QTRY_VERIFY(apart()->tensor().defined());
+    pair()->second()->setCurrentView(QStringLiteral("table"));
+    for (const auto* viewer : {pair()->first(), pair()->second(), apart()})
+        QCOMPARE(viewer->currentView(), QStringLiteral("table"));
+    apart()->setCurrentView(QStringLiteral("heat_map"));
+    apart()->setSlice({1, 0, {0, 0}});
+    for (const auto* viewer : {pair()->first(), pair()->second()}) {
+        QCOMPARE(viewer->currentView(), QStringLiteral("heat_map"));
+        QCOMPARE(viewer->shown().slice, (widgets::Slice{1, 0, {0, 0}}));
+    }
+    apart()->rangeControl()->setLogarithmic(true);
+    QVERIFY(!pair()->first()->shown().range.logarithmic);
+    widgets::RangeState range = pair()->first()->shown().range;
+    range.low = -3, range.high = 30, range.autofit = false, range.map = QStringLiteral("viridis");
+    pair()->first()->rangeControl()->setState(range);
+    QCOMPARE(pair()->second()->shown().range, range);
+    QCOMPARE(pair()->second()->shown().colorMap, pair()->first()->shown().colorMap);
+    QCOMPARE(apart()->shown().range.high, 5.0);
+    pair()->second()->rangeControl()->setLocked(true);
+    select("z");  // 1, 5, 3, 4
+    for (const auto* viewer : {pair()->first(), pair()->second()}) {
+        QCOMPARE(viewer->shown().range.low, -3.0);
+        QCOMPARE(viewer->shown().range.high, 30.0);
+    }
+}
+
 void TestTwoPanes::theyBlinkAndDiffer() {
     QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\nbeside baseline\n")), QString());
     nextMode();
@@ -265,6 +296,24 @@ void TestTwoPanes::whatCannotBeComparedIsSaid() {
                      !secondTitle->text().contains(QStringLiteral("Computing")),
                  qPrintable(secondTitle->text()));
     QCOMPARE(title->text(), QStringLiteral("t"));  // the edit does not reach it
+    QCOMPARE(pair()->differenceText(), secondTitle->text());
+}
+
+/// The first case agrees, so that the second one is run and shown: s = [[11, 21], [11, 21]] of ones.
+void TestTwoPanes::theReferenceIsOfTheCaseThatIsShown() {
+    using tensor::Tensor;
+    QVERIFY(io::writeNpz(path("cases.npz").toStdString(),
+                         {{{"in.x", Tensor::of<float>({2, 2}, {1, -2, 3, 4})},
+                           {"out.s", Tensor::of<float>({2, 2}, {11, 20, 13, 24})},
+                           {"case1.in.x", Tensor::of<float>({2, 2}, {1, 1, 1, 1})},
+                           {"case1.out.s", Tensor::of<float>({2, 2}, {11, 21, 11, 29})}}}));
+    QCOMPARE(play(QStringLiteral("run\ncompare cases.npz\nselect s\nbeside reference\n")), QString());
+    QCOMPARE(first(), (Numbers{11, 21, 11, 21}));
+    QTRY_COMPARE(second(), (Numbers{11, 21, 11, 29}));
+    QTRY_COMPARE(pair()->differenceText(), QStringLiteral("Differ by up to 8 in 1 of 4 elements"));
+    // What the case lacks is not taken from another one.
+    select("x");
+    QTRY_COMPARE(second(), (Numbers{1, 1, 1, 1}));
 }
 
 /// 0 to 5, while both values have 11 to 25.
@@ -273,6 +322,7 @@ void TestTwoPanes::theDifferenceHasItsOwnRange() {
     QCOMPARE(play(QStringLiteral("panes difference\n")), QString());
     QTRY_COMPARE(numbersOf(apart()), (Numbers{0, 5, 0, 0}));
     QTRY_COMPARE(apart()->shown().range.high, 5.0);
+    QCOMPARE(apart()->shown().range.low, -5.0);  // even about zero, as a difference has a sign
     QCOMPARE(pair()->first()->shown().range.high, 25.0);
     QVERIFY(!pair()->findChild<QWidget*>(QStringLiteral("sharedControls"))->isVisible());
     QCOMPARE(play(QStringLiteral("panes side\n")), QString());

@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
@@ -45,6 +46,7 @@ EditsPanel::EditsPanel(context::OpenModel& opened, context::Navigation& navigati
     m_view->setItemDelegate(new RowDelegate(m_view));
     m_view->setObjectName(QStringLiteral("editTable"));
     m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_view->setTextElideMode(Qt::ElideMiddle);  // the slice is at the end
     static constexpr int kWidths[] = {230, 260, 80};
     setColumnWidths(m_view, kWidths);
     m_view->horizontalHeader()->setStretchLastSection(true);
@@ -100,6 +102,7 @@ void EditsPanel::refresh() {
     m_state->setText(stateText());
     setFocusProxy(hasAny ? static_cast<QWidget*>(m_view) : m_form);
     setHasContent(hasAny && m_opened.isOpen());
+    if (std::exchange(m_rows, m_model.rowCount()) < m_model.rowCount()) m_view->scrollToBottom();  // the new one
 }
 
 QString EditsPanel::stateText() const {

@@ -51,6 +51,7 @@ class EditsPanel : public Panel {
     QTableView* m_view;
     QWidget* m_tools;
     QLabel* m_state;
+    int m_rows = 0;  ///< that were in the list
 };
 
 PanelInfo editsPanel();

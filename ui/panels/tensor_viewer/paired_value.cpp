@@ -40,6 +40,9 @@ PairedValue::PairedValue(session::Session& session, context::OpenModel& opened, 
     connect(&bisection, &context::Bisection::changed, this, [this] {
         if (m_choice.kind == Kind::Bisection) take();
     });
+    connect(&runs, &context::Runs::runStarted, this, [this] {
+        if (m_choice.kind == Kind::Baseline) m_value.reset();  // of the run before
+    });
     connect(&runs, &context::Runs::valueArrived, this, [this](NodeId node) {
         if (m_choice.kind == Kind::Node && node == m_choice.node) Q_EMIT changed();
     });
@@ -49,10 +52,9 @@ PairedValue::~PairedValue() { m_reading.abandon(); }
 
 QString PairedValue::referenceFile() const {
     if (const QString file = m_engine.file(); !file.isEmpty()) return file;
-    const auto& files = m_session.comparison().references();
-    if (!m_comparison.isKnown() || files.empty()) return {};
-    const QString first = QString::fromStdString(files.front());
-    return first.endsWith(QLatin1String(".npz")) ? first : QString();
+    const std::string with = session::comparedFile(m_session.comparison());
+    const auto name = QString::fromStdString(session::fileAndCase(with).first);
+    return name.endsWith(QLatin1String(".npz"), Qt::CaseInsensitive) ? QString::fromStdString(with) : QString();
 }
 
 std::vector<PairedValue::Choice> PairedValue::choices(NodeId of) const {
@@ -89,9 +91,10 @@ QString PairedValue::titleOf(const Choice& choice) const {
                                          : tr("Bisection");
         case Kind::Node: break;
     }
+    // Instances of a block differ by their modules, what was pinned may be of the same one.
     const graph::Node& node = m_opened.graph().node(choice.node);
-    const QString module = models::moduleText(m_opened.graph().expr(node.producer));
-    return module.isEmpty() ? models::shown(node.name) : module;
+    if (choice.node == m_pinned) return models::shown(node.name);
+    return models::moduleText(m_opened.graph().expr(node.producer));
 }
 
 void PairedValue::choose(const Choice& choice) {
@@ -105,8 +108,11 @@ void PairedValue::pin(NodeId node) {
     choose({Kind::Node, node});
 }
 
-void PairedValue::follow(NodeId of) {
+void PairedValue::follow(NodeId of, std::optional<std::size_t> iteration) {
+    // What was there is of another value: it must not stand beside this one until its own comes.
+    if (of != m_of || iteration != m_iteration) m_value.reset();
     m_of = of;
+    m_iteration = iteration;
     take();
 }
 
@@ -134,8 +140,29 @@ void PairedValue::followSecond() {
 
 const tensor::Value* PairedValue::value() const {
     if (m_choice.kind == Kind::SecondModel) return valueOfSecond();
-    if (m_choice.kind == Kind::Node) return m_opened.isOpen() ? m_runs.value(m_choice.node) : nullptr;
+    if (m_choice.kind == Kind::Node) {
+        if (!m_opened.isOpen()) return nullptr;
+        return isInStep() ? m_runs.value(m_choice.node, *m_iteration) : m_runs.value(m_choice.node);
+    }
     return m_value ? &*m_value : nullptr;
+}
+
+bool PairedValue::isInStep() const {
+    return m_iteration && m_choice.kind == Kind::Node && m_runs.iterations(m_choice.node) == m_runs.iterations(m_of);
+}
+
+session::ReferenceIteration PairedValue::referenceIteration() const {
+    if (m_runs.isDebugged())
+        return {m_runs.passText(m_of, 0).toStdString(), m_runs.passText(m_of, 0).isEmpty() || m_debugger.place().isEnd};
+    if (!m_iteration) return {};
+    return {m_runs.passText(m_of, *m_iteration).toStdString(), *m_iteration + 1 == m_runs.iterations(m_of)};
+}
+
+QString PairedValue::remark() const {
+    if (m_choice.kind == Kind::Node && !isInStep()) return m_runs.iterationText(m_choice.node);
+    if (m_choice.kind == Kind::Reference && m_comparison.isStale())
+        return tr("stale, %1").arg(m_comparison.staleReason());
+    return {};
 }
 
 /// Asks for the value; what was there stays until it is there.
@@ -172,8 +199,10 @@ void PairedValue::fetch() {
         }
         case Kind::Reference:
             m_reading.start(
-                [document = m_session.document(), file = referenceFile().toStdString(), of = m_of](
-                    const base::WorkContext& work) { return session::referenceValue(*document, file, of, work); },
+                [document = m_session.document(), file = referenceFile().toStdString(), of = m_of,
+                 iteration = referenceIteration()](const base::WorkContext& work) {
+                    return session::referenceValue(*document, file, of, work, iteration);
+                },
                 [this, number](base::Result<tensor::Value> value) { arrived(number, std::move(value)); });
             return Q_EMIT changed();
     }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/session/reference_value.h"
 #include "core/session/session.h"
 #include "ui/context/bisection.h"
 #include "ui/context/comparison.h"
@@ -41,14 +42,16 @@ class PairedValue : public QObject {
     /// What is worth most beside it: the baseline of a run with edits, else the reference, else an instance.
     Choice usual(graph::NodeId of) const;
     QString titleOf(const Choice& choice) const;
-    /// An .npz that the model was compared with last; empty if there is none.
+    /// The .npz that the run was compared with, with its case if there are several: "x.npz#case1"; empty if there is
+    /// none.
     QString referenceFile() const;
 
     const Choice& choice() const { return m_choice; }
     bool isChosen() const { return m_choice.kind != Choice::Kind::None; }
     void choose(const Choice& choice);
-    /// The node beside which it is looked at, or its value, is another one.
-    void follow(graph::NodeId of);
+    /// The node beside which it is looked at, or its value, is another one. `iteration`: of the loop that it is in, if
+    /// one is chosen.
+    void follow(graph::NodeId of, std::optional<std::size_t> iteration = std::nullopt);
     graph::NodeId pinned() const { return m_pinned; }
     /// Looks at this node beside others from now on.
     void pin(graph::NodeId node);
@@ -57,6 +60,8 @@ class PairedValue : public QObject {
     const tensor::Value* value() const;
     /// Why there is no value, or not yet.
     QString missing() const { return m_missing; }
+    /// What is to be said of the value beside what it is: "last of 4", "stale, the inputs were changed"; else empty.
+    QString remark() const;
 
   Q_SIGNALS:
     void changed();
@@ -68,6 +73,9 @@ class PairedValue : public QObject {
     const tensor::Value* valueOfSecond() const;
     void fetch();
     void arrived(quint64 number, base::Result<tensor::Value> value);
+    /// Whether the other node is in a loop as often as this one: both are seen in one iteration then.
+    bool isInStep() const;
+    session::ReferenceIteration referenceIteration() const;
 
     session::Session& m_session;
     context::OpenModel& m_opened;
@@ -82,7 +90,8 @@ class PairedValue : public QObject {
     Choice m_wanted;  ///< by the user
     Choice m_choice;  ///< the same, or None where there is no such value
     graph::NodeId m_of, m_pinned;
-    quint64 m_number = 0;  ///< of what was asked for last
+    std::optional<std::size_t> m_iteration;  ///< of m_of
+    quint64 m_number = 0;                    ///< of what was asked for last
     std::optional<tensor::Value> m_value;
     QString m_missing;
 };

@@ -270,6 +270,7 @@ void TensorViewer::recall() {
         if (!m_range->state().locked) {
             widgets::RangeState fresh;
             fresh.map = m_range->state().map;
+            fresh.diverging = !m_like.isEmpty();
             // Bytes have a range of their own: a dark picture is to be seen dark.
             if (m_shown.tensor.dtype() == tensor::DType::UInt8) fresh.high = 255.0, fresh.autofit = false;
             m_range->setState(known != m_memory.constEnd() ? known->range : fresh);

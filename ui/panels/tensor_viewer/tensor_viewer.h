@@ -61,6 +61,10 @@ class TensorViewer : public QWidget {
     /// Without them what is seen is chosen elsewhere: view, slice and range.
     void setControlsVisible(bool visible);
     void setStatisticsVisible(bool visible);
+    /// Slice and range in a row each, where there is little room.
+    void setCompact(bool compact);
+    /// What shows no value of the run has nothing to edit.
+    void removeEdit();
     /// A range that fits the data is made to fit this.
     void fitTo(double low, double high);
     /// Which part of the view is seen: zoom and scrolling.

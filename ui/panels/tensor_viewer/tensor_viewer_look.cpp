@@ -10,6 +10,7 @@
 
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/widgets/flow_layout.h"
+#include "ui/widgets/labels.h"
 
 namespace sonde::panels {
 
@@ -98,6 +99,13 @@ void TensorViewer::lendControls(QVBoxLayout* to) {
 }
 
 void TensorViewer::setStatisticsVisible(bool visible) { m_statistics->setVisible(visible); }
+
+void TensorViewer::setCompact(bool compact) {
+    m_slice->setCompact(compact);
+    m_range->setCompact(compact);
+}
+
+void TensorViewer::removeEdit() { m_edit->hide(); }
 
 void TensorViewer::takeLook(const TensorViewer& other, bool withRange) {
     if (!other.m_shown.tensor.defined()) return;

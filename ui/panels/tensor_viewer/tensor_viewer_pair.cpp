@@ -1,16 +1,20 @@
 // Of the tensor panel: the second pane.
 
 #include <QComboBox>
+#include <QDockWidget>
+#include <QMainWindow>
 #include <QSignalBlocker>
 #include <QToolButton>
 
 #include <algorithm>
+#include <utility>
 
 #include "ui/models/short_text.h"
 #include "ui/panels/tensor_viewer/paired_value.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/tensor_viewer/value_pair.h"
+#include "ui/widgets/labels.h"
 
 namespace sonde::panels {
 
@@ -30,6 +34,7 @@ void TensorViewerPanel::showPair() {
     const bool isPair = m_paired->isChosen() && m_node.valid() && m_opened.isOpen() && m_viewer->hasValue();
     m_twoPanes->setChecked(m_paired->isChosen());
     m_beside->setVisible(isPair);
+    arrangePair();
     if (!isPair) return m_pair->clearSecond();
     const std::vector<PairedValue::Choice> choices = m_paired->choices(m_node);
     {
@@ -38,6 +43,7 @@ void TensorViewerPanel::showPair() {
         for (const PairedValue::Choice& choice : choices) m_beside->addItem(m_paired->titleOf(choice));
         const auto chosen = std::ranges::find(choices, m_paired->choice());
         m_beside->setCurrentIndex(static_cast<int>(chosen - choices.begin()));
+        m_beside->setToolTip(tr("What is in the second pane: %1").arg(m_beside->currentText()));
     }
     const QString name = models::shown(m_opened.graph().node(m_node).name);
     const auto withEdits = [this](const QString& title, graph::NodeId node) {
@@ -53,7 +59,37 @@ void TensorViewerPanel::showPair() {
     QString second = m_paired->titleOf(m_paired->choice());
     if (isOther) second = models::shown(m_opened.graph().node(m_paired->choice().node).name);
     if (isOther && shown == context::ShownValues::Counterfactual) second = withEdits(second, m_paired->choice().node);
+    if (const QString remark = m_paired->remark(); !remark.isEmpty()) second += tr("  \u00b7  %1").arg(remark);
+    if (m_title->isHidden() && m_runs.isStale(m_node))
+        first.prepend(tr("Stale, %1  \u00b7  ").arg(m_runs.staleReason()));
     m_pair->setSecond(first, second, name, m_paired->value(), m_paired->missing());
+    grow();
+}
+
+/// Two boxes need the room of the title in a narrow panel: what it says is above the panes and in the node's details.
+/// In a low one the controls take less, so that there is room for the values.
+void TensorViewerPanel::arrangePair() {
+    constexpr int kNarrow = 400;  // pixels
+    const int low = width() < kNarrow ? 460 : 380;
+    const bool isPair = !m_beside->isHidden();
+    m_title->setHidden(isPair && !m_shown->isHidden() && width() < kNarrow);
+    m_pair->setCompact(isPair && height() < low);
+}
+
+/// Two values need more room than one, which those above and below may have too much of.
+void TensorViewerPanel::grow() {
+    constexpr int kHeight = 380;  // pixels
+    auto* const dock = qobject_cast<QDockWidget*>(parentWidget());
+    auto* const main = dock ? qobject_cast<QMainWindow*>(dock->parentWidget()) : nullptr;
+    if (!main || dock->isFloating() || std::exchange(m_hasGrown, true)) return;
+    const Qt::DockWidgetArea area = main->dockWidgetArea(dock);
+    const bool isColumn = area == Qt::LeftDockWidgetArea || area == Qt::RightDockWidgetArea;
+    if (isColumn && dock->height() < kHeight) main->resizeDocks({dock}, {kHeight}, Qt::Vertical);
+}
+
+void TensorViewerPanel::resizeEvent(QResizeEvent* event) {
+    Panel::resizeEvent(event);
+    arrangePair();
 }
 
 /// The most useful one beside it. If there is none, the node stays for the next one that is selected.

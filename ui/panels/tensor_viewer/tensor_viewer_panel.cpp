@@ -119,9 +119,8 @@ void TensorViewerPanel::buildHeader() {
     header->addWidget(m_shown);
     m_beside->setObjectName(QStringLiteral("beside"));
     m_beside->setAccessibleName(tr("What is in the second pane"));
-    m_beside->setToolTip(tr("What is in the second pane"));
     m_beside->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_beside->setMinimumContentsLength(4);
+    m_beside->setMinimumContentsLength(7);  // and an icon that is not there: "Reference"
     m_beside->hide();
     header->addWidget(m_beside);
     m_twoPanes->setObjectName(QStringLiteral("twoPanes"));
@@ -173,6 +172,7 @@ QString TensorViewerPanel::errorText() const { return m_error->isHidden() ? QStr
 void TensorViewerPanel::refreshShown() {
     m_shown->setVisible(m_edits.isCounterfactual());
     m_shown->setCurrentIndex(static_cast<int>(m_debugger.shown()));
+    arrangePair();
 }
 
 /// "counterfactual, changed by up to 0.5 in 3 of 64 elements": of a value that the edits may have changed.
@@ -259,7 +259,7 @@ void TensorViewerPanel::refresh() {
 /// The value is in the viewer.
 void TensorViewerPanel::showPage() {
     m_viewed = m_node;
-    m_paired->follow(m_node);
+    m_paired->follow(m_node, shownIteration());
     if (!m_opened.checkFiles()) return explain();  // numbers of another file are not shown
     setHasContent(true);
     m_stack->setCurrentIndex(m_stack->count() - 1);  // where the page is scrolled
@@ -319,6 +319,7 @@ void TensorViewerPanel::explain() {
     m_viewer->clear();
     m_pair->clearSecond();
     m_beside->hide();
+    arrangePair();
     m_stack->setCurrentWidget(m_empty);
     // Of a run it tells why there is no value; before one there is nothing to tell.
     setHasContent(m_opened.isOpen() && m_node.valid() && (m_runs.isRunning() || m_runs.recording()));

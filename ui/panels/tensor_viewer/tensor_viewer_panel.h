@@ -74,6 +74,9 @@ class TensorViewerPanel : public Panel {
     /// Binds what the menus do with values.
     void join(const PanelHost& host);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void follow();
     void refresh();
@@ -95,6 +98,8 @@ class TensorViewerPanel : public Panel {
     void findTokens(const context::Outputs& outputs);
     void connectPair();
     void showPair();
+    void arrangePair();
+    void grow();
     void setTwoPanes(bool on);
     void pinNode();
     void showBisected(graph::NodeId node);
@@ -142,6 +147,7 @@ class TensorViewerPanel : public Panel {
     TensorViewer* m_viewer;
     context::Why::Place m_hop;  ///< that was shown last
     QAction* m_whyAction = nullptr;
+    bool m_hasGrown = false;  ///< once: how high it is after that is the user's
     actions::ActionRegistry* m_actions = nullptr;
     widgets::EmptyState* m_empty;
 };

@@ -52,8 +52,11 @@ ValuePair::ValuePair(QWidget* parent)
     m_firstTitle->setObjectName(QStringLiteral("firstTitle"));
     m_secondTitle->setObjectName(QStringLiteral("secondTitle"));
     m_apartTitle->setText(tr("Difference"));
+    m_apartTitle->hide();  // the button above says it
+    m_apart->removeEdit();
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setOrientation(Qt::Vertical);
+    for (int pane = 0; pane < m_splitter->count(); ++pane) m_splitter->setStretchFactor(pane, 1);
     // One look for both is chosen at one place.
     m_second->setControlsVisible(false);
     m_second->setStatisticsVisible(false);
@@ -156,12 +159,13 @@ void ValuePair::setSecond(const QString& firstTitle, const QString& title, const
     m_other = value ? *value : tensor::Value();
     arrange();
     m_isLocking = true;
-    if (value) m_second->setValue(key + QStringLiteral(" 2"), *value, false, key);
+    if (value) m_second->setValue(key + QStringLiteral(" 2"), *value, false);
     else m_second->clear();
     if (value) m_second->takeLook(*m_first, true);
     m_isLocking = false;
     share();
     compute();
+    if (!value) m_difference->setText(m_secondTitle->text());  // why: a pane may be too narrow for it
 }
 
 void ValuePair::clearSecond() {
@@ -176,6 +180,11 @@ void ValuePair::clearSecond() {
     if (m_first->shown().stats && m_first->shown().stats->finiteCount() > 0)
         m_first->fitTo(m_first->shown().stats->minimum, m_first->shown().stats->maximum);
     arrange();
+}
+
+void ValuePair::setCompact(bool compact) {
+    for (TensorViewer* viewer : {m_first, m_apart}) viewer->setCompact(compact);
+    m_apart->setStatisticsVisible(!compact);
 }
 
 void ValuePair::setMode(Mode mode) {
@@ -196,6 +205,7 @@ void ValuePair::blink() {
 void ValuePair::arrange() {
     const bool isBlink = m_hasSecond && m_mode == Mode::Blink, isSide = m_hasSecond && m_mode == Mode::SideBySide;
     const bool isApart = m_hasSecond && m_mode == Mode::Difference;
+    const bool isNewSide = isSide && !m_secondPane->isVisibleTo(m_splitter);
     m_firstPane->setVisible(!isApart && (!isBlink || !m_showsSecond));
     m_secondPane->setVisible(isSide || (isBlink && m_showsSecond));
     m_apartPane->setVisible(isApart);
@@ -204,6 +214,8 @@ void ValuePair::arrange() {
     // Of both: above them, so that both have the same room. The difference has its own.
     m_first->lendControls(m_hasSecond ? m_sharedColumn : nullptr);
     m_shared->setVisible(m_hasSecond && !isApart);
+    constexpr int kShare = 1'000;  // of each pane: both have the same room until the user moves the border
+    if (isNewSide) m_splitter->setSizes({kShare, kShare, kShare});
     if (isBlink && !m_blink.isActive()) m_blink.start();
     if (!isBlink) m_blink.stop();
 }
@@ -211,7 +223,7 @@ void ValuePair::arrange() {
 /// A panel that is no wider than one picture has them below each other.
 void ValuePair::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    constexpr int kMinBeside = 300;  // pixels
+    constexpr int kMinBeside = 240;  // pixels
     m_splitter->setOrientation(width() >= kMinBeside ? Qt::Horizontal : Qt::Vertical);
 }
 

@@ -46,6 +46,8 @@ class ValuePair : public QWidget {
     void setSecond(const QString& firstTitle, const QString& title, const QString& key, const tensor::Value* value,
                    const QString& missing);
     void clearSecond();
+    /// Where there is little height the controls take one row each, so that the values are seen without scrolling.
+    void setCompact(bool compact);
 
   public Q_SLOTS:
     void setMode(sonde::panels::ValuePair::Mode mode);

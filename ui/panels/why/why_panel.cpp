@@ -139,6 +139,7 @@ void WhyPanel::buildTable() {
     m_view->setModel(&m_model);
     m_view->setObjectName(QStringLiteral("whyTerms"));
     m_view->setSortingEnabled(false);
+    m_view->setTextElideMode(Qt::ElideMiddle);  // the index is at the end
     m_view->setItemDelegate(new BarDelegate(m_view));
     static constexpr int kWidths[] = {260, 80, 110, 110, 170};
     setColumnWidths(m_view, kWidths);
