@@ -9,6 +9,7 @@
 
 #include "app/interrupt.h"
 #include "app/verb.h"
+#include "app/verbs/bench_curve.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
@@ -31,6 +32,7 @@ struct BenchOptions {
     bool json = false;
     bool sublinear = false;
     exec::DtrOptions dtr;
+    std::string sweep, plot;
 
     bool savesMemory() const { return sublinear || dtr.evictionThreshold > 0; }
 };
@@ -269,7 +271,24 @@ Verb benchVerb() {
                     ->needs(dtr)
                     ->capture_default_str();
                 command.add_flag("--json", options->json, "One JSON object instead of the table");
-                return std::function<base::Result<int>()>([options] { return Bench(*options).run(options->model); });
+                auto* sweep =
+                    command
+                        .add_option("--sweep", options->sweep,
+                                    "Measure time and memory against a number: batch=1:8:1, width=0.25:1:0.25, "
+                                    "threads=1:4:1, watches=0:64:16, x.1=16:256:x2; KEY is threads, watches, a "
+                                    "setting of a built-in model, an open dimension or INPUT.AXIS")
+                        ->type_name("KEY=A:B:STEP")
+                        ->excludes(sublinear)
+                        ->excludes(dtr);
+                command.add_option("--plot", options->plot, "Draw the curve of --sweep as an SVG file")
+                    ->type_name("FILE")
+                    ->needs(sweep);
+                return std::function<base::Result<int>()>([options]() -> base::Result<int> {
+                    if (options->sweep.empty()) return Bench(*options).run(options->model);
+                    return benchCurve({options->sweep, options->plot, options->threads, options->repeat,
+                                       options->watchAll, options->exact, options->json},
+                                      options->model, options->inputs);
+                });
             }};
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/base/visible_text.h"
+#include "core/base/xml_text.h"
 #include "core/session/problem_json.h"
 
 namespace sonde::session {
@@ -13,20 +14,7 @@ using analysis::Problem;
 
 namespace {
 
-/// Text in XML; control characters, which XML does not allow, are written out.
-std::string xmlText(std::string_view text) {
-    std::string escaped;
-    for (const char c : base::visibleText(text)) {
-        switch (c) {
-            case '&': escaped += "&amp;"; break;
-            case '<': escaped += "&lt;"; break;
-            case '>': escaped += "&gt;"; break;
-            case '"': escaped += "&quot;"; break;
-            default: escaped += c;
-        }
-    }
-    return escaped;
-}
+using base::xmlText;
 
 std::string placeOf(const Problem& problem) {
     return problem.qualname.empty() ? problem.operatorName : problem.qualname + " (" + problem.operatorName + ")";

@@ -1,5 +1,7 @@
-// sonde bench with plans that compute values again.
+// sonde bench with plans that compute values again, and against a number.
 
+#include <QFile>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <nlohmann/json.hpp>
@@ -44,6 +46,28 @@ class TestBench : public QObject {
             QCOMPARE(outcome.status, 2);
             QVERIFY2(outcome.err.size() < 200, qPrintable(outcome.err));
         }
+    }
+
+    void curve() {
+        QTemporaryDir folder;
+        const QString plot = folder.filePath("curve.svg");
+        const QStringList command{"bench", "zoo:resnet18_slim", "--sweep", "batch=1:4:x2", "--repeat", "1"};
+        const auto table = test::runSonde(command + QStringList{"--plot", plot});
+        QCOMPARE(table.status, 0);
+        const QStringList lines = table.out.split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 5);  // head, three points, growth
+        QCOMPARE(lines[0].simplified(), "batch threads median ms min ms max ms values memory");
+        for (int i = 0; i < 3; ++i) QCOMPARE(lines[i + 1].simplified().section(' ', 0, 0), QString::number(1 << i));
+        QVERIFY2(lines[4].contains("memory of values as batch^1.00"), qPrintable(lines[4]));
+        QFile file(plot);
+        QVERIFY(file.open(QFile::ReadOnly) && file.readAll().startsWith("<svg "));
+        const auto root = nlohmann::json::parse(test::runSonde(command + QStringList{"--json"}).out.toStdString());
+        QCOMPARE(root["points"].size(), std::size_t{3});
+        QCOMPARE(root["points"][2]["value_bytes"].get<std::int64_t>(),
+                 4 * root["points"][0]["value_bytes"].get<std::int64_t>());
+        // Without --sweep there is nothing to draw, and plans that save memory have tables of their own.
+        QCOMPARE(test::runSonde({"bench", "zoo:seed", "--plot", plot}).status, 2);
+        QCOMPARE(test::runSonde(command + QStringList{"--sublinear"}).status, 2);
     }
 };
 

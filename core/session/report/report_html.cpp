@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <string_view>
 
-#include "core/base/visible_text.h"
+#include "core/base/xml_text.h"
 #include "core/session/report/report.h"
 
 namespace sonde::session {
@@ -76,20 +76,7 @@ bool isTall(std::string_view svg) {
 constexpr std::size_t kListedEach = 5;
 
 /// Text between tags, and in attributes.
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (const char c : base::visibleText(text)) {
-        switch (c) {
-            case '&': result += "&amp;"; break;
-            case '<': result += "&lt;"; break;
-            case '>': result += "&gt;"; break;
-            case '"': result += "&quot;"; break;
-            case '\'': result += "&#39;"; break;
-            default: result += c;
-        }
-    }
-    return result;
-}
+std::string escaped(std::string_view text) { return base::xmlText(text); }
 
 void addNote(std::string& html, const std::string& note) {
     if (!note.empty()) html += fmt::format("<p class=\"note\">{}</p>\n", escaped(note));
