@@ -13,7 +13,10 @@ class Table {
   public:
     Table(const Plan& plan, const Measurement& measurement, std::span<const NodeId> origin)
         : m_plan(plan.impl()), m_graph(plan.graph()), m_measurement(measurement), m_origin(origin),
-          m_held(m_graph.nodeCount()), m_latest(measurement.blockBytes.size(), kNone) {}
+          m_stays(m_graph.nodeCount()), m_held(m_graph.nodeCount()), m_latest(measurement.blockBytes.size(), kNone) {
+        for (const NodeId node : plan.options().watch) m_stays[m_plan.source[node.index()].index()] = true;
+        if (plan.options().watchAll) m_stays.assign(m_stays.size(), true);
+    }
 
     RowMemory run(const std::vector<Step>& steps) {
         for (const Step& step : steps) {
@@ -23,7 +26,8 @@ class Table {
                 m_table.peakBytes = m_bytes;
                 m_table.peakRow = m_table.rows.size() - 1;
             }
-            for (const NodeId node : step.release) drop(node);
+            for (const NodeId node : step.release)
+                if (!m_stays[node.index()]) drop(node);
             m_table.rows.back().bytesAfter = m_bytes;
         }
         return std::move(m_table);
@@ -78,6 +82,7 @@ class Table {
     const InternalGraph& m_graph;
     const Measurement& m_measurement;
     const std::span<const NodeId> m_origin;
+    std::vector<bool> m_stays;                     ///< by source node: watched
     std::vector<std::vector<std::size_t>> m_held;  ///< by node: instances
     std::vector<std::size_t> m_latest;             ///< by block: its instance
     std::vector<Instance> m_instances;

@@ -9,7 +9,8 @@
 namespace sonde::exec {
 
 /// How much memory the values of a run take while each step runs: a row for every step of the main body and of the
-/// bodies that it calls, in order. Weights and inputs are not in it, nor what kernels need for themselves.
+/// bodies that it calls, in order. Watched values stay to the end, in a loop those of the last iteration. Weights and
+/// inputs are not in it, nor what kernels need for themselves.
 struct RowMemory {
     struct Row {
         ExprId expr;
