@@ -62,6 +62,9 @@ void OutputView::show(const outputs::ShownOutput& output) {
     m_rows.show(output.content);
     m_list->setAccessibleName(tr("Output %1").arg(models::shown(output.name)));
     m_list->setVisible(!m_rows.isEmpty());
+    constexpr int kMinRows = 3;
+    m_list->setMinimumHeight(m_list->horizontalHeader()->sizeHint().height() + 2 * m_list->frameWidth() +
+                             std::min(m_rows.rowCount(), kMinRows) * m_list->verticalHeader()->defaultSectionSize());
     if (!isSame) m_fitted.clear();
     fitColumns();
     showText(output.content);

@@ -2,12 +2,15 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QEvent>
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScopedValueRollback>
 #include <QSpinBox>
 #include <QStackedWidget>
+#include <QTableView>
+#include <QTimer>
 #include <QToolButton>
 
 #include <algorithm>
@@ -99,6 +102,7 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     m_summary->setElideMode(Qt::ElideRight);
 
     auto* page = new QWidget;
+    m_place = new widgets::TallArea(page);
     auto* controls = new QWidget;
     auto* flow = new widgets::FlowLayout(controls, theme::kSmall, theme::kTight);
     flow->setContentsMargins(0, 0, 0, 0);
@@ -123,7 +127,8 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     column->addWidget(m_boxes);
     m_stack->addWidget(new widgets::EmptyState(QStringLiteral("output"), tr("No outputs"),
                                                tr("Run the model (F5) to see what it gives"), {}, m_stack));
-    m_stack->addWidget(new widgets::TallArea(page));
+    m_stack->addWidget(m_place);
+    m_place->installEventFilter(this);
     // Below the inputs of a small window there is little room; what is lower is scrolled.
     constexpr int kMinHeight = 64;
     for (int i = 0; i < m_stack->count(); ++i) m_stack->widget(i)->setMinimumHeight(kMinHeight);
@@ -198,6 +203,18 @@ void OutputsPanel::showCurrent() {
     m_summary->setText(QString::fromStdString(summary));
     m_summary->setVisible(!summary.empty());
     m_view->show(*shown);
+    const std::string what = shown->name + ' ' + (shown->form ? std::string(shown->form->id) : std::string());
+    if (std::exchange(m_scrolledTo, what) != what) QTimer::singleShot(0, this, &OutputsPanel::scrollToRows);
+}
+
+/// Where there is little room the rows are in view rather than the controls above them.
+void OutputsPanel::scrollToRows() {
+    if (m_view->list()->isVisible()) m_place->ensureWidgetVisible(m_view->list(), 0, 0);
+}
+
+bool OutputsPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_place && event->type() == QEvent::Resize) QTimer::singleShot(0, this, &OutputsPanel::scrollToRows);
+    return Panel::eventFilter(watched, event);
 }
 
 void OutputsPanel::showControls(const ShownOutput& shown) {

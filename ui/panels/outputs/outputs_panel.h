@@ -21,6 +21,7 @@ class Outputs;
 namespace sonde::widgets {
 class ElidedLabel;
 class LinkLabel;
+class TallArea;
 }  // namespace sonde::widgets
 
 namespace sonde::panels {
@@ -45,8 +46,12 @@ class OutputsPanel : public Panel {
     /// is no such output.
     base::Result<void> choose(const QString& text);
 
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     void refresh();
+    void scrollToRows();
     void showCurrent();
     void showControls(const session::outputs::ShownOutput& shown);
     const session::outputs::ShownOutput* current() const;
@@ -66,6 +71,8 @@ class OutputsPanel : public Panel {
     widgets::ElidedLabel *m_notes, *m_summary;
     BoxOptions* m_boxes;
     OutputView* m_view;
+    widgets::TallArea* m_place;
+    std::string m_scrolledTo;  ///< the output and its form whose rows were brought into view
     bool m_isShowing = false;
 };
 
