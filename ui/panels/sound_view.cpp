@@ -88,8 +88,9 @@ void SoundView::paintEvent(QPaintEvent*) {
 QString SoundView::textAt(QPointF place) const {
     if (m_picture.wave.empty() || width() < 1) return {};
     const double part = std::clamp(place.x() / width(), 0.0, 0.9999);
-    QString text = m_picture.rate > 0 ? tr("%1 s").arg(part * m_picture.seconds(), 0, 'f', 2)
-                                      : tr("sample %1").arg(static_cast<qint64>(part * double(m_picture.samples)));
+    QString text = m_picture.rate > 0
+                       ? tr("%1 s").arg(part * m_picture.seconds(), 0, 'f', m_picture.seconds() < 1 ? 4 : 2)
+                       : tr("sample %1").arg(static_cast<qint64>(part * double(m_picture.samples)));
     const QRectF below = spectrogramRect();
     if (!below.contains(place)) {
         const auto& [low, high] = m_picture.wave[static_cast<std::size_t>(part * double(m_picture.wave.size()))];

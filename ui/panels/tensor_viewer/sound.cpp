@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "core/io/inputs/recording.h"
 #include "core/session/sound/sound_picture.h"
 #include "core/tensor/plane.h"
 #include "ui/context/count_text.h"
@@ -10,6 +11,7 @@
 #include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/labels.h"
+#include "ui/widgets/number_text.h"
 
 namespace sonde::panels {
 namespace {
@@ -49,10 +51,14 @@ class Sound : public TensorView {
                             m_row.offsetElements() == row.offsetElements() && m_row.shape() == row.shape() &&
                             m_row.strides() == row.strides();
         m_row = row;
-        if (isSame) return;
+        if (isSame && m_recording == shown.recording) return;
+        m_recording = shown.recording;
         m_facts->setText(tr("computing the spectrogram\u2026"));
         m_job.start(
-            [row](const base::WorkContext& work) { return session::soundPicture(row, 0, kMaxSoundColumns, work.stop); },
+            [row, item = m_recording](const base::WorkContext& work) {
+                const auto rate = item.empty() ? base::Result<int>(0) : io::recordingRate(item);
+                return session::soundPicture(row, rate ? *rate : 0, kMaxSoundColumns, work.stop);
+            },
             [this](base::Result<session::SoundPicture> found) {
                 if (!found) return m_facts->setText(QString::fromStdString(found.error().what));
                 m_facts->setText(factsText(*found));
@@ -61,8 +67,13 @@ class Sound : public TensorView {
     }
 
   private:
-    /// "16,000 samples; spectrogram of 257 frequencies, 0 to half the sampling rate"
+    /// "0.036 s, 576 samples at 16,000 Hz; 257 frequencies from 0 to 8,000 Hz", or without a rate "576 samples; …".
     static QString factsText(const session::SoundPicture& picture) {
+        if (picture.rate > 0)
+            return tr("%1 s, %2 samples at %3 Hz; %4 frequencies from 0 to %5 Hz")
+                .arg(widgets::numberText(picture.seconds(), 4), context::countText(picture.samples),
+                     context::countText(picture.rate), context::countText(picture.bins),
+                     context::countText(picture.rate / 2));
         return tr("%1 samples; %2 frequencies from 0 to half the sampling rate")
             .arg(context::countText(picture.samples), context::countText(picture.bins));
     }
@@ -70,6 +81,7 @@ class Sound : public TensorView {
     widgets::ElidedLabel* m_facts;
     SoundView* m_picture;
     tensor::Tensor m_row;
+    std::string m_recording;
     context::Job m_job;
 };
 

@@ -42,6 +42,7 @@ struct ViewedTensor {
     std::vector<std::int64_t> bad;  ///< row-major places of the first NaN and infinite elements of `tensor`
     std::shared_ptr<const ElementOverlay> overlay;      ///< null: none
     std::shared_ptr<const session::TokenNames> tokens;  ///< of the run that it is of; null: none are known
+    std::string recording;  ///< the item (io::recordingRate()) that the elements were read from; empty: of none
 
     widgets::ValueScale scale() const { return {range.low, range.high, range.logarithmic}; }
     bool hasBad() const { return stats && stats->nanCount + stats->infCount > 0; }

@@ -7,8 +7,10 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QHeaderView>
 #include <QKeyEvent>
 #include <QLabel>
+#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -209,6 +211,13 @@ void TensorViewer::setValue(const QString& key, const tensor::Value& value, bool
     }
     const QSignalBlocker blocker(m_tree);
     fillValueTree(*m_tree, value);
+    // A few parts leave the elements the room that they do not need.
+    constexpr int kMinParts = 3, kMaxParts = 64;
+    int parts = 0;
+    for (QTreeWidgetItemIterator it(m_tree); *it && parts < kMaxParts; ++it) ++parts;
+    m_tree->setMaximumHeight(m_tree->header()->sizeHint().height() +
+                             m_tree->horizontalScrollBar()->sizeHint().height() + 2 * m_tree->frameWidth() +
+                             std::max(parts, kMinParts) * m_tree->sizeHintForRow(0));
     m_tree->show();
     // The same value of the next run keeps the part that was looked at.
     QTreeWidgetItem* chosen = nullptr;

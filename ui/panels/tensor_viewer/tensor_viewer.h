@@ -91,6 +91,8 @@ class TensorViewer : public QWidget {
     bool isEditable() const { return m_shown.isEditable; }
     /// What the elements of the value that is set next stand for, if it is a quantised tensor.
     void setQuantization(std::optional<analysis::Quantization> quantization);
+    /// The recording that the next value was read from, as an item of inputs; empty: it is of none.
+    void setRecording(std::string item) { m_shown.recording = std::move(item); }
     /// How elements are read (analysis::ElementReading); empty: as they are stored. Kept for each tensor.
     QString reading() const;
     void setReading(const QString& id);

@@ -16,6 +16,7 @@
 
 #include "core/analysis/bad_values.h"
 #include "core/analysis/quantization.h"
+#include "core/io/inputs/recording.h"
 #include "core/session/output_check.h"
 #include "ui/actions/action_registry.h"
 #include "ui/context/comparison.h"
@@ -238,6 +239,8 @@ void TensorViewerPanel::refresh() {
     m_title->setText(title);
     m_title->setColorRole(isStale ? theme::ColorRole::Warning : theme::ColorRole::Text);
     refreshShown();
+    const session::Input* const input = isStale ? nullptr : m_session.inputs().of(m_node);
+    m_viewer->setRecording(input && io::isRecordingItem(input->spec.source) ? input->spec.source : std::string());
     // A difference has a range of its own; what can be typed is a value.
     m_viewsGradient = showsGradient();
     if (m_viewsGradient) {

@@ -247,6 +247,12 @@ class TestSpecialViews : public QObject {
         const session::SoundPicture& picture = sound->picture();
         QCOMPARE(picture.at(picture.bins - 1, 0), 0.0F);
         QCOMPARE(picture.at(1, 0), session::SoundPicture::kFloor);
+        QVERIFY(sound->textAt({sound->width() / 2.0, 5}).startsWith(QStringLiteral("sample 5")));
+        // 1,024 samples of a recording with 1,024 in a second
+        viewer.setRecording("sound.wav#1024");
+        viewer.setValue("r", Tensor::of<float>(Shape{2, 1024}, samples));
+        QTRY_COMPARE(sound->picture().rate, 1024);
+        QVERIFY(sound->textAt({sound->width() / 2.0, 5}).startsWith(QStringLiteral("0.50 s")));
     }
 
     void integersAreSeenAsBits() {
