@@ -65,11 +65,11 @@ void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayo
                          const Tint* tint = item.what.open ? nullptr : m_coloring->of(item.what);
                          return tint && tint->unknown;
                      });
-    m_showsModules = m_coloring && scene &&
-                     std::any_of(scene->items.begin(), scene->items.end(), [this](const layout::SceneItem& item) {
-                         return item.what.kind == layout::ItemKind::Module && !item.what.open &&
-                                m_coloring->of(item.what);
-                     });
+    m_showsModules =
+        m_coloring && scene &&
+        std::any_of(scene->items.begin(), scene->items.end(), [this](const layout::SceneItem& item) {
+            return item.what.kind == layout::ItemKind::Module && !item.what.open && m_coloring->of(item.what);
+        });
     std::set<theme::OpCategory> found;
     if (graph && scene && !m_coloring)
         for (const layout::SceneItem& item : scene->items)

@@ -54,8 +54,9 @@ void addStrips(PageFlow& flow, const std::shared_ptr<const SvgPicture>& picture,
     const double x = flow.left() + (flow.width() - scale * box.width()) / 2;
     for (double done = 0; done < box.height() - 0.5;) {
         if (done > 0)
-            flow.addLines(brokenLines(QStringLiteral("%1, continued").arg(title), pageFont(PageFont::Small), flow.width()),
-                          pageInk(ColorRole::MutedText));
+            flow.addLines(
+                brokenLines(QStringLiteral("%1, continued").arg(title), pageFont(PageFont::Small), flow.width()),
+                pageInk(ColorRole::MutedText));
         const double top = box.top() + done;
         const double tall = partEnd(*picture, Qt::Vertical, top, flow.room() / scale, box.bottom()) - top;
         const QRectF part(box.left(), box.top() + done, box.width(), tall);
@@ -190,8 +191,9 @@ void BlocksPainter::operator()(const session::ReportPicture& block) {
     const QString title = pageText(block.title);
     this->heading(title, PageFont::Subheading);
     if (scale < 0.99 * kMinPictureScale)
-        note(fmt::format("Reduced to {} pages: its smallest text has {:.1f} points. The HTML report shows it in full size.",
-                         kMaxPicturePages, kSmallText * scale / kPoint));
+        note(fmt::format(
+            "Reduced to {} pages: its smallest text has {:.1f} points. The HTML report shows it in full size.",
+            kMaxPicturePages, kSmallText * scale / kPoint));
     const QRectF box = picture->viewBox();
     const double most = m_flow.width() / scale, overlap = kPictureOverlap * kPoint / scale;
     std::vector<QRectF> parts;

@@ -172,8 +172,8 @@ double SvgPicture::quietCut(Qt::Orientation along, double from, double to) const
     double best = to;
     std::size_t fewest = spans.size() + 1;
     for (const double place : places) {
-        const auto cut = static_cast<std::size_t>(std::ranges::count_if(
-            spans, [place](const Span& span) { return span.begin < place && place < span.end; }));
+        const auto cut = static_cast<std::size_t>(
+            std::ranges::count_if(spans, [place](const Span& span) { return span.begin < place && place < span.end; }));
         if (cut >= fewest) continue;
         fewest = cut;
         best = place;

@@ -28,7 +28,8 @@ struct Axis {
     template <typename Draw>
     void eachTick(const Draw& draw) const {
         const double step = axisStep(high - low);
-        for (double i = std::ceil(low / step - 1e-9); i * step <= high * (1 + 1e-9); ++i) draw(i * step);
+        for (double i = std::ceil(low / step - 1e-9); i * step <= high * (1 + 1e-9); ++i)
+            draw(i * step + 0.0);  // no negative zero
     }
 };
 

@@ -111,8 +111,7 @@ ReportFinding reportFinding(const FindingReport& report, const FindingGroup& gro
         const analysis::Finding& finding = report.findings[index].finding;
         one.each.emplace_back(joinedText(analysis::namesOf(*report.graph, finding), 5), finding.message);
     }
-    if (const std::string common = takeCommonEnd(one.each); !common.empty())
-        one.message += " Each: " + common + ".";
+    if (const std::string common = takeCommonEnd(one.each); !common.empty()) one.message += " Each: " + common + ".";
     return one;
 }
 

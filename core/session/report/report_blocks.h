@@ -23,8 +23,8 @@ ReportTable factTable(std::vector<std::vector<std::string>> rows);
 /// Leaves the first rows, and says how many more there are, and `where`.
 void cutRows(ReportTable& table, const std::string& where = {});
 
-/// What all messages (second) say alike at their end, from ": " or "; " on, is taken from them, so that it is told once:
-/// "nothing changes". All of it if the messages are equal, which are empty then. Of at least two.
+/// What all messages (second) say alike at their end, from ": " or "; " on, is taken from them, so that it is told
+/// once: "nothing changes". All of it if the messages are equal, which are empty then. Of at least two.
 std::string takeCommonEnd(std::vector<std::pair<std::string, std::string>>& each);
 
 /// The longest bars; those without a value are left out.

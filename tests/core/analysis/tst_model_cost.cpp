@@ -264,23 +264,22 @@ void TestModelCost::whatIsAliveAtOnce() {
     QCOMPARE(peakOf(*views), std::optional(std::int64_t{3 * 1024 + 4}));
     // Both branches read a, which lives until then: a, c, y and the bool.
     const auto branch = [](const char* op, const char* name) {
-        const Graph graph{
-            .nodes = {{op, {"a"}, {name}}}, .inputs = {}, .outputs = {valueInfo(name, kFloat, {1, 256})}};
+        const Graph graph{.nodes = {{op, {"a"}, {name}}}, .inputs = {}, .outputs = {valueInfo(name, kFloat, {1, 256})}};
         return graph.bytes();
     };
-    const auto captured = file(
-        {.nodes = {{"Relu", {"x"}, {"a"}},
-                   {"MatMul", {"x", "w"}, {"b"}},
-                   {"Neg", {"b"}, {"d"}},
-                   {"If",
-                    {"go"},
-                    {"y"},
-                    "",
-                    "",
-                    {graphAttribute("then_branch", branch("Neg", "t")), graphAttribute("else_branch", branch("Exp", "e"))}}},
-         .inputs = {valueInfo("x", kFloat, {1, 256}), valueInfo("go", kBool, {})},
-         .outputs = {valueInfo("d", kFloat, {1, 1}), valueInfo("y", kFloat, {1, 256})},
-         .initializers = {floats("w", {256, 1})}});
+    const auto captured = file({.nodes = {{"Relu", {"x"}, {"a"}},
+                                          {"MatMul", {"x", "w"}, {"b"}},
+                                          {"Neg", {"b"}, {"d"}},
+                                          {"If",
+                                           {"go"},
+                                           {"y"},
+                                           "",
+                                           "",
+                                           {graphAttribute("then_branch", branch("Neg", "t")),
+                                            graphAttribute("else_branch", branch("Exp", "e"))}}},
+                                .inputs = {valueInfo("x", kFloat, {1, 256}), valueInfo("go", kBool, {})},
+                                .outputs = {valueInfo("d", kFloat, {1, 1}), valueInfo("y", kFloat, {1, 256})},
+                                .initializers = {floats("w", {256, 1})}});
     QCOMPARE(peakOf(*captured), std::optional(std::int64_t{2 * 1024 + 4 + 1}));
     // A dropout at inference is the value itself: of [1,4] float32 only the ReLU's result is new.
     const auto passed = file({.nodes = {{"Dropout", {"x"}, {"d"}}, {"Relu", {"d"}, {"y"}}},
@@ -314,10 +313,11 @@ void TestModelCost::scansAndLoopsByTheirInputs() {
         .outputs = {valueInfo("goOn", kBool, {}), valueInfo("next", kFloat, {1, 4})}};
     std::string five(8, '\0');
     five[0] = 5;
-    const auto loop = file({.nodes = {{"Loop", {"five", "c", "x"}, {"y"}, "", "", {graphAttribute("body", body.bytes())}}},
-                            .inputs = {valueInfo("x", kFloat, {1, 4}), valueInfo("c", kBool, {})},
-                            .outputs = {valueInfo("y", kFloat, {1, 4})},
-                            .initializers = {rawTensor("five", kInt64, {}, five)}});
+    const auto loop =
+        file({.nodes = {{"Loop", {"five", "c", "x"}, {"y"}, "", "", {graphAttribute("body", body.bytes())}}},
+              .inputs = {valueInfo("x", kFloat, {1, 4}), valueInfo("c", kBool, {})},
+              .outputs = {valueInfo("y", kFloat, {1, 4})},
+              .initializers = {rawTensor("five", kInt64, {}, five)}});
     QCOMPARE(flopsOf(*loop), std::string("4*y.iterations"));
 }
 

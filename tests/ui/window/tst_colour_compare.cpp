@@ -100,7 +100,8 @@ void TestColourCompare::scalesAreExplained() {
     QVERIFY(legend);
     context().settings().setColorBy(QStringLiteral("flops"));
     QTRY_VERIFY_WITH_TIMEOUT(legend->lines().contains(QStringLiteral("logarithmic")), 30000);
-    // conv1: 2 · 3·7·7 · 64·112·112. layer1: four of 2 · 64·3·3 · 64·56·56; of two blocks two norms (2), two ReLUs, a sum.
+    // conv1: 2 · 3·7·7 · 64·112·112. layer1: four of 2 · 64·3·3 · 64·56·56; of two blocks two norms (2), two ReLUs, a
+    // sum.
     const qint64 first = qint64{2} * 3 * 49 * 64 * 112 * 112;
     const qint64 layer = qint64{4} * 2 * 64 * 9 * 64 * 56 * 56 + qint64{2} * 7 * 64 * 56 * 56;
     const QString text = legend->lines().join(u'\n').remove(u',');

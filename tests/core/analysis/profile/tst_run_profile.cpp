@@ -200,24 +200,26 @@ void TestRunProfile::bodiesAreInsideOfTheirOwner() {
         QVERIFY(span.beginNs >= 0 && span.beginNs <= span.endNs && span.endNs <= profile->totalNs);
 }
 
-/// 64 × 1024 sums in the branch, which the branch's owner has too: the model has them once. One thread works all the time.
+/// 64 × 1024 sums in the branch, which the branch's owner has too: the model has them once. One thread works all the
+/// time.
 void TestRunProfile::branchesCountOnceInTheirModule() {
     namespace onnx = test::onnxfile;
     const auto branch = [](const char* op, const char* name) {
-        const onnx::Graph graph{
-            .nodes = {{op, {"x", "x"}, {name}}}, .inputs = {}, .outputs = {onnx::valueInfo(name, 1, {kRows, kColumns})}};
+        const onnx::Graph graph{.nodes = {{op, {"x", "x"}, {name}}},
+                                .inputs = {},
+                                .outputs = {onnx::valueInfo(name, 1, {kRows, kColumns})}};
         return graph.bytes();
     };
-    std::ofstream(file("branch.onnx"), std::ios::binary) << onnx::model(
-        onnx::Graph{{{"If",
-                      {"go"},
-                      {"y"},
-                      "",
-                      "",
-                      {onnx::graphAttribute("then_branch", branch("Add", "t")),
-                       onnx::graphAttribute("else_branch", branch("Sub", "e"))}}},
-                    {onnx::valueInfo("x", 1, {kRows, kColumns}), onnx::valueInfo("go", 9, {})},
-                    {onnx::valueInfo("y", 1, {kRows, kColumns})}});
+    std::ofstream(file("branch.onnx"), std::ios::binary)
+        << onnx::model(onnx::Graph{{{"If",
+                                     {"go"},
+                                     {"y"},
+                                     "",
+                                     "",
+                                     {onnx::graphAttribute("then_branch", branch("Add", "t")),
+                                      onnx::graphAttribute("else_branch", branch("Sub", "e"))}}},
+                                   {onnx::valueInfo("x", 1, {kRows, kColumns}), onnx::valueInfo("go", 9, {})},
+                                   {onnx::valueInfo("y", 1, {kRows, kColumns})}});
     session::ProfileRequest request;
     request.threads = 1;
     const auto profile = profiled(*opened(file("branch.onnx")), std::move(request));

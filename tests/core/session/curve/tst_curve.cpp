@@ -216,6 +216,7 @@ void TestCurve::picture() {
     QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
     QCOMPARE(dots, (QStringList{"218.0 144.0", "620.0 44.0", "218.0 308.0", "620.0 308.0"}));
     QCOMPARE(texts.first(), "a <model> & more: time and memory against axis 0 of all inputs");
+    QCOMPARE(texts.count("0"), 4);  // where the axes begin
     QVERIFY(texts.contains("batch") && texts.contains("ms, median of 3 runs, least to most"));
     QVERIFY(session::curveSvg({}).empty());
 }

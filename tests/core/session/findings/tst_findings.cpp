@@ -168,9 +168,9 @@ void TestFindings::ordinaryModelsHaveNone() {
     std::vector<std::string> weights;
     for (int i = 0; i < 3; ++i)
         weights.push_back(floats("w" + std::to_string(i), {16, 16}, varied({16, 16}, i == 1 ? 100 : 0.5F)));
-    const std::string layers = chain(
-        {{"MatMul", {"x", "w0"}, {"a"}}, {"MatMul", {"a", "w1"}, {"b"}}, {"MatMul", {"b", "w2"}, {"y"}}}, {1, 16},
-        {1, 16}, weights);
+    const std::string layers =
+        chain({{"MatMul", {"x", "w0"}, {"a"}}, {"MatMul", {"a", "w1"}, {"b"}}, {"MatMul", {"b", "w2"}, {"y"}}}, {1, 16},
+              {1, 16}, weights);
     QCOMPARE(places(layers, "weight-scale"), QStringList());
     const auto filters = [](float scale) {
         Floats w = varied({3, 3, 3, 3});
@@ -183,9 +183,10 @@ void TestFindings::ordinaryModelsHaveNone() {
     const auto turned = [](const char* name, const char* from) {
         return Node{"Transpose", {from}, {name}, "", "", {intsAttribute("perm", {0, 2, 1})}};
     };
-    QCOMPARE(places(test::onnxfile::model({.nodes = {turned("t", "x"), turned("y", "t"), {"Exp", {"t"}, {"z"}}},
-                                     .inputs = {valueInfo("x", kFloat, {3, 4, 5})},
-                                     .outputs = {valueInfo("y", kFloat, {3, 4, 5}), valueInfo("z", kFloat, {3, 5, 4})}}),
+    QCOMPARE(places(test::onnxfile::model(
+                        {.nodes = {turned("t", "x"), turned("y", "t"), {"Exp", {"t"}, {"z"}}},
+                         .inputs = {valueInfo("x", kFloat, {3, 4, 5})},
+                         .outputs = {valueInfo("y", kFloat, {3, 4, 5}), valueInfo("z", kFloat, {3, 5, 4})}}),
                     "redundant-transpose"),
              QStringList());
     // An output decides; where the same is read inside it is a finding.

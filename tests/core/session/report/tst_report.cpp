@@ -148,7 +148,8 @@ void TestReport::equalFindingsAreListed() {
 void TestReport::whatAllFindingsSayIsToldOnce() {
     using Each = std::vector<std::pair<std::string, std::string>>;
     // From ": " on, never in the middle of what differs.
-    Each each{{"a", "4 of 64 channels are zero: they tell nothing"}, {"b", "1 of 64 channels are zero: they tell nothing"}};
+    Each each{{"a", "4 of 64 channels are zero: they tell nothing"},
+              {"b", "1 of 64 channels are zero: they tell nothing"}};
     QCOMPARE(takeCommonEnd(each), std::string("they tell nothing"));
     QCOMPARE(each, (Each{{"a", "4 of 64 channels are zero"}, {"b", "1 of 64 channels are zero"}}));
     each = {{"a", "0: all of it"}, {"b", "0: all of it"}};
@@ -174,8 +175,10 @@ void TestReport::whatAllFindingsSayIsToldOnce() {
 void TestReport::widePicturesStayLegible() {
     const auto htmlOf = [](const char* width) {
         Report report{"model", "report", {}, {}, {}};
-        report.sections.push_back({"g", "Graph", {ReportPicture{"P", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
-                                                                    std::string(width) + "\" height=\"90\"></svg>"}}});
+        report.sections.push_back({"g",
+                                   "Graph",
+                                   {ReportPicture{"P", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
+                                                           std::string(width) + "\" height=\"90\"></svg>"}}});
         return ReadHtml(reportHtml(report));
     };
     const ReadHtml narrow = htmlOf("900"), wide = htmlOf("1032");
