@@ -22,7 +22,7 @@ namespace sonde::session {
 ///   INPUT.AXIS  a dimension of one input, whose rank is known ("x.0")
 ///   batch       axis 0 of every input that is a tensor of known rank above 0
 struct CurveRequest {
-    std::string model;        ///< as for document::openDocument()
+    std::string model;        ///< as for document::open()
     CurveRange range;         ///< whole numbers above 0, but for settings; watches and threads from 0
     InputData inputs;         ///< must leave the dimension open: #rand(0,1), #zeros
     std::size_t threads = 0;  ///< 0: one per processor

@@ -47,7 +47,7 @@ class TestCurve : public QObject {
         m_opened.clear();
         request.open = [this](const std::string& name) {
             m_opened.push_back(name);
-            return document::openDocument(name);
+            return document::open(name);
         };
         return session::measureCurve(request, [](const CurvePoint&) {});
     }
