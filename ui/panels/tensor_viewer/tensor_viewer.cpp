@@ -189,9 +189,11 @@ void TensorViewer::clear() {
     m_readingJob.abandon();
     m_stored = {};
     auto tokens = std::move(m_shown.tokens);
+    auto recording = std::move(m_shown.recording);
     m_shown = ViewedTensor{};
     m_shown.overlay = m_overlay;
     m_shown.tokens = std::move(tokens);
+    m_shown.recording = std::move(recording);
     m_key.clear();
     m_tree->clear();
     m_tree->hide();

@@ -251,6 +251,9 @@ class TestSpecialViews : public QObject {
         // 1,024 samples of a recording with 1,024 in a second
         viewer.setRecording("sound.wav#1024");
         viewer.setValue("r", Tensor::of<float>(Shape{2, 1024}, samples));
+        viewer.setCurrentView(QStringLiteral("sound"));
+        sound = seen<SoundView>(viewer);
+        QVERIFY(sound);
         QTRY_COMPARE(sound->picture().rate, 1024);
         QVERIFY(sound->textAt({sound->width() / 2.0, 5}).startsWith(QStringLiteral("0.50 s")));
     }
