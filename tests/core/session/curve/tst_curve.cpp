@@ -130,12 +130,15 @@ void TestCurve::valuesGrowWithTheirSize() {
         QCOMPARE(m_opened.size(), std::size_t{1});
         for (std::size_t i = 0; i < 3; ++i) {
             const CurvePoint& point = curve->points[i];
-            QCOMPARE(point.valueBytes % static_cast<std::int64_t>(12 * point.at), std::int64_t{0});
-            QCOMPARE(point.valueBytes / static_cast<std::int64_t>(12 * point.at), curve->points[0].valueBytes / 12'000);
+            // One value or two; memory comes in blocks that may be somewhat larger.
+            const double values = static_cast<double>(point.valueBytes) / (12 * point.at);
+            QVERIFY2(values >= 1 && values < 2.2, qPrintable(QString::number(values)));
+            const double grown = static_cast<double>(point.valueBytes) /
+                                 static_cast<double>(curve->points[0].valueBytes) / static_cast<double>(1 << i);
+            QVERIFY2(grown > 0.9 && grown < 1.1, qPrintable(QString::number(grown)));
             QCOMPARE(point.threads, std::size_t{1});
             QVERIFY(point.minNs > 0 && point.minNs <= point.medianNs && point.medianNs <= point.maxNs);
         }
-        QVERIFY(curve->points[0].valueBytes >= 12'000 && curve->points[0].valueBytes <= 24'000);
     }
     // The second dimension is the model's.
     const auto fixed = measured(path, "x.1=2:3:1");
