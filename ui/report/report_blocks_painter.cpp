@@ -29,7 +29,7 @@ constexpr double kMinPictureScale = 5.0 / kSmallText * kPoint;
 /// Of a picture that is wider than a page: what either of two parts shows, in points.
 constexpr double kPictureOverlap = 12;
 /// A part of a picture takes at least so much of the page, so that it ends where little is cut.
-constexpr double kLeastPart = 0.7;
+constexpr double kMinPart = 0.7;
 /// Equal findings of which each is listed.
 constexpr std::size_t kMaxEach = 12;
 
@@ -43,7 +43,7 @@ ColorRole severityRole(const session::ReportFinding& finding) {
 /// The end of a part of a picture that begins at `begin` and may be `most` long, and `least` of that at least: its end,
 /// or between two boxes.
 double partEnd(const SvgPicture& picture, Qt::Orientation along, double begin, double most, double end,
-               double least = kLeastPart) {
+               double least = kMinPart) {
     if (end - begin <= most + 0.5) return end;
     return picture.quietCut(along, begin + least * most, begin + most);
 }
@@ -200,7 +200,7 @@ void BlocksPainter::operator()(const session::ReportPicture& block) {
     for (double left = box.left(); parts.empty() || parts.back().right() < box.right() - 0.5;) {
         // Not so early that one part more is needed.
         const double later = std::ceil(std::max(0.0, box.right() - left - most) / (most - overlap));
-        const double least = std::clamp((box.right() - later * (most - overlap) - left) / most, kLeastPart, 1.0);
+        const double least = std::clamp((box.right() - later * (most - overlap) - left) / most, kMinPart, 1.0);
         const double right = partEnd(*picture, Qt::Horizontal, left, most, box.right(), least);
         parts.emplace_back(left, box.top(), right - left, box.height());
         left = std::max(right - overlap, left + 0.1 * most);

@@ -63,7 +63,7 @@ double numberOf(std::string_view svg, std::string_view name) {
 /// Units of the smallest text of a picture of a graph, and what is wide on paper, in points, as in the style.
 constexpr double kSmallText = 9, kPaperWidth = 182 / 25.4 * 72;
 /// Points that text has to have to be read on paper, and how far a picture may be shrunk on a screen.
-constexpr double kLegible = 5, kLeastScale = 0.8;
+constexpr double kLegible = 5, kMinScale = 0.8;
 
 /// It is longer than a printed page if it is as wide as one: it goes on over several.
 bool isTall(std::string_view svg) {
@@ -149,7 +149,7 @@ struct BlockWriter {
         std::string svg = picture.svg.substr(begin, end - begin);
         const double width = numberOf(svg, " width=\"");
         // In a narrow window it is scrolled rather than shrunk until nobody can read it.
-        if (width > 0) svg.insert(4, fmt::format(" style=\"min-width: {:.0f}px\"", kLeastScale * width));
+        if (width > 0) svg.insert(4, fmt::format(" style=\"min-width: {:.0f}px\"", kMinScale * width));
         html += fmt::format(
             "<figure{}><figcaption>{}</figcaption>\n<div class=\"graph\" role=\"img\" aria-label=\"{}\" tabindex=\"0\">{}</svg></div>",
             isTall(svg) ? " class=\"tall\"" : "", escaped(picture.title), escaped(picture.title), svg);
