@@ -5,6 +5,7 @@
 #include "core/analysis/reference_keys.h"
 #include "core/document/reference.h"
 #include "core/exec/flatten.h"
+#include "core/session/reference_value.h"
 
 namespace sonde::session::bisection {
 
@@ -13,13 +14,6 @@ using graph::NodeId;
 namespace {
 
 constexpr std::string_view kFirstCase = "case 0";
-
-/// FILE.npz#case1 as both; a file may have '#' in its name.
-std::pair<std::string, std::string> fileAndCase(const std::string& path) {
-    const std::size_t hash = path.rfind('#');
-    if (hash == std::string::npos || path.compare(hash + 1, 4, "case") != 0) return {path, {}};
-    return {path.substr(0, hash), path.substr(hash + 1)};
-}
 
 const analysis::ComparedCase* chosenCase(const std::vector<analysis::ComparedCase>& cases, const std::string& label,
                                          std::size_t inputs) {
