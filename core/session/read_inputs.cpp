@@ -142,11 +142,17 @@ ReadInputsResult readInputs(const document::Document& document, std::vector<Inpu
 
 base::Result<std::vector<io::InputCase>> readCases(const document::Document& document, const InputData& data,
                                                    const base::WorkContext& work) {
+    return readCases(document, data, document::requiredInputInfos(document), work);
+}
+
+base::Result<std::vector<io::InputCase>> readCases(const document::Document& document, const InputData& data,
+                                                   const std::vector<io::InputInfo>& infos,
+                                                   const base::WorkContext& work) {
     io::InputOptions options;
     options.seed = data.seed;
     if (const io::ImagePreset* preset = io::findImagePreset(data.preset)) options.image = preset->options;
     options.hasDefault = document::defaultsOf(document);
-    return io::makeInputs(data.spec, document::requiredInputInfos(document), options, work);
+    return io::makeInputs(data.spec, infos, options, work);
 }
 
 }  // namespace sonde::session

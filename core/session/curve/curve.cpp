@@ -31,7 +31,6 @@ class Measuring {
     Measuring(const CurveRequest& request, const base::WorkContext& work) : m_request(request), m_work(work) {}
 
     base::Result<Curve> measure(const std::function<void(const CurvePoint&)>& told) {
-        // A setting may have a range that the usual model is not in: it is opened as at the first point.
         SONDE_ASSIGN(m_document, m_request.open(m_request.model));
         SONDE_ASSIGN(m_key, CurveKey::find(m_request.range.key, m_request.model, *m_document));
         for (const double at : m_request.range.at) SONDE_TRY(m_key.check(at));
@@ -76,14 +75,8 @@ class Measuring {
     }
 
     base::Result<std::vector<tensor::Value>> inputsAt(double at) const {
-        io::InputOptions options;
-        options.seed = m_request.inputs.seed;
-        if (const io::ImagePreset* preset = io::findImagePreset(m_request.inputs.preset))
-            options.image = preset->options;
-        options.hasDefault = document::defaultsOf(*m_document);
-        SONDE_ASSIGN(auto cases,
-                     io::makeInputs(m_request.inputs.spec,
-                                    m_key.inputsAt(document::requiredInputInfos(*m_document), at), options, m_work));
+        const auto infos = m_key.inputsAt(document::requiredInputInfos(*m_document), at);
+        SONDE_ASSIGN(auto cases, readCases(*m_document, m_request.inputs, infos, m_work));
         return std::move(cases.front().values);
     }
 
