@@ -142,12 +142,12 @@ ReadInputsResult readInputs(const document::Document& document, std::vector<Inpu
 
 base::Result<std::vector<io::InputCase>> readCases(const document::Document& document, const InputData& data,
                                                    const base::WorkContext& work) {
-    return readCases(document, data, document::requiredInputInfos(document), work);
+    return readSizedCases(document, data, document::requiredInputInfos(document), work);
 }
 
-base::Result<std::vector<io::InputCase>> readCases(const document::Document& document, const InputData& data,
-                                                   const std::vector<io::InputInfo>& infos,
-                                                   const base::WorkContext& work) {
+base::Result<std::vector<io::InputCase>> readSizedCases(const document::Document& document, const InputData& data,
+                                                        const std::vector<io::InputInfo>& infos,
+                                                        const base::WorkContext& work) {
     io::InputOptions options;
     options.seed = data.seed;
     if (const io::ImagePreset* preset = io::findImagePreset(data.preset)) options.image = preset->options;

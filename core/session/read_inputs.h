@@ -58,9 +58,9 @@ struct InputData {
 base::Result<std::vector<io::InputCase>> readCases(const document::Document& document, const InputData& data,
                                                    const base::WorkContext& work = {});
 /// The same for inputs of other sizes than document::requiredInputInfos() has.
-base::Result<std::vector<io::InputCase>> readCases(const document::Document& document, const InputData& data,
-                                                   const std::vector<io::InputInfo>& infos,
-                                                   const base::WorkContext& work = {});
+base::Result<std::vector<io::InputCase>> readSizedCases(const document::Document& document, const InputData& data,
+                                                        const std::vector<io::InputInfo>& infos,
+                                                        const base::WorkContext& work = {});
 
 /// Whether both are the same to the last bit; quick if they share their elements.
 bool same(const tensor::Value& a, const tensor::Value& b);

@@ -76,7 +76,7 @@ class Measuring {
 
     base::Result<std::vector<tensor::Value>> inputsAt(double at) const {
         const auto infos = m_key.inputsAt(document::requiredInputInfos(*m_document), at);
-        SONDE_ASSIGN(auto cases, readCases(*m_document, m_request.inputs, infos, m_work));
+        SONDE_ASSIGN(auto cases, readSizedCases(*m_document, m_request.inputs, infos, m_work));
         return std::move(cases.front().values);
     }
 
