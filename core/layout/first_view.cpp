@@ -34,6 +34,9 @@ constexpr double kLarger = 1.15;
 constexpr std::size_t kMaxWrapped = 4000;
 /// Width by height of a picture in columns for paper or a page of a report.
 constexpr double kPageRatio = 1.4;
+/// A picture that is no longer than this, in scene units, can be read on a page: the smallest text on it has 9 units,
+/// which are printed in 5 points.
+constexpr double kPageLength = 1300;
 /// Of the length of columns, to find those that fill the room.
 constexpr int kTries = 3;
 constexpr double kMinColumn = 200;
@@ -224,10 +227,12 @@ base::Result<FirstView> composePicture(const Outline& outline, const ViewState& 
     // Of no size at which anything can be read: only its shape counts.
     const Legibility page{{kPageRatio, 1}, 1};
     FirstView plain{view, {}};
-    SONDE_ASSIGN(plain.scene, composeScene(outline, view, options, workers, cache, work));
+    if (view.wrapping == Wrapping::Automatic) plain.view.columnHeight = 0;  // those that suit a window
+    SONDE_ASSIGN(plain.scene, composeScene(outline, plain.view, options, workers, cache, work));
     const Size size = plain.scene->bounds.size();
-    const bool isLong = std::max(size.width, size.height) > kMaxRatio * std::min(size.width, size.height);
-    if (view.wrapping == Wrapping::Off || view.columnHeight > 0) return plain;
+    const double length = std::max(size.width, size.height);
+    const bool isLong = length > kPageLength && length > kMaxRatio * std::min(size.width, size.height);
+    if (view.wrapping == Wrapping::Off || plain.view.columnHeight > 0) return plain;
     if (view.wrapping == Wrapping::Automatic && !isLong) return plain;
     return inColumns(plain, page, {outline, options, workers, cache, work});
 }

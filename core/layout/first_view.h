@@ -29,8 +29,9 @@ base::Result<FirstView> composeFitted(const Outline& outline, const ViewState& v
                                       const SceneOptions& options, LayoutWorkers& workers, LayoutCache& cache,
                                       const base::WorkContext& work = {});
 
-/// `view` for a picture that is not zoomed: in columns where Wrapping is Automatic and it would be more than
-/// kMaxRatio times as long as wide, such that it has about the shape of a page. Fails only with Cancelled.
+/// `view` for a picture that is not zoomed, as files and paper show it: where Wrapping is Automatic, in columns if it
+/// would be longer than a page on which its text can be read and more than kMaxRatio times as long as wide, such that
+/// it has about the shape of a page; whatever columns suit a window (columnHeight). Fails only with Cancelled.
 base::Result<FirstView> composePicture(const Outline& outline, const ViewState& view, const SceneOptions& options,
                                        LayoutWorkers& workers, LayoutCache& cache, const base::WorkContext& work = {});
 inline constexpr double kMaxRatio = 3;

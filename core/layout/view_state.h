@@ -46,7 +46,7 @@ struct ViewState {
     /// The inside of a box, or of the whole, that is longer than this along the flow is drawn in columns of about this
     /// length, rows if LeftRight (wrapped()); 0: never.
     double columnHeight = 0;
-    Wrapping wrapping = Wrapping::Off;  ///< for those who choose columnHeight
+    Wrapping wrapping = Wrapping::Automatic;  ///< for those who choose columnHeight
 
     double nodeSep = 24;  ///< least distance of items side by side
     double rankSep = 40;  ///< least distance of items after one another

@@ -266,20 +266,32 @@ bool GraphCanvas::isIdle() const {
 
 // --- what leaves the canvas ------------------------------------------------------------------------------------------
 
-GraphCanvas::Snapshot GraphCanvas::snapshot() const {
+CanvasSnapshot GraphCanvas::snapshot() const {
     const auto& painter = m_view.painter();
     if (!painter) return {};
-    return {painter->again(painter->items().style()), m_marks.now(), pictureOf(*painter)};
+    return {painter->again(painter->items().style()),
+            m_marks.now(),
+            pictureOf(*painter),
+            true,
+            m_context.model().outline(),
+            state().view(),
+            m_layouts.options(painter->items().style())};
 }
 
-GraphCanvas::Snapshot GraphCanvas::snapshotForPaper(bool whole) const {
+CanvasSnapshot GraphCanvas::snapshotForPaper(bool whole) const {
     const auto& painter = m_view.painter();
     if (!painter) return {};
     CanvasStyle look = painter->items().style();
     SceneMarks marks = m_marks.inScheme(look, theme::Scheme::Light);
     look.scheme = theme::Scheme::Light;
     const QRectF all = pictureOf(*painter);
-    return {painter->again(look), std::move(marks), whole ? all : m_view.visible().intersected(all)};
+    return {painter->again(look),
+            std::move(marks),
+            whole ? all : m_view.visible().intersected(all),
+            whole,
+            m_context.model().outline(),
+            state().view(),
+            m_layouts.options(look)};
 }
 
 QImage GraphCanvas::picture(double scale) const {

@@ -11,6 +11,7 @@
 #include "ui/canvas/canvas_navigation.h"
 #include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/canvas_renderer.h"
+#include "ui/canvas/canvas_snapshot.h"
 #include "ui/canvas/canvas_text.h"
 #include "ui/canvas/canvas_view.h"
 #include "ui/canvas/layout_requests.h"
@@ -54,16 +55,10 @@ class GraphCanvas : public QWidget {
     QSize sizeHint() const override { return {900, 700}; }
     QSize minimumSizeHint() const override { return {200, 150}; }
 
-    /// What is drawn now, for exportScene() and the like on a worker. It stays as it is whatever happens here; no
-    /// painter if there is no scene yet.
-    struct Snapshot {
-        std::shared_ptr<const sonde::canvas::ScenePainter> painter;
-        sonde::canvas::SceneMarks marks;
-        QRectF area;  ///< of the whole graph, or what the canvas shows
-    };
-    Snapshot snapshot() const;
+    /// What is drawn now.
+    CanvasSnapshot snapshot() const;
     /// On a light background whatever the theme.
-    Snapshot snapshotForPaper(bool whole) const;
+    CanvasSnapshot snapshotForPaper(bool whole) const;
     /// What the canvas shows, for the clipboard.
     QImage picture(double scale = 2.0) const;
 

@@ -47,6 +47,15 @@ CanvasStyle LayoutRequests::style() const {
             m_context.settings().edgeWidths()};
 }
 
+layout::SceneOptions LayoutRequests::options(const CanvasStyle& style) const {
+    layout::SceneOptions options;
+    const auto watched = m_context.points().watched();
+    if (const auto outline = m_context.model().outline())
+        options.metrics = itemMetrics(outline->sharedGraph(), style, m_measure, {watched.begin(), watched.end()},
+                                      m_marks.watchedModules());
+    return options;
+}
+
 void LayoutRequests::rebuildLabels() { m_labels = makeCardLabels(m_context.settings().labelRules(), &m_context); }
 
 bool LayoutRequests::labelsTellOfRuns() const { return m_labels && !m_labels->facts.empty(); }
@@ -65,10 +74,7 @@ void LayoutRequests::request(QSizeF room, bool fitted) {
     const CanvasStyle drawn = style();
     const std::shared_ptr<const layout::Outline> outline = m_context.model().outline();
     const std::shared_ptr<const graph::InternalGraph> graph = outline->sharedGraph();
-    layout::SceneOptions options;
-    options.metrics =
-        itemMetrics(graph, drawn, m_measure, {m_context.points().watched().begin(), m_context.points().watched().end()},
-                    m_marks.watchedModules());
+    layout::SceneOptions options = this->options(drawn);
     const QPointer<LayoutRequests> self(this);
     options.onPartial = [self, number, graph, drawn](std::shared_ptr<const layout::SceneLayout> scene) {
         auto index = std::make_shared<const SceneIndex>(std::move(scene));

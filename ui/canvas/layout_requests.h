@@ -31,6 +31,8 @@ class LayoutRequests : public QObject {
 
     /// How cards are drawn now: theme, settings and the user's labels.
     CanvasStyle style() const;
+    /// Of the open model's scene with cards in that style.
+    layout::SceneOptions options(const CanvasStyle& style) const;
     const std::shared_ptr<const TextMeasure>& measure() const { return m_measure; }
     bool isActive() const { return m_job.isActive(); }
     /// A layout takes so long that it has to be said.

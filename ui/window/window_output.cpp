@@ -39,20 +39,30 @@ base::Result<void> noPicture(const base::WorkContext&) {
     return base::usageError("there is no graph to save yet", {}, "open a model and wait for its layout");
 }
 
-dialogs::PrintSource printSource(const GraphCanvas::Snapshot& shown, const canvas::Paging& paging) {
+base::Result<void> writePages(const canvas::CanvasSnapshot& shown, const QString& path, const canvas::Paging& paging,
+                              const base::WorkContext& work) {
+    SONDE_ASSIGN(const canvas::CanvasSnapshot onPage, canvas::forPage(shown, work));
+    return canvas::exportPages(*onPage.painter, onPage.marks, onPage.area, path, paging, work);
+}
+
+dialogs::PrintSource printSource(const canvas::CanvasSnapshot& shown, const canvas::Paging& paging) {
     const bool isEmpty = !shown.painter || shown.area.isEmpty();
     dialogs::PrintSource source;
     source.preview = [=](const QSizeF& page, const base::WorkContext& work) -> dialogs::PrintSource::Preview {
         if (isEmpty) return {};
-        canvas::PagePictures made = canvas::pagePictures(*shown.painter, shown.marks, shown.area, page, paging, work);
+        const auto onPage = canvas::forPage(shown, work);
+        if (!onPage) return {};
+        canvas::PagePictures made =
+            canvas::pagePictures(*onPage->painter, onPage->marks, onPage->area, page, paging, work);
         return {std::move(made.pictures), made.pages};
     };
     source.print = [=](QPrinter& printer, const base::WorkContext& work) {
-        if (!isEmpty) canvas::paintPages(printer, *shown.painter, shown.marks, shown.area, paging, work);
+        if (isEmpty) return;
+        if (const auto onPage = canvas::forPage(shown, work))
+            canvas::paintPages(printer, *onPage->painter, onPage->marks, onPage->area, paging, work);
     };
     source.writePdf = [=](const QString& path, const base::WorkContext& work) {
-        return isEmpty ? noPicture(work)
-                       : canvas::exportPages(*shown.painter, shown.marks, shown.area, path, paging, work);
+        return isEmpty ? noPicture(work) : writePages(shown, path, paging, work);
     };
     return source;
 }
@@ -100,21 +110,20 @@ void WindowOutput::cancel() {
 }
 
 void WindowOutput::exportTo(const QString& file) {
-    const GraphCanvas::Snapshot shown = m_canvases.active()->snapshot();
+    const canvas::CanvasSnapshot shown = m_canvases.active()->snapshot();
     if (!shown.painter) return write(file, noPicture);
-    write(file, [shown, file](const base::WorkContext& work) {
-        return canvas::exportScene(*shown.painter, shown.marks, file, 2.0, work);
+    write(file, [shown, file](const base::WorkContext& work) -> base::Result<void> {
+        SONDE_ASSIGN(const canvas::CanvasSnapshot onPage, canvas::forPage(shown, work));
+        return canvas::exportScene(*onPage.painter, onPage.marks, file, 2.0, work);
     });
 }
 
 void WindowOutput::exportPagesTo(const QString& file) {
-    const GraphCanvas::Snapshot shown = m_canvases.active()->snapshot();
+    const canvas::CanvasSnapshot shown = m_canvases.active()->snapshot();
     if (!shown.painter) return write(file, noPicture);
     canvas::Paging paging;
     paging.onePage = false;
-    write(file, [shown, file, paging](const base::WorkContext& work) {
-        return canvas::exportPages(*shown.painter, shown.marks, shown.area, file, paging, work);
-    });
+    write(file, [shown, file, paging](const base::WorkContext& work) { return writePages(shown, file, paging, work); });
 }
 
 QString WindowOutput::baseName() const {
@@ -177,7 +186,7 @@ void WindowOutput::print() {
         {},
         [this, shown = QPointer(m_canvases.active())](const dialogs::PrintChoice& choice) {
             dialogs::PrintSource source =
-                printSource(shown ? shown->snapshotForPaper(choice.whole) : GraphCanvas::Snapshot(), pagingOf(choice));
+                printSource(shown ? shown->snapshotForPaper(choice.whole) : canvas::CanvasSnapshot(), pagingOf(choice));
             // The file is written on a worker, which must not ask the session.
             source.writePdf = [files = session::filesRead(m_context.session()), write = std::move(source.writePdf)](
                                   const QString& path, const base::WorkContext& work) -> base::Result<void> {

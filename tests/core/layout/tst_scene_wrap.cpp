@@ -26,6 +26,7 @@ class TestSceneWrap : public QObject {
     void whatCanBeReadStaysInOnePiece();
     void wrappingOffStaysOff();
     void longPicturesGetTheShapeOfAPage();
+    void picturesThatCanBeReadOnAPageStay();
     void namesOfColumnsAreWithinTheirBox();
 
   private:
@@ -153,6 +154,25 @@ void TestSceneWrap::longPicturesGetTheShapeOfAPage() {
     compose.view.wrapping = Wrapping::Automatic;
     compose.view.direction = Direction::LeftRight;
     QVERIFY(ratio(compose.view) < 3);
+}
+
+void TestSceneWrap::picturesThatCanBeReadOnAPageStay() {
+    const auto picture = [](Composer& compose) {
+        const auto found =
+            composePicture(compose.outline, compose.view, compose.options, compose.workers, compose.cache);
+        if (!found) qFatal("%s", found.error().text().c_str());
+        return *found;
+    };
+    Composer shortOne(lg::flatChain(8));
+    shortOne.view.wrapping = Wrapping::Automatic;
+    QVERIFY(shortOne()->bounds.height > 3 * shortOne()->bounds.width);
+    QVERIFY(picture(shortOne).scene->jumps.empty());
+    // The columns of a window are not those of a page.
+    Composer longOne(lg::flatChain(100));
+    longOne.view.wrapping = Wrapping::Automatic;
+    const FirstView found = picture(longOne);
+    longOne.view.columnHeight = 250;
+    QCOMPARE(picture(longOne).view, found.view);
 }
 
 void TestSceneWrap::namesOfColumnsAreWithinTheirBox() {

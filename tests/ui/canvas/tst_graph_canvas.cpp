@@ -268,7 +268,10 @@ void TestGraphCanvas::arrowsWalkAlongEdges() {
 
 void TestGraphCanvas::arrowsTurnWithTheDirection() {
     open("zoo:resnet18");
-    m_canvas->state().setDirection(layout::Direction::LeftRight);
+    layout::ViewState view = m_canvas->state().view();
+    view.direction = layout::Direction::LeftRight;
+    view.wrapping = layout::Wrapping::Off;  // in rows they are not beside each other
+    m_canvas->state().setView(view);
     settle();
     m_canvas->navigation().fit();
     settle();

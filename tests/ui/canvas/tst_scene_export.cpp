@@ -54,10 +54,10 @@ std::unique_ptr<ScenePainter> paint(std::shared_ptr<const graph::InternalGraph> 
     const auto measure = std::make_shared<const TextMeasure>(1.0);
     layout::SceneOptions options;
     options.metrics = itemMetrics(graph, style, measure, {}, {});
-    auto scene = layOut(outline, view, options);
-    if (!scene) return nullptr;
-    return std::make_unique<ScenePainter>(std::make_shared<const SceneIndex>(std::move(scene).value()), graph, measure,
-                                          style);
+    auto picture = layOutPicture(outline, view, options);
+    if (!picture) return nullptr;
+    return std::make_unique<ScenePainter>(std::make_shared<const SceneIndex>(std::move(picture).value().scene), graph,
+                                          measure, style);
 }
 
 }  // namespace

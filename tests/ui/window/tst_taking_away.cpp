@@ -41,6 +41,7 @@ class TestTakingAway : public test::WindowFixture {
     void sheetsCoverThePicture();
     void printHasAPreviewAndMakesPages();
     void theVerbWritesTheSameFiles();
+    void aLongGraphIsInColumnsForBoth();
     void theCopiedPictureIsWhatIsShown();
     void labelsFollowRules();
     void labelsAreChosenInTheDialog();
@@ -142,6 +143,31 @@ void TestTakingAway::theVerbWritesTheSameFiles() {
     QVERIFY(labelled ==
             verb(QStringLiteral("verb-labels.svg"), {QStringLiteral("--label"), QStringLiteral("{op}|{shape}")}));
     QVERIFY(labelled != window(QStringLiteral("window.svg")));
+}
+
+/// Whatever columns the canvas chose, and whatever its size: a file has those of a page.
+void TestTakingAway::aLongGraphIsInColumnsForBoth() {
+    open(file("resnet18_slim.onnx"));
+    context().canvases().active().expandToDepth(3);
+    settle();
+    canvas()->navigation().fit();
+    settle();
+    QVERIFY(!canvas()->view().scene()->jumps.empty());
+    QTemporaryDir folder;
+    const QString ours = folder.filePath(QStringLiteral("window.svg")),
+                  theirs = folder.filePath(QStringLiteral("verb.svg"));
+    m_window->output().exportTo(ours);
+    settle();
+    QProcess sonde;
+    sonde.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"),
+                {QStringLiteral("render"), file("resnet18_slim.onnx"), QStringLiteral("--depth"), QStringLiteral("3"),
+                 QStringLiteral("-o"), theirs});
+    QVERIFY(sonde.waitForFinished(60000));
+    QFile one(ours), other(theirs);
+    QVERIFY(one.open(QIODevice::ReadOnly) && other.open(QIODevice::ReadOnly));
+    const QByteArray svg = one.readAll();
+    QVERIFY(svg.contains("\u2192 "));  // names of lines between columns
+    QVERIFY(svg == other.readAll());
 }
 
 void TestTakingAway::theCopiedPictureIsWhatIsShown() {
