@@ -7,6 +7,7 @@
 #include "app/interrupt.h"
 #include "core/analysis/element_readings.h"
 #include "core/base/visible_text.h"
+#include "core/io/inputs/recording.h"
 #include "core/session/value_readings/value_readings.h"
 
 namespace sonde::app {
@@ -20,6 +21,14 @@ base::Result<std::pair<graph::NodeId, std::string>> parse(const document::Docume
         return base::usageError("'" + text + "' is no NODE=READING", "--read", "write encoder_softmax=attention");
     SONDE_ASSIGN(const graph::NodeId node, document.findNode(text.substr(0, at)));
     return std::pair(node, text.substr(at + 1));
+}
+
+/// Samples per second of an input that was read from a recording; else 0.
+int rateOf(const session::Session& session, graph::NodeId node) {
+    const session::Input* const input = session.inputs().of(node);
+    if (!input || !io::isRecordingItem(input->spec.source)) return 0;
+    const auto rate = io::recordingRate(input->spec.source);
+    return rate ? *rate : 0;
 }
 
 }  // namespace
@@ -58,8 +67,9 @@ base::Result<void> ValueReadingChoice::print(const session::Session& session, co
         if (!value->isTensor())
             return base::usageError("'" + name + "' is no tensor, but " + value->typeText(), "--read");
         const auto by = analysis::quantizationOf(*session.document()->graph, node, valueOf);
-        SONDE_ASSIGN(const auto lines, session::readingLines({value->tensor(), by ? &*by : nullptr, &tokens}, id,
-                                                             commandLineWork().stop));
+        SONDE_ASSIGN(const auto lines,
+                     session::readingLines({value->tensor(), by ? &*by : nullptr, &tokens, rateOf(session, node)}, id,
+                                           commandLineWork().stop));
         fmt::print("{}  {}\n", base::visibleText(name), id);
         for (const std::string& line : lines) fmt::print("  {}\n", base::visibleText(line));
     }

@@ -9,12 +9,15 @@
 #include "core/analysis/tensor_views/attention_heads.h"
 #include "core/analysis/tensor_views/channel_sparsity.h"
 #include "core/analysis/tensor_views/element_bits.h"
+#include "core/analysis/tensor_views/filter_pictures.h"
 #include "core/analysis/tensor_views/row_pca.h"
 #include "core/analysis/tensor_views/top_tokens.h"
 #include "core/base/count_text.h"
 #include "core/base/number_text.h"
 #include "core/base/text_table.h"
 #include "core/base/visible_text.h"
+#include "core/session/sound/sound_picture.h"
+#include "core/session/value_readings/reading_lines.h"
 #include "core/tensor/plane.h"
 
 namespace sonde::session {
@@ -23,25 +26,10 @@ namespace {
 
 using base::Result;
 using tensor::Tensor;
-using Lines = std::vector<std::string>;
-using Rows = std::vector<Lines>;
+using Lines = ReadingLines;
+using Rows = ReadingRows;
 
 constexpr std::size_t kTopKeys = 3, kTopTokens = 5;
-
-std::string numberText(double value) {
-    constexpr int kDigits = 5;
-    return base::roundedText(value == 0 ? 0 : value, kDigits);  // -0 is 0
-}
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-/// `head`, then a line for each row, and how many of `all` rows are not among them.
-Lines told(std::string head, const Rows& rows, std::int64_t all) {
-    Lines lines{std::move(head)};
-    for (std::string& line : base::alignedRows(rows)) lines.push_back(std::move(line));
-    if (const std::int64_t more = all - static_cast<std::int64_t>(rows.size()); more > 0)
-        lines.push_back("and " + base::countText(more) + " more");
-    return lines;
-}
 
 /// The index of an element, or of a part, by its row-major position in a shape: "0,3"; "0" of rank 0.
 std::string indexText(std::span<const std::int64_t> shape, std::int64_t position) {
@@ -101,13 +89,14 @@ Result<Lines> attentionLines(const ReadValue& value, const std::stop_token& stop
             Lines row{"head " + indexText(leading(value.tensor), h), fmt::format("{:.2f} bits", entropy),
                       "query " + positionText(value, q, queries)};
             for (const analysis::KeyShare& key : analysis::topKeys(head, q, kTopKeys))
-                row.push_back(positionText(value, key.key, keys) + " " + percent(key.share));
+                row.push_back(positionText(value, key.key, keys) + " " + readingPercent(key.share));
             rows.push_back(std::move(row));
         }
     }
-    return told(fmt::format("{} heads, {} queries, {} keys; mean entropy of each head, the keys with the largest share",
-                            base::countText(heads), base::countText(queries), base::countText(keys)),
-                rows, heads * queries);
+    return readingTable(
+        fmt::format("{} heads, {} queries, {} keys; mean entropy of each head, the keys with the largest share",
+                    base::countText(heads), base::countText(queries), base::countText(keys)),
+        rows, heads * queries);
 }
 
 bool hasTokens(const ReadValue& value) { return analysis::mayScoreTokens(value.tensor); }
@@ -130,15 +119,15 @@ Result<Lines> tokenLines(const ReadValue& value, const std::stop_token& stop) {
                       positionText(value, static_cast<std::int64_t>(i), positions)};
             if (planes == 1) row.erase(row.begin());
             for (const analysis::TopTokens::Entry& entry : found.positions[i].top)
-                row.push_back(tokenText(value, entry.id) + " " + percent(entry.share));
+                row.push_back(tokenText(value, entry.id) + " " + readingPercent(entry.share));
             if (found.positions[i].bad > 0) row.push_back(base::countText(found.positions[i].bad) + " NaN or infinite");
             rows.push_back(std::move(row));
         }
     }
-    return told(fmt::format("{} of {} tokens; {}", areProbabilities ? "probabilities" : "logits",
-                            base::countText(tensor.dim(tensor.rank() - 1)),
-                            "the most likely ones at each position with their probability"),
-                rows, planes * positions);
+    return readingTable(fmt::format("{} of {} tokens; {}", areProbabilities ? "probabilities" : "logits",
+                                    base::countText(tensor.dim(tensor.rank() - 1)),
+                                    "the most likely ones at each position with their probability"),
+                        rows, planes * positions);
 }
 
 bool hasChannels(const ReadValue& value) {
@@ -150,15 +139,19 @@ Result<Lines> sparsityLines(const ReadValue& value, const std::stop_token& stop)
     Rows rows;
     for (std::size_t i = 0; i < found.channels.size() && i < kMaxReadingLines; ++i) {
         const analysis::ChannelSparsity::Channel& channel = found.channels[i];
-        rows.push_back({"channel " + std::to_string(i), percent(found.zeroShare(i)) + " zero",
-                        "largest |x| " + numberText(channel.largest), found.isDead(i) ? "dead" : ""});
+        rows.push_back({"channel " + std::to_string(i), readingPercent(found.zeroShare(i)) + " zero",
+                        "largest |x| " + readingNumber(channel.largest), found.isDead(i) ? "dead" : ""});
         if (channel.bad > 0) rows.back().push_back(base::countText(channel.bad) + " NaN or infinite");
     }
-    return told(fmt::format("{} channels along axis 1, {} dead; {} of all elements are zero",
-                            base::countText(static_cast<std::int64_t>(found.channels.size())),
-                            base::countText(found.deadCount()), percent(found.zeroShare())),
-                rows, static_cast<std::int64_t>(found.channels.size()));
+    return readingTable(fmt::format("{} channels along axis 1, {} dead; {} of all elements are zero",
+                                    base::countText(static_cast<std::int64_t>(found.channels.size())),
+                                    base::countText(found.deadCount()), readingPercent(found.zeroShare())),
+                        rows, static_cast<std::int64_t>(found.channels.size()));
 }
+
+bool hasFilters(const ReadValue& value) { return analysis::isFilterBank(value.tensor); }
+
+bool hasSound(const ReadValue& value) { return mayBeSound(value.tensor); }
 
 bool hasRows(const ReadValue& value) {
     return value.tensor.dtype() != tensor::DType::String && value.tensor.rank() >= 1 &&
@@ -171,12 +164,12 @@ Result<Lines> pcaLines(const ReadValue& value, const std::stop_token& stop) {
     const auto shape = std::span(value.tensor.shape()).first(value.tensor.rank() - 1);
     for (const analysis::RowPca::Point& point : found.points) {
         if (rows.size() == kMaxReadingLines) break;
-        rows.push_back({"row " + indexText(shape, point.row), numberText(point.x), numberText(point.y)});
+        rows.push_back({"row " + indexText(shape, point.row), readingNumber(point.x), readingNumber(point.y)});
     }
-    return told(
+    return readingTable(
         fmt::format("{} rows of {}; the first two principal components explain {} and {} of the variance{}",
-                    base::countText(found.rowCount), base::countText(found.columnCount), percent(found.explained[0]),
-                    percent(found.explained[1]),
+                    base::countText(found.rowCount), base::countText(found.columnCount),
+                    readingPercent(found.explained[0]), readingPercent(found.explained[1]),
                     found.badRows > 0 ? "; " + base::countText(found.badRows) + " rows with NaN or Inf left out" : ""),
         rows, found.rowCount - found.badRows);
 }
@@ -188,7 +181,7 @@ Result<Lines> bitLines(const ReadValue& value, const std::stop_token&) {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(value.tensor.numel(), kMaxReadingLines); ++i)
         rows.push_back({"[" + indexText(value.tensor.shape(), i) + "]", value.tensor.elementText(i),
                         analysis::elementBits(value.tensor, i)});
-    return told("elements with their bits, the most significant first", rows, value.tensor.numel());
+    return readingTable("elements with their bits, the most significant first", rows, value.tensor.numel());
 }
 
 /// Statistics and the first elements of another reading of them: "magnitude", "real-values".
@@ -198,14 +191,14 @@ Result<Lines> elementLines(const ReadValue& value, std::string_view id, const st
     const analysis::TensorStats stats = analysis::tensorStats(read);
     std::string head = read.typeText();
     if (stats.finiteCount() > 0)
-        head += fmt::format("  min {} max {} mean {} std {}", numberText(stats.minimum), numberText(stats.maximum),
-                            numberText(stats.mean), numberText(stats.deviation));
+        head += fmt::format("  min {} max {} mean {} std {}", readingNumber(stats.minimum),
+                            readingNumber(stats.maximum), readingNumber(stats.mean), readingNumber(stats.deviation));
     if (value.quantization) head += "  " + analysis::quantizationText(*value.quantization);
     Rows rows;
     for (std::int64_t i = 0; i < std::min(read.numel(), kFirst); ++i)
         rows.push_back(
             {"[" + indexText(read.shape(), i) + "]", read.elementText(i), "of " + value.tensor.elementText(i)});
-    return told(std::move(head), rows, read.numel());
+    return readingTable(std::move(head), rows, read.numel());
 }
 
 /// For a hint.
@@ -220,11 +213,28 @@ std::string wordsOf(const ReadValue& value) {
 
 }  // namespace
 
+std::string readingNumber(double value) {
+    constexpr int kDigits = 5;
+    return base::roundedText(value == 0 ? 0 : value, kDigits);
+}
+
+std::string readingPercent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+ReadingLines readingTable(std::string head, const ReadingRows& rows, std::int64_t all) {
+    ReadingLines lines{std::move(head)};
+    for (std::string& line : base::alignedRows(rows)) lines.push_back(std::move(line));
+    if (const std::int64_t more = all - static_cast<std::int64_t>(rows.size()); more > 0)
+        lines.push_back("and " + base::countText(more) + " more");
+    return lines;
+}
+
 const std::vector<ValueReading>& valueReadings() {
     static const std::vector<ValueReading> readings{
         {"attention", "of each head and query the keys with the largest share", hasAttention, attentionLines},
         {"tokens", "the most likely tokens at each position", hasTokens, tokenLines},
         {"sparsity", "zeros of each channel, and dead channels", hasChannels, sparsityLines},
+        {"filters", "range, mean and norm of each filter of a convolution", hasFilters, filterLines},
+        {"sound", "range and loudest frequency over time", hasSound, soundLines},
         {"pca", "rows by their first two principal components", hasRows, pcaLines},
         {"bits", "integers as bits", hasBits, bitLines},
     };

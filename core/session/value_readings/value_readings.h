@@ -15,6 +15,7 @@ struct ReadValue {
     tensor::Tensor tensor;
     const analysis::Quantization* quantization = nullptr;  ///< null: none is known
     const TokenNames* tokens = nullptr;                    ///< null: none are known
+    int rate = 0;                                          ///< samples per second of a recording; 0: not known
 };
 
 /// One way to tell what is in a tensor, as the views of the window show it: here in lines of text.

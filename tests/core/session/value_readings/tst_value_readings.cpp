@@ -21,6 +21,8 @@ class TestValueReadings : public QObject {
     void tokensHaveTheirProbability();
     void deadChannelsAreTold();
     void rowsByTheirComponents();
+    void filtersHaveTheirRange();
+    void soundHasItsFrequencies();
     void bitsOfIntegers();
     void otherNumbers();
     void longValuesEnd();
@@ -72,6 +74,35 @@ void TestValueReadings::rowsByTheirComponents() {
     QCOMPARE(found.size(), 4);
     QVERIFY2(found[0].contains("explain 100.0 % and 0.0 %"), qPrintable(found[0]));
     QVERIFY2(found[2].startsWith("row 1  0"), qPrintable(found[2]));
+}
+
+void TestValueReadings::filtersHaveTheirRange() {
+    // Squares 9 + 16 + 0 + 0 and 4 · 1.
+    const QStringList found = lines({Tensor::of<float>(Shape{2, 1, 2, 2}, {3, -4, 0, 0, 1, 1, 1, NAN})}, "filters");
+    QCOMPARE(found.size(), 3);
+    QCOMPARE(found[0], QStringLiteral("2 filters of 1 x 2 x 2 elements (inputs, rows, columns); range, mean and L2 norm"));
+    QVERIFY2(found[1].startsWith("filter 0  -4 to 3  mean -0.25  L2 norm 5"), qPrintable(found[1]));
+    QVERIFY2(found[2].startsWith("filter 1  1 to 1   mean 1      L2 norm 1.7321"), qPrintable(found[2]));
+    QVERIFY2(found[2].endsWith("1 NaN or infinite"), qPrintable(found[2]));
+    QVERIFY(lines({Tensor::of<float>(Shape{2, 2}, {1, 2, 3, 4})}, "filters").front().startsWith("error: "));
+}
+
+void TestValueReadings::soundHasItsFrequencies() {
+    // A second at 8,000 Hz: silence, then 0.5 sin(2 pi 1000 t).
+    std::vector<float> samples(8000, 0);
+    for (std::size_t i = 4000; i < samples.size(); ++i)
+        samples[i] = static_cast<float>(0.5 * std::sin(2 * 3.14159265358979 * 1000 * static_cast<double>(i) / 8000));
+    session::ReadValue sound{Tensor::of<float>(Shape{1, 8000}, samples)};
+    sound.rate = 8000;
+    const QStringList found = lines(sound, "sound");
+    QCOMPARE(found.size(), 33);
+    QVERIFY2(found[0].startsWith("8,000 samples at 8,000 Hz, 1 s;"), qPrintable(found[0]));
+    QVERIFY2(found[1].startsWith("0.000 s  0 to 0") && found[1].contains("silent"), qPrintable(found[1]));
+    QVERIFY2(found[31].startsWith("0.938 s  -0.5 to 0.5  1000.0 Hz"), qPrintable(found[31]));
+    sound.rate = 0;
+    const QStringList unknown = lines(sound, "sound");
+    QVERIFY2(unknown[31].startsWith("sample 7,500  -0.5 to 0.5  0.1250 of the rate"), qPrintable(unknown[31]));
+    QVERIFY(lines({Tensor::of<float>(Shape{2}, {1, 2})}, "sound").front().startsWith("error: "));
 }
 
 void TestValueReadings::bitsOfIntegers() {
