@@ -182,6 +182,7 @@ graph::NodeId nodeOf(const InternalGraph& graph, const ItemDescription& what) {
 }
 
 QString ItemText::classAndFacts() const {
+    if (facts == qualname) return qualname;  // a group that was found is called by its blocks
     return qualname.isEmpty() || facts.isEmpty() ? qualname + facts : qualname + QStringLiteral(" \u00b7 ") + facts;
 }
 

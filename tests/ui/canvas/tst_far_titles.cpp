@@ -18,6 +18,7 @@ class TestFarTitles : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void namesSayHowManyBlocks();
+    void blocksAreCountedOnce();
     void namesAreBesideNarrowBoxes_data();
     void namesAreBesideNarrowBoxes();
     void partsShowWhatTheWholeShows();
@@ -64,6 +65,14 @@ void TestFarTitles::namesSayHowManyBlocks() {
     const QStringList densenet = Scene("zoo:densenet121", 1).textsAt(0.15);
     for (const char* title : {"denseblock1 · 6 blocks", "denseblock3 · 24 blocks"})
         QVERIFY2(densenet.join(u'\n').contains(QString::fromUtf8(title)), qPrintable(densenet.join(u'\n')));
+}
+
+/// The class of a group that was found is "40 blocks".
+void TestFarTitles::blocksAreCountedOnce() {
+    ItemText group{QStringLiteral("blocks"), QStringLiteral("40 blocks"), {}, QStringLiteral("40 blocks"), {}};
+    QCOMPARE(group.classAndFacts(), QStringLiteral("40 blocks"));
+    group.qualname = QStringLiteral("Sequential");
+    QCOMPARE(group.classAndFacts(), QString::fromUtf8("Sequential · 40 blocks"));
 }
 
 void TestFarTitles::namesAreBesideNarrowBoxes_data() {

@@ -80,7 +80,8 @@ void TestValueReadings::filtersHaveTheirRange() {
     // Squares 9 + 16 + 0 + 0 and 4 · 1.
     const QStringList found = lines({Tensor::of<float>(Shape{2, 1, 2, 2}, {3, -4, 0, 0, 1, 1, 1, NAN})}, "filters");
     QCOMPARE(found.size(), 3);
-    QCOMPARE(found[0], QStringLiteral("2 filters of 1 x 2 x 2 elements (inputs, rows, columns); range, mean and L2 norm"));
+    QCOMPARE(found[0],
+             QStringLiteral("2 filters of 1 x 2 x 2 elements (inputs, rows, columns); range, mean and L2 norm"));
     QVERIFY2(found[1].startsWith("filter 0  -4 to 3  mean -0.25  L2 norm 5"), qPrintable(found[1]));
     QVERIFY2(found[2].startsWith("filter 1  1 to 1   mean 1      L2 norm 1.7321"), qPrintable(found[2]));
     QVERIFY2(found[2].endsWith("1 NaN or infinite"), qPrintable(found[2]));
