@@ -152,6 +152,9 @@ std::vector<NodeId> LoweredCall::ops(std::string_view name, std::vector<NodeId> 
     made.op = {"", std::string(name), kOpset};
     made.target = name;
     made.attributes = std::move(attributes);
+    // Without the last ones that are not given: ONNX Runtime takes Conv with an empty third input for one with a bias,
+    // and optimises none of what follows.
+    while (!inputs.empty() && !inputs.back().valid()) inputs.pop_back();
     for (NodeId input : inputs) made.arguments.push_back(input.valid() ? Argument::of(input) : Argument::omitted());
     std::vector<std::string> names;
     for (std::size_t i = 0; i < types.size(); ++i) {

@@ -56,6 +56,7 @@ class TestOnnxGraph : public QObject {
     void filesComputeWhatModelsDo_data();
     void filesComputeWhatModelsDo();
     void namesAndModulesAreKept();
+    void missingInputsAtTheEndAreLeftOut();
     void branchesAndLoopsFollowTheData();
     void whatHasNoFormIsNamed();
     void operatorsOfTorch();
@@ -195,6 +196,24 @@ void TestOnnxGraph::namesAndModulesAreKept() {
     const graph::Expr& expr = graph.expr(graph.node(conv).producer);
     QCOMPARE(expr.op.name, std::string("Conv"));
     QCOMPARE(graph.scope(expr.scope).qualname, std::string("layer1.0.conv1"));
+}
+
+/// An empty name in the place of a bias keeps ONNX Runtime from fusing what follows the convolution.
+void TestOnnxGraph::missingInputsAtTheEndAreLeftOut() {
+    const auto document = document::open("zoo:resnet18_slim");
+    QVERIFY(document.has_value());
+    const auto shape = (*document)->graph->node((*document)->graph->inputs().front()).type.staticShape();
+    const std::vector<Value> inputs{Tensor::zeros(tensor::DType::Float32, *shape).value()};
+    const auto onnx = exporting::onnxGraph(**document, inputs);
+    QVERIFY(onnx.has_value());
+    int convolutions = 0;
+    for (const graph::ExprId id : onnx->graph->main().order) {
+        const graph::Expr& expr = onnx->graph->expr(id);
+        convolutions += expr.op.name == "Conv" && expr.arguments.size() == 2;
+        if (!expr.arguments.empty())
+            QVERIFY2(expr.arguments.back().kind != graph::Argument::Kind::Omitted, expr.name.c_str());
+    }
+    QCOMPARE(convolutions, 20);
 }
 
 /// A file written from one case gives the values of the others, which take other branches and other numbers of passes.
