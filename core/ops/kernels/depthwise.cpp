@@ -75,6 +75,18 @@ bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpat
     return padded < 16 * held;
 }
 
+namespace {
+
+/// The loop that reads the picture as it is; null: there is none for such windows.
+void (*directLoop(const Window& window))(const DepthwisePlane&) {
+    if (window.rank() != 2 || window.stride[0] != window.stride[1] || window.stride[0] > 2) return nullptr;
+    for (std::size_t axis = 0; axis < 2; ++axis)
+        if (window.kernel[axis] != 3 || window.dilation[axis] != 1) return nullptr;
+    return floatKernels().depthwise3x3[window.stride[0] - 1];
+}
+
+}  // namespace
+
 void convolveDepthwise(const float* x, const float* w, const float* bias, float* y, const Window& window,
                        const DepthwiseSizes& sizes, std::span<const std::int64_t> inputSpatial,
                        std::span<const std::int64_t> outputSpatial, base::ThreadPool& pool) {
@@ -87,18 +99,25 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
     constexpr std::int64_t kMinOutputs = 4096;
     const std::int64_t planes = sizes.batch * sizes.channels, outputs = planes * sizes.multiplier * rows * columns;
     const std::int64_t pieces = std::min(planes, std::max<std::int64_t>(outputs / kMinOutputs / 4 * 4, 16));
+    const auto direct = directLoop(window);
     pool.parallelFor(static_cast<std::size_t>(pieces), 1, [&](std::size_t begin, std::size_t end) {
-        float* phases = Scratch::of<float>(0, plane.size());
+        float* phases = direct ? nullptr : Scratch::of<float>(0, plane.size());
         std::vector<const float*> tapRows(static_cast<std::size_t>(taps));
-        for (std::int64_t t = 0; t < taps; ++t) tapRows[static_cast<std::size_t>(t)] = plane.tap(phases, t);
+        for (std::int64_t t = 0; t < taps && !direct; ++t) tapRows[static_cast<std::size_t>(t)] = plane.tap(phases, t);
         const std::int64_t last = planes * static_cast<std::int64_t>(end) / pieces;
         for (std::int64_t p = planes * static_cast<std::int64_t>(begin) / pieces; p < last; ++p) {
-            plane.fill(x + p * inputSize, 0.0F, phases);
+            if (!direct) plane.fill(x + p * inputSize, 0.0F, phases);
             for (std::int64_t m = 0; m < sizes.multiplier; ++m) {
                 const std::int64_t output = p % sizes.channels * sizes.multiplier + m;
                 const std::int64_t offset = (p * sizes.multiplier + m) * rows * columns;
-                floatKernels().weightedPlane(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps),
-                                             bias ? bias[output] : 0.0F, plane.pitch(), y + offset, columns, rows);
+                const float start = bias ? bias[output] : 0.0F;
+                if (direct) {
+                    direct({x + p * inputSize, inputSpatial[0], inputSpatial[1], window.padBegin[0], window.padBegin[1],
+                            w + output * taps, start, y + offset, rows, columns});
+                } else {
+                    floatKernels().weightedPlane(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps),
+                                                 start, plane.pitch(), y + offset, columns, rows);
+                }
                 if (sizes.epilogue) sizes.epilogue->apply(offset, rows * columns);
             }
         }

@@ -59,6 +59,16 @@ struct WinogradKernel {
                    std::size_t n) = nullptr;
 };
 
+/// One channel of a depthwise convolution: x [height, width], weights [3, 3] → y [rows, columns].
+struct DepthwisePlane {
+    const float* x;
+    std::ptrdiff_t height, width, padY, padX;
+    const float* weights;
+    float bias;
+    float* y;
+    std::ptrdiff_t rows, columns;
+};
+
 /// The hot loops of one instruction set.
 struct FloatKernels {
     const char* name = "";
@@ -89,6 +99,9 @@ struct FloatKernels {
     /// convolution. Up to 15 elements behind the last row are read.
     void (*weightedPlane)(const float* const* taps, const float* weights, std::size_t count, float bias,
                           std::ptrdiff_t pitch, float* y, std::ptrdiff_t columns, std::ptrdiff_t rows) = nullptr;
+    /// y[r, c] = bias + Σ_ij weights[i, j] · x[stride·r + i − padY, stride·c + j − padX], row by row of the window;
+    /// what lies outside of x counts as 0. [0] for stride 1, [1] for stride 2; null where there is none.
+    void (*depthwise3x3[2])(const DepthwisePlane& plane) = {};
     /// y[i] = value.
     void (*fill)(float value, float* y, std::size_t n) = nullptr;
     /// y[i] = x[2·i].

@@ -2,6 +2,7 @@
 
 namespace sonde::ops::kernels::SONDE_ISA {
 
+void addDepthwise(FloatKernels& table);
 void addGemm(FloatKernels& table);
 void addElementwise(FloatKernels& table);
 void addEigenProducts(FloatKernels& table);
@@ -16,6 +17,7 @@ void fillTable(FloatKernels& table);
 /// (The table is made by the caller: its constructor is an inline function.)
 void fillTable(FloatKernels& table) {
     table.name = SONDE_TEXT(SONDE_ISA);
+    addDepthwise(table);
     addGemm(table);
     addElementwise(table);
     addEigenProducts(table);

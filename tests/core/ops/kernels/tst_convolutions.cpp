@@ -92,6 +92,18 @@ void TestConvolutions::equalTheDefinition_data() {
     row("all of the image", {1, 20, 30, 3, 3, 1, 0, 1});
     row("full tiles", {1, 30, 20, 16, 3, 2, 1, 1});
     row("14x14 outputs", {1, 20, 33, 28, 3, 2, 1, 1});
+    row("depthwise, 7x7", {2, 20, 20, 7, 3, 1, 1, 20});
+    row("depthwise, 14x14", {1, 20, 20, 14, 3, 1, 1, 20});
+    row("depthwise, rows of several vectors", {1, 5, 5, 59, 3, 1, 1, 5});
+    row("depthwise, no padding", {1, 5, 5, 35, 3, 1, 0, 5});
+    row("depthwise, every other pixel", {1, 5, 5, 75, 3, 2, 1, 5});
+    row("depthwise, every other pixel, no padding", {1, 5, 5, 34, 3, 2, 0, 5});
+    row("depthwise, one pixel", {1, 3, 3, 1, 3, 1, 1, 3});
+    row("depthwise, more padding than a vector has", {1, 3, 3, 2, 3, 1, 40, 3});
+    row("depthwise, every other of much padding", {1, 3, 3, 2, 3, 2, 40, 3});
+    row("depthwise, two outputs of each channel", {2, 6, 12, 18, 3, 1, 1, 6});
+    row("depthwise, every third pixel", {1, 5, 5, 30, 3, 3, 1, 5});
+    row("depthwise, 5x5", {1, 5, 5, 30, 5, 1, 2, 5});
 }
 
 /// On one thread and on several, with the same bits.
