@@ -2,13 +2,16 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
+#include "core/ops/kernels/attention.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
+#include "core/ops/support/wide.h"
 
 namespace sonde::ops {
 
@@ -65,6 +68,70 @@ base::Result<Tensor> repeatedHeads(KernelContext& context, const Tensor& x, cons
     return invokeAten(context, "repeat_interleave.self_int", {Value(x), Value::ofInt(heads / own), Value::ofInt(-3)});
 }
 
+/// Whether kernels::attend takes them: [.., L, E], [.., S, E], [.., S, Ev] of one type, and a mask of that type or of
+/// bools.
+bool fitsBlocks(const Tensor& q, const Tensor& k, const Tensor& v, const Value& mask) {
+    if ((q.dtype() != DType::Float32 && q.dtype() != DType::Float64) || k.dtype() != q.dtype() ||
+        v.dtype() != q.dtype() || k.rank() != q.rank() || v.rank() != q.rank() || q.numel() == 0 || k.numel() == 0 ||
+        v.numel() == 0)
+        return false;
+    for (std::size_t i = 0; i + 2 < q.rank(); ++i)
+        if (k.dim(i) != q.dim(i) || v.dim(i) != q.dim(i)) return false;
+    const std::size_t last = q.rank() - 1;
+    if (k.dim(last) != q.dim(last) || v.dim(last - 1) != k.dim(last - 1)) return false;
+    if (!mask.isTensor()) return true;
+    Shape scores = q.shape();
+    scores[last] = k.dim(last - 1);
+    const auto together = broadcast(mask.tensor().shape(), scores);
+    return together && *together == scores &&
+           (mask.tensor().dtype() == DType::Bool || mask.tensor().dtype() == q.dtype());
+}
+
+/// attend() without its weights, and without memory for them.
+template <typename T>
+base::Result<void> attendInBlocks(KernelContext& context, const Tensor& query, const Tensor& key, const Tensor& value,
+                                  const Value& mask, bool isCausal, double scale) {
+    SONDE_ASSIGN(const Tensor q, query.contiguous());
+    SONDE_ASSIGN(const Tensor k, key.contiguous());
+    SONDE_ASSIGN(const Tensor v, value.contiguous());
+    const std::size_t last = q.rank() - 1;
+    kernels::AttentionCall<T> call;
+    call.queries = q.dim(last - 1), call.keys = k.dim(last - 1), call.headSize = q.dim(last),
+    call.valueSize = v.dim(last);
+    call.batches = 1, call.heads = call.keyHeads = q.numel() / (call.queries * call.headSize);
+    call.q = {q.data<T>(), 0, call.queries * call.headSize, call.headSize};
+    call.k = {k.data<T>(), 0, call.keys * call.headSize, call.headSize};
+    call.v = {v.data<T>(), 0, call.keys * call.valueSize, call.valueSize};
+    call.scale = scale;
+    call.emptyRow = std::numeric_limits<T>::quiet_NaN();
+    call.stop = &context.environment().stop;
+    Shape shape = q.shape(), scores = q.shape();
+    shape[last] = call.valueSize, scores[last] = call.keys;
+    SONDE_ASSIGN(Tensor y, context.output(q.dtype(), shape));
+    call.y = {y.mutableData<T>(), 0, call.queries * call.valueSize, call.valueSize};
+    Tensor hidden;
+    std::vector<std::int64_t> strides;
+    if (mask.isTensor()) {
+        SONDE_ASSIGN(hidden, mask.tensor().contiguous());
+        strides = broadcastStrides(hidden.shape(), scores);
+    }
+    constexpr T kNever = -std::numeric_limits<T>::infinity();
+    call.bias = [&](std::int64_t, std::int64_t head, std::int64_t row, T* line) {
+        if (isCausal) std::fill(line + std::min(row + 1, call.keys), line + call.keys, kNever);
+        if (!hidden.defined()) return;
+        std::int64_t offset = row * strides[last - 1];
+        for (std::size_t i = last - 1; i-- > 0; head /= scores[i]) offset += head % scores[i] * strides[i];
+        for (std::int64_t j = 0; j < call.keys; ++j) {
+            const std::int64_t at = offset + j * strides[last];
+            if (hidden.dtype() != DType::Bool) line[j] += hidden.data<T>()[at];
+            else if (!hidden.data<bool>()[at]) line[j] = kNever;
+        }
+    };
+    if (!isCausal && !hidden.defined()) call.bias = nullptr;
+    kernels::attend(call, context.pool());
+    return {};
+}
+
 /// scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 base::Result<void> scaledDotProduct(KernelContext& context) {
     const Tensor& q = context.in("query");
@@ -72,13 +139,7 @@ base::Result<void> scaledDotProduct(KernelContext& context) {
     if (q.rank() < 2 || k.rank() < 2) return opError("attention expects at least two dimensions");
     Value mask = context.value("attn_mask");
     SONDE_ASSIGN(const double causal, numberOf(context.value("is_causal")));
-    if (causal != 0) {
-        SONDE_ASSIGN(Tensor all, invokeAten(context, "ones",
-                                            {ints({q.dim(q.rank() - 2), k.dim(k.rank() - 2)}),
-                                             Value::ofInt(torchFromDType(DType::Bool))}));
-        SONDE_ASSIGN(Tensor lower, invokeAten(context, "tril", {Value(std::move(all))}));
-        mask = Value(std::move(lower));
-    }
+    if (causal != 0) mask = Value();
     double scale = 1 / std::sqrt(static_cast<double>(q.dim(q.rank() - 1)));
     if (context.has("scale")) {
         SONDE_ASSIGN(scale, numberOf(context.value("scale")));
@@ -90,6 +151,17 @@ base::Result<void> scaledDotProduct(KernelContext& context) {
             SONDE_ASSIGN(key, repeatedHeads(context, key, q));
             SONDE_ASSIGN(value, repeatedHeads(context, value, q));
         }
+    }
+    if (fitsBlocks(q, key, value, mask)) {
+        return q.dtype() == DType::Float32 ? attendInBlocks<float>(context, q, key, value, mask, causal != 0, scale)
+                                           : attendInBlocks<double>(context, q, key, value, mask, causal != 0, scale);
+    }
+    if (causal != 0) {
+        SONDE_ASSIGN(Tensor all, invokeAten(context, "ones",
+                                            {ints({q.dim(q.rank() - 2), k.dim(k.rank() - 2)}),
+                                             Value::ofInt(torchFromDType(DType::Bool))}));
+        SONDE_ASSIGN(Tensor lower, invokeAten(context, "tril", {Value(std::move(all))}));
+        mask = Value(std::move(lower));
     }
     SONDE_ASSIGN(auto result, attend(context, q, key, value, mask, scale));
     context.setOutput(Value(std::move(result.first)));

@@ -104,10 +104,12 @@ base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k,
     Tensor scores;
     if (context.wants("qk_matmul_output")) {
         SONDE_ASSIGN(scores, Tensor::zeros(tensor::dtypeOf<T>, Shape{lq.batches, lq.heads, lq.rows, lk.rows}));
-        const std::int64_t mode = attributes.getInt("qk_matmul_output_mode", 0), size = lq.rows * lk.rows;
-        T* target = scores.mutableData<T>();
-        call.watch = [mode, size, target, heads = lq.heads](std::int64_t b, std::int64_t h, int step, const T* values) {
-            if (step == mode) std::copy(values, values + size, target + (b * heads + h) * size);
+        const std::int64_t mode = attributes.getInt("qk_matmul_output_mode", 0);
+        call.watch = [mode, target = scores.mutableData<T>(), heads = lq.heads, queries = lq.rows, keys = lk.rows](
+                         std::int64_t b, std::int64_t h, int step, std::int64_t query, std::int64_t count,
+                         const T* values) {
+            if (step == mode)
+                std::copy(values, values + count * keys, target + ((b * heads + h) * queries + query) * keys);
         };
     }
     kernels::attend(call, context.pool());

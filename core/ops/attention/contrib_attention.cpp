@@ -85,10 +85,11 @@ std::pair<Tensor, Tensor> attendHeads(Eager& e, const HeadAttention& attention) 
     Tensor scores;
     if (attention.watchedStep >= 0) {
         scores = e.get(Tensor::zeros(DType::Float32, Shape{call.batches, call.heads, call.queries, call.keys}));
-        call.watch = [step = attention.watchedStep, size = call.queries * call.keys, heads = call.heads,
-                      target = scores.mutableData<float>()](std::int64_t b, std::int64_t h, int at,
-                                                            const float* values) {
-            if (at == step) std::copy(values, values + size, target + (b * heads + h) * size);
+        call.watch = [step = attention.watchedStep, queries = call.queries, keys = call.keys, heads = call.heads,
+                      target = scores.mutableData<float>()](std::int64_t b, std::int64_t h, int at, std::int64_t query,
+                                                            std::int64_t count, const float* values) {
+            if (at == step)
+                std::copy(values, values + count * keys, target + ((b * heads + h) * queries + query) * keys);
         };
     }
     kernels::attend(call, e.context().pool());
