@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/kernels/epilogue.h"
+#include "core/ops/kernels/epilogue_piece.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/scratch.h"
 
@@ -105,7 +106,9 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
         std::vector<const float*> tapRows(static_cast<std::size_t>(taps));
         for (std::int64_t t = 0; t < taps && !direct; ++t) tapRows[static_cast<std::size_t>(t)] = plane.tap(phases, t);
         const std::int64_t last = planes * static_cast<std::int64_t>(end) / pieces;
-        for (std::int64_t p = planes * static_cast<std::int64_t>(begin) / pieces; p < last; ++p) {
+        const std::int64_t firstPlane = planes * static_cast<std::int64_t>(begin) / pieces;
+        std::int64_t done = firstPlane * sizes.multiplier * rows * columns;  // by the epilogue
+        for (std::int64_t p = firstPlane; p < last; ++p) {
             if (!direct) plane.fill(x + p * inputSize, 0.0F, phases);
             for (std::int64_t m = 0; m < sizes.multiplier; ++m) {
                 const std::int64_t output = p % sizes.channels * sizes.multiplier + m;
@@ -118,7 +121,13 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
                     floatKernels().weightedPlane(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps),
                                                  start, plane.pitch(), y + offset, columns, rows);
                 }
-                if (sizes.epilogue) sizes.epilogue->apply(offset, rows * columns);
+                // Small planes by the handful.
+                const std::int64_t upTo = offset + rows * columns;
+                const bool isLast = p + 1 == last && m + 1 == sizes.multiplier;
+                if (sizes.epilogue && (upTo - done >= kEpiloguePiece || isLast)) {
+                    sizes.epilogue->apply(done, upTo - done);
+                    done = upTo;
+                }
             }
         }
     });

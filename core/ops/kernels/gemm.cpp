@@ -7,6 +7,7 @@
 
 #include "core/base/parallel_scope.h"
 #include "core/ops/kernels/epilogue.h"
+#include "core/ops/kernels/epilogue_piece.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/numbers.h"
 
@@ -247,7 +248,10 @@ class Product {
             }
         }
         if (!m_call.epilogue) return;
-        for (std::int64_t m = m0; m < m1; ++m) m_call.epilogue->apply(m_call.offset + m * m_call.ldc + n0, n1 - n0);
+        // Short rows by the handful, where they follow each other in memory.
+        const std::int64_t step = n1 - n0 == m_call.ldc ? divideUp(kEpiloguePiece, m_call.ldc) : 1;
+        for (std::int64_t m = m0; m < m1; m += step)
+            m_call.epilogue->apply(m_call.offset + m * m_call.ldc + n0, std::min(step, m1 - m) * (n1 - n0));
     }
 
     /// All rows of a part, one panel of columns.
