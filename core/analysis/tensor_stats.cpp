@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/kernels/float_kernels.h"
+
 namespace sonde::analysis {
 
 using tensor::DType;
@@ -89,6 +91,115 @@ void visitElements(const Tensor& tensor, const std::stop_token& stop, Visit&& vi
     }
 }
 
+// Of finite float32 both passes take vectors: several sums side by side, as each addition waits for the one before it.
+typedef float Floats __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
+typedef double Doubles __attribute__((vector_size(32)));
+typedef std::int32_t Ints __attribute__((vector_size(16)));
+constexpr std::int64_t kLanes = 4;
+
+/// Counts, extremes and sum so far.
+struct Moments {
+    double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0;
+    std::int64_t nans = 0, infs = 0, zeros = 0;
+
+    void add(double x) {
+        if (!std::isfinite(x)) {
+            std::isnan(x) ? ++nans : ++infs;
+            return;
+        }
+        zeros += x == 0 ? 1 : 0;
+        low = std::min(low, x);
+        high = std::max(high, x);
+        sum += x;
+    }
+
+    void addFinite(const float* x, std::int64_t count) {
+        Doubles sums[2] = {};
+        Floats lows = Floats{} + std::numeric_limits<float>::infinity(), highs = -lows;
+        Ints isZero = {};
+        std::int64_t i = 0;
+        for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+            const Floats a = *reinterpret_cast<const Floats*>(x + i),
+                         b = *reinterpret_cast<const Floats*>(x + i + kLanes);
+            sums[0] += __builtin_convertvector(a, Doubles);
+            sums[1] += __builtin_convertvector(b, Doubles);
+            lows = a < lows ? a : lows, highs = a > highs ? a : highs;
+            lows = b < lows ? b : lows, highs = b > highs ? b : highs;
+            isZero += (a == 0) + (b == 0);  // -1 each
+        }
+        for (std::int64_t lane = 0; i > 0 && lane < kLanes; ++lane) {
+            sum += sums[0][lane] + sums[1][lane];
+            low = std::min<double>(low, lows[lane]), high = std::max<double>(high, highs[lane]);
+            zeros -= isZero[lane];
+        }
+        for (; i < count; ++i) add(x[i]);
+    }
+};
+
+/// Σ (x − mean)².
+double squaresOfFinite(const float* x, std::int64_t count, double mean) {
+    Doubles sums[2] = {};
+    std::int64_t i = 0;
+    for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+        const Doubles a = __builtin_convertvector(*reinterpret_cast<const Floats*>(x + i), Doubles) - mean;
+        const Doubles b = __builtin_convertvector(*reinterpret_cast<const Floats*>(x + i + kLanes), Doubles) - mean;
+        sums[0] += a * a, sums[1] += b * b;
+    }
+    double sum = 0;
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) sum += sums[0][lane] + sums[1][lane];
+    for (; i < count; ++i) sum += (x[i] - mean) * (x[i] - mean);
+    return sum;
+}
+
+/// Calls use(data, count, whether all are finite) for each piece of a float32 tensor. The order of the sums depends on
+/// the elements alone: those of a view are put side by side, all of them if they are not too many.
+template <typename Use>
+void forPieces(const Tensor& given, const std::stop_token& stop, const Use& use) {
+    constexpr std::int64_t kMaxCopied = 1 << 24;
+    Tensor tensor = given;
+    if (!given.isContiguous() && given.numel() <= kMaxCopied) {
+        if (auto together = given.contiguous()) tensor = std::move(*together);
+    }
+    std::vector<float> gathered(tensor.isContiguous() ? 0 : static_cast<std::size_t>(kStatsPiece));
+    for (std::int64_t begin = 0; begin < tensor.numel() && !stop.stop_requested(); begin += kStatsPiece) {
+        const std::int64_t count = std::min(tensor.numel() - begin, kStatsPiece);
+        for (std::int64_t i = 0; !gathered.empty() && i < count; ++i)
+            gathered[static_cast<std::size_t>(i)] = static_cast<float>(tensor.toDouble(begin + i));
+        const float* const data = gathered.empty() ? tensor.data<float>() + begin : gathered.data();
+        use(data, count, ops::kernels::floatKernels().allFinite(data, static_cast<std::size_t>(count)));
+    }
+}
+
+/// Σ (x − mean)² of the finite elements.
+double squaresOf(const Tensor& tensor, double mean, const std::stop_token& stop) {
+    double squares = 0;
+    const auto one = [&](double x) {
+        if (std::isfinite(x)) squares += (x - mean) * (x - mean);
+    };
+    if (tensor.dtype() == DType::Float32) {
+        forPieces(tensor, stop, [&](const float* x, std::int64_t count, bool areFinite) {
+            if (areFinite) squares += squaresOfFinite(x, count, mean);
+            else std::for_each(x, x + count, one);
+        });
+    } else {
+        visitElements(tensor, stop, one);
+    }
+    return squares;
+}
+
+Moments momentsOf(const Tensor& tensor, const std::stop_token& stop) {
+    Moments moments;
+    if (tensor.dtype() == DType::Float32) {
+        forPieces(tensor, stop, [&](const float* x, std::int64_t count, bool areFinite) {
+            if (areFinite) moments.addFinite(x, count);
+            else std::for_each(x, x + count, [&](float each) { moments.add(each); });
+        });
+    } else {
+        visitElements(tensor, stop, [&](double x) { moments.add(x); });
+    }
+    return moments;
+}
+
 bool hasNumbers(const Tensor& tensor) { return tensor.defined() && tensor.dtype() != DType::String; }
 
 }  // namespace
@@ -98,33 +209,14 @@ TensorStats tensorStats(const Tensor& tensor, const std::stop_token& stop) {
     if (!tensor.defined()) return stats;
     stats.count = tensor.numel();
     if (!hasNumbers(tensor)) return stats;
-
-    // One loop for counts, extremes and sum. With Eigen they are six reductions of masked arrays, which take 1.4 to 2
-    // times as long for finite float32, and more than twice as long with NaN among it (4,096 to 4,000,000 elements, one
-    // thread).
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    double sum = 0;
-    visitElements(tensor, stop, [&](double x) {
-        if (!std::isfinite(x)) {
-            std::isnan(x) ? ++stats.nanCount : ++stats.infCount;
-            return;
-        }
-        stats.zeroCount += x == 0 ? 1 : 0;
-        low = std::min(low, x);
-        high = std::max(high, x);
-        sum += x;
-    });
+    const Moments moments = momentsOf(tensor, stop);
+    stats.nanCount = moments.nans, stats.infCount = moments.infs, stats.zeroCount = moments.zeros;
     const std::int64_t finite = stats.finiteCount();
     if (finite == 0) return stats;
-    stats.minimum = low;
-    stats.maximum = high;
-    stats.mean = sum / static_cast<double>(finite);
-    double squares = 0;
-    visitElements(tensor, stop, [&](double x) {
-        if (std::isfinite(x)) squares += (x - stats.mean) * (x - stats.mean);
-    });
-    stats.deviation = std::sqrt(squares / static_cast<double>(finite));
+    stats.minimum = moments.low;
+    stats.maximum = moments.high;
+    stats.mean = moments.sum / static_cast<double>(finite);
+    stats.deviation = std::sqrt(squaresOf(tensor, stats.mean, stop) / static_cast<double>(finite));
     return stats;
 }
 

@@ -108,6 +108,7 @@ class TestMeasuredRuns : public QObject {
     void whatOneRunComputedDiffers();
     void equalRunsAgree();
     void otherShapesAreTold();
+    void statisticsOfLargeTensors();
     void statisticsTogether();
     void nodesArePairedByNameThenByPlace();
     void modulesOfOtherExportersArePaired();
@@ -231,6 +232,41 @@ void TestMeasuredRuns::otherShapesAreTold() {
     QVERIFY(found);
     QVERIFY(!found->ofNode[g.y.index()]->ok);
     QCOMPARE(found->ofNode[g.y.index()]->note, std::string("shape [4] instead of [3]"));
+}
+
+/// Several pieces, one of them with NaN and infinity; a view of the same elements gives the same bits.
+void TestMeasuredRuns::statisticsOfLargeTensors() {
+    constexpr std::int64_t kRows = 401, kColumns = 503;
+    std::vector<float> values(kRows * kColumns);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = i % 11 == 0 ? 0.0F : static_cast<float>(static_cast<int>(i * 7919 % 20011) - 9000) / 128.0F;
+    values[70'000] = std::numeric_limits<float>::quiet_NaN();
+    values[70'001] = -std::numeric_limits<float>::infinity();
+    values[200'001] = 4711.5F;
+    long double sum = 0, squares = 0;
+    std::int64_t zeros = 0, finite = 0;
+    float low = 0;
+    for (const float x : values) {
+        if (!std::isfinite(x)) continue;
+        sum += x, zeros += x == 0, ++finite;
+        low = std::min(low, x);
+    }
+    for (const float x : values)
+        if (std::isfinite(x)) squares += (x - sum / finite) * (x - sum / finite);
+    const Tensor x = Tensor::of<float>({kRows, kColumns}, values);
+    const analysis::TensorStats stats = analysis::tensorStats(x);
+    QCOMPARE(stats.nanCount, std::int64_t{1});
+    QCOMPARE(stats.infCount, std::int64_t{1});
+    QCOMPARE(stats.zeroCount, zeros);
+    QCOMPARE(stats.maximum, 4711.5);
+    QCOMPARE(stats.minimum, static_cast<double>(low));
+    QVERIFY(std::fabs(stats.mean - static_cast<double>(sum / finite)) < 1e-12);
+    QVERIFY(std::fabs(stats.deviation - static_cast<double>(std::sqrt(squares / finite))) < 1e-11);
+    const Tensor view = x.transposed(0, 1).contiguous().value().transposed(0, 1);
+    QVERIFY(!view.isContiguous());
+    const analysis::TensorStats same = analysis::tensorStats(view);
+    QCOMPARE(same.mean, stats.mean);
+    QVERIFY(same.mean == stats.mean && same.deviation == stats.deviation && same.minimum == stats.minimum);
 }
 
 void TestMeasuredRuns::statisticsTogether() {
