@@ -78,10 +78,11 @@ void addStrips(PageFlow& flow, const std::shared_ptr<const SvgPicture>& picture,
 }  // namespace
 
 QFont pageFont(PageFont font) {
-    static constexpr double kSizes[] = {20, 14, 10.5, 9, 9, 7.5};
+    static constexpr double kSizes[] = {20, 14, 10.5, 9, 9, 7.5, 6.2};
     QFont result = canvas::canvasFont(canvas::TextRole::Body, 1);
     result.setPixelSize(qRound(kSizes[static_cast<int>(font)] * kPoint));
-    result.setWeight(font == PageFont::Body || font == PageFont::Small ? QFont::Normal : QFont::Bold);
+    const bool isPlain = font == PageFont::Body || font == PageFont::Small || font == PageFont::Fine;
+    result.setWeight(isPlain ? QFont::Normal : QFont::Bold);
     // Without ligatures: who searches for "confidence" finds it. (Qt joins no letters that are spaced.)
     result.setLetterSpacing(QFont::AbsoluteSpacing, 0.1);
     return result;

@@ -9,7 +9,7 @@ namespace sonde::report {
 /// Units of the pages: a tenth of a point.
 inline constexpr double kPoint = 10;
 
-enum class PageFont { Title, Heading, Subheading, Body, Bold, Small };
+enum class PageFont { Title, Heading, Subheading, Body, Bold, Small, Fine };
 QFont pageFont(PageFont font);
 
 /// Paper is light.

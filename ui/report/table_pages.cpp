@@ -17,11 +17,13 @@ constexpr double kCellPad = 3 * kPoint;
 /// Rows that widths are taken from.
 constexpr std::size_t kMeasuredRows = 300;
 
+PageFont fontOf(const ReportTable& table) { return table.isLong() ? PageFont::Fine : PageFont::Small; }
+
 std::vector<double> naturalWidths(const ReportTable& table) {
-    const QFontMetricsF body(pageFont(PageFont::Small)), bold(pageFont(PageFont::Small));
+    const QFontMetricsF body(pageFont(fontOf(table)));
     std::vector<double> widths;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        double width = bold.horizontalAdvance(pageText(table.columns[c].title)) * 1.15;
+        double width = body.horizontalAdvance(pageText(table.columns[c].title)) * 1.15;
         for (std::size_t r = 0; r < std::min(table.rows.size(), kMeasuredRows); ++r)
             if (c < table.rows[r].size())
                 width = std::max(width, body.horizontalAdvance(pageText(table.rows[r][c]).left(400)));
@@ -57,7 +59,7 @@ class TablePages {
         : m_flow(flow), m_table(table), m_widths(columnWidths(table, flow.width())) {
         std::vector<std::string> titles;
         for (const ReportTable::Column& column : table.columns) titles.push_back(column.title);
-        m_head = row(titles, PageFont::Small);
+        m_head = row(titles);
         m_hasHead = std::ranges::any_of(titles, [](const std::string& title) { return !title.empty(); });
     }
 
@@ -66,15 +68,16 @@ class TablePages {
             m_flow.ensure(4 * height(m_head, m_head.lines));
             addHead();
         }
-        for (const std::vector<std::string>& texts : m_table.rows) addRow(row(texts, PageFont::Small));
+        for (const std::vector<std::string>& texts : m_table.rows) addRow(row(texts));
     }
 
   private:
-    TableRow row(const std::vector<std::string>& texts, PageFont font) const {
+    TableRow row(const std::vector<std::string>& texts) const {
+        const QFont font = pageFont(fontOf(m_table));
         TableRow result;
         for (std::size_t c = 0; c < m_widths.size(); ++c) {
             const bool isNumber = m_table.columns[c].isNumber;
-            result.cells.push_back(brokenLines(c < texts.size() ? pageText(texts[c]) : QString(), pageFont(font),
+            result.cells.push_back(brokenLines(c < texts.size() ? pageText(texts[c]) : QString(), font,
                                                m_widths[c] - 2 * kCellPad, isNumber ? Qt::AlignRight : Qt::AlignLeft));
             result.lines = std::max(result.lines, result.cells.back().count());
         }

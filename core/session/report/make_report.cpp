@@ -15,6 +15,7 @@
 #include "core/base/version.h"
 #include "core/session/findings/finding_groups.h"
 #include "core/session/report/report_blocks.h"
+#include "core/session/report/report_weights.h"
 
 namespace sonde::session {
 
@@ -215,57 +216,6 @@ ReportSection operatorsSection(const ModelInfo& info) {
                               use.isUnsupported ? "cannot be run" : ""});
     cutRows(table);
     return {"operators", "Operators", {std::move(table)}};
-}
-
-/// Types of stored tensors by the names that the counts have for them.
-std::unordered_map<std::string, std::string> storedTypes(const document::Document& document,
-                                                         const graph::InternalGraph& graph) {
-    std::unordered_map<std::string, std::string> types;
-    const auto text = [](const auto& stored, const std::optional<tensor::Tensor>& value) {
-        return (value ? tensor::TypeInfo::tensor(value->dtype(), value->shape()) : stored.type).text();
-    };
-    for (const graph::ModuleInfo& module : document.modules->modules())
-        for (const graph::ParameterInfo& each : module.parameters)
-            types.emplace(module.qualname.empty() ? each.name : module.qualname + '.' + each.name,
-                          text(each, each.value ? std::optional(*each.value) : std::nullopt));
-    for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
-        for (const graph::NodeId output : graph.expr(id).outputs)
-            if (const graph::Node& node = graph.node(output); node.constant && node.constant->isTensor())
-                types.emplace(node.name, text(node, node.constant->tensor()));
-            else if (graph.expr(id).kind == graph::ExprKind::GetAttr) types.emplace(node.name, node.type.text());
-    return types;
-}
-
-ReportSection weightsSection(const document::Document& document, const ModelInfo& info) {
-    ReportSection section{"weights", "Stored tensors", {}};
-    ReportTable dtypes{
-        "By element type", {{"element type"}, {"tensors", true}, {"elements", true}, {"bytes", true}}, {}, {}};
-    for (const DTypeBytes& each : info.byDType)
-        dtypes.rows.push_back({std::string(tensor::name(each.dtype)), base::countText(each.tensors),
-                               base::countText(each.elements), analysis::bytesText(each.bytes)});
-    section.blocks.emplace_back(std::move(dtypes));
-    const auto kindText = [](analysis::StoredKind kind) {
-        return kind == analysis::StoredKind::Parameter ? "parameter"
-               : kind == analysis::StoredKind::Buffer  ? "buffer"
-                                                       : "constant";
-    };
-    ReportTable all{"Tensors", {{"name"}, {"is"}, {"type"}, {"elements", true}, {"bytes", true}, {""}}, {}, {}};
-    const std::unordered_map<std::string, std::string> types = storedTypes(document, *info.graph);
-    const auto typeOf = [&types](const analysis::StoredTensor& stored) {
-        const auto found = types.find(stored.names.front());
-        return found == types.end() ? std::string() : found->second;
-    };
-    for (const analysis::StoredTensor& each : info.counts.tensors) {
-        if (each.kind == analysis::StoredKind::Constant) continue;
-        all.rows.push_back({joinedText(each.names, 3), kindText(each.kind), typeOf(each),
-                            base::countText(each.size.elements), analysis::bytesText(each.size.bytes),
-                            isTiedParameter(each)  ? "tied"
-                            : isUnusedTensor(each) ? "unused"
-                                                   : ""});
-    }
-    cutRows(all, ", which `sonde weights` lists");
-    section.blocks.emplace_back(std::move(all));
-    return section;
 }
 
 std::string shortNumber(double value) { return base::roundedText(value, 6); }

@@ -23,6 +23,8 @@ struct ReportTable {
     std::vector<std::vector<std::string>> rows;
     std::string note;           ///< below it: "and 12 more"; may be empty
     bool areRowsNamed = false;  ///< the first cell of each row says what the others are of
+    /// Of several pages: written smaller on paper.
+    bool isLong() const { return rows.size() > 100; }
 };
 
 /// Bars, longest first.

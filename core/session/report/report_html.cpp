@@ -43,6 +43,7 @@ svg.chart { display: block; max-width: 100%; height: auto; } .chart text { font:
     --link: #000000; --error: #000000; --warning: #000000; --info: #000000; --accepted: #444444; }
   body { max-width: none; padding: 0; font-size: 10pt; } h1 { font-size: 18pt; } h2 { font-size: 14pt; break-after: avoid; }
   table { font-size: 8pt; line-height: 1.25; } th, td { padding: 1px 4px; } thead { display: table-header-group; } caption { break-after: avoid; }
+  table.long { font-size: 6.5pt; line-height: 1.15; }
   tr, .finding, figure { break-inside: avoid; } .finding:has(li) { break-inside: auto; } .wide { overflow: visible; }
   td.number, th.number { white-space: normal; } .graph { overflow: visible; max-height: none; border: none; }
   .finding ul { margin: 0; font-size: 7.5pt; line-height: 1.25; } .finding ul.places { columns: 2; }
@@ -91,7 +92,7 @@ struct BlockWriter {
     void operator()(const ReportTable& table) const {
         if (table.rows.empty()) return;
         // What is wider than the window is reached by the keyboard too.
-        html += "<div class=\"wide\" tabindex=\"0\"><table>\n";
+        html += fmt::format("<div class=\"wide\" tabindex=\"0\"><table{}>\n", table.isLong() ? " class=\"long\"" : "");
         if (!table.title.empty()) html += fmt::format("<caption>{}</caption>\n", escaped(table.title));
         html += "<thead><tr>";
         for (const ReportTable::Column& column : table.columns) {

@@ -4,6 +4,7 @@
 
 #include "core/analysis/weights/weight_columns.h"
 #include "core/base/count_text.h"
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 #include "core/session/weights/weights.h"
@@ -100,11 +101,12 @@ std::string totalText(const WeightReport& report, const std::vector<std::size_t>
         (row.kind == analysis::StoredKind::Buffer ? buffers : parameters)
             .add({1, row.elements, row.bytes, {{row.dtype, row.elements}}});
     }
-    std::string text = fmt::format("{} parameters in {} tensors ({})", base::countText(parameters.elements),
-                                   base::countText(parameters.tensors), analysis::bytesText(parameters.bytes));
+    std::string text =
+        fmt::format("{} parameters in {} ({})", base::countText(parameters.elements),
+                    base::countedText(parameters.tensors, "tensor"), analysis::bytesText(parameters.bytes));
     if (buffers.tensors > 0)
-        text += fmt::format(", {} elements in {} buffers ({})", base::countText(buffers.elements),
-                            base::countText(buffers.tensors), analysis::bytesText(buffers.bytes));
+        text += fmt::format(", {} elements in {} ({})", base::countText(buffers.elements),
+                            base::countedText(buffers.tensors, "buffer"), analysis::bytesText(buffers.bytes));
     return text + '\n';
 }
 

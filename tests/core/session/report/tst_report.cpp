@@ -13,6 +13,7 @@
 #include "core/session/report/audit_report.h"
 #include "core/session/report/make_report.h"
 #include "core/session/report/report_blocks.h"
+#include "core/session/report/report_weights.h"
 #include "tests/support/finding_networks.h"
 
 namespace tst_report {
@@ -59,6 +60,8 @@ class TestReport : public QObject {
     void aModelHasAllSections();
     void anotherModelIsCompared();
     void factsAreThoseOfTheSummary();
+    void tensorsOfAModuleShareARow();
+    void theLargestTensorsAreListed();
     void timesAreMeasuredOnlyIfAsked();
 
   private:
@@ -69,6 +72,21 @@ class TestReport : public QObject {
             if (auto document = document::open(path.toStdString(), {})) return *document;
         }
         qFatal("no network");
+    }
+
+    /// The table of tensors, and its rows as "module | tensors | type | elements | bytes | note".
+    static std::pair<ReportTable, QStringList> tensorTable(const document::Document& document) {
+        const auto info = session::modelInfo(document);
+        if (!info) qFatal("%s", info.error().text().c_str());
+        const ReportSection section = weightsSection(document, *info);
+        const auto& table = std::get<ReportTable>(section.blocks.back());
+        QStringList rows;
+        for (const std::vector<std::string>& row : table.rows) {
+            QStringList cells;
+            for (const std::string& cell : row) cells << QString::fromStdString(cell);
+            rows << cells.join(QStringLiteral(" | "));
+        }
+        return {table, rows};
     }
 
     QTemporaryDir m_folder;
@@ -336,6 +354,47 @@ void TestReport::aModelHasAllSections() {
         QVERIFY2(!attribute.startsWith(u"href=") || attribute.startsWith(u"href=#"), qPrintable(attribute));
     QVERIFY(QString::fromStdString(first).count(QStringLiteral("url(")) == 0);
     QCOMPARE(html(), first);
+}
+
+/// ResNet-18 with a quarter of the width has 20 convolutions, 20 norms and a linear layer. Norms have four vectors of
+/// one length, and a counter each, which are told together.
+void TestReport::tensorsOfAModuleShareARow() {
+    const auto document = document::open("zoo:resnet18_slim", {});
+    QVERIFY(document);
+    const auto [table, rows] = tensorTable(**document);
+    QCOMPARE(rows.size(), 20 + 20 + 2 + 1);
+    QCOMPARE(rows[0], QStringLiteral("conv1 | weight | float32[16,3,7,7] | 2,352 | 9.2 KiB | "));
+    QCOMPARE(rows[1], QStringLiteral(
+                          "bn1 | weight, bias; buffers: running_mean, running_var | float32[16] | 64 | 256 bytes | "));
+    QCOMPARE(rows.filter(QStringLiteral("num_batches_tracked")),
+             QStringList{QStringLiteral("20 modules | buffer: num_batches_tracked | int64[] | 20 | 160 bytes | ")});
+    QVERIFY(rows.contains(QStringLiteral("fc | bias | float32[100] | 100 | 400 bytes | ")));
+    QVERIFY(table.note.empty());
+}
+
+/// 600 products with weights of 1 to 600 elements: of those that are not listed the sums are told, 1 + … + 100 = 5050.
+void TestReport::theLargestTensorsAreListed() {
+    using namespace test::onnxfile;
+    std::vector<Node> nodes;
+    std::vector<std::string> weights;
+    for (int i = 1; i <= 600; ++i) {
+        const std::string number = std::to_string(i);
+        nodes.push_back({"MatMul", {"x", "w" + number}, {i == 600 ? "y" : "p" + number}});
+        weights.push_back(rawTensor("w" + number, 1, {1, i}, std::string(static_cast<std::size_t>(i) * 4, '\x3f')));
+    }
+    const QString path = m_folder.filePath(QStringLiteral("many.onnx"));
+    QVERIFY(write(path, model({.nodes = nodes,
+                               .inputs = {valueInfo("x", 1, {1, 1})},
+                               .outputs = {valueInfo("y", 1, {1, 600})},
+                               .initializers = weights})));
+    const auto document = document::open(path.toStdString(), {});
+    QVERIFY(document);
+    const auto [table, rows] = tensorTable(**document);
+    QCOMPARE(rows.size(), 500);
+    QCOMPARE(rows.front(), QStringLiteral(" | w101 | float32[1,101] | 101 | 404 bytes | "));
+    QCOMPARE(rows.back(), QStringLiteral(" | w600 | float32[1,600] | 600 | 2.3 KiB | "));
+    QCOMPARE(table.note, std::string("These are the largest; 100 tensors of 5,050 elements and 19.7 KiB more are not "
+                                     "listed. `sonde weights` lists all."));
 }
 
 QTEST_APPLESS_MAIN(TestReport)
