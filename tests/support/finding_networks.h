@@ -363,6 +363,18 @@ inline std::vector<FindingNetwork> ofValues() {
              return product(varied({16, 16}, fault ? 1e5F : 0.5F));
          },
          "w"},
+        // 0x47C3 are the upper bytes of 99840 in float32, 0x3F80 and 0x3F40 those of 1 and 0.75.
+        {"float16-overflow", "a weight in bfloat16",
+         [](bool fault) {
+             constexpr int kBFloat16 = 16;
+             std::string weights;
+             for (int i = 0; i < 16 * 16; ++i) weights += fault ? "\xC3\x47" : (i % 2 == 0 ? "\x80\x3F" : "\x40\x3F");
+             return chain({{"Cast", {"x"}, {"c"}, "", "", {intAttribute("to", kBFloat16)}},
+                           {"MatMul", {"c", "w"}, {"m"}},
+                           {"Cast", {"m"}, {"y"}, "", "", {intAttribute("to", 1)}}},
+                          {1, 16}, {1, 16}, {rawTensor("w", kBFloat16, {16, 16}, weights)});
+         },
+         "w"},
         {"quantization-clipping", "a scale that is too small",
          [](bool fault) { return quantised(fault ? 1e-3F : 1 / 250.0F); }, "q"},
         {"quantization-range", "a scale that is too large",

@@ -54,6 +54,7 @@ class TestModelCost : public QObject {
     void openDimensionsAreSymbols();
     void branchesAndLoops();
     void whatIsAliveAtOnce();
+    void calledModulesRunAsOftenAsWhatCallsThem();
     void scansAndLoopsByTheirInputs();
     void unknownOperatorsAreListed();
 
@@ -285,7 +286,28 @@ void TestModelCost::whatIsAliveAtOnce() {
     const auto passed = file({.nodes = {{"Dropout", {"x"}, {"d"}}, {"Relu", {"d"}, {"y"}}},
                               .inputs = {valueInfo("x", kFloat, {1, 4})},
                               .outputs = {valueInfo("y", kFloat, {1, 4})}});
-    QCOMPARE(analysis::costOfModel(*passed->graph, *passed->modules).total.activationBytes.text(), std::string("16"));
+    const ModelCost cost = analysis::costOfModel(*passed->graph, *passed->modules);
+    QCOMPARE(cost.total.activationBytes.text(), std::string("16"));
+    QCOMPARE(cost.total.flops.text(), std::string("4"));
+    QCOMPARE(cost.total.bytesRead.text(), std::string("16"));
+    QCOMPARE(cost.peakActivationBytes, std::optional(std::int64_t{32}));
+}
+
+/// To the engine a module that is called is no body of its own: a run counts none of its calls. They cost
+/// what they cost without a run.
+void TestModelCost::calledModulesRunAsOftenAsWhatCallsThem() {
+    const auto document = opened("zoo:blocks_net");
+    const graph::InternalGraph& graph = *document->graph;
+    bool hasCalls = false;
+    for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
+        hasCalls = hasCalls || (graph.expr(id).op.name.empty() && !graph.expr(id).bodies.empty());
+    QVERIFY(hasCalls);
+    const analysis::BodyRuns none(graph.bodyCount(), 0);
+    const ModelCost counted = analysis::costOfModel(graph, *document->modules),
+                    measured = analysis::costOfModel(graph, *document->modules, &none);
+    QVERIFY(counted.total.multiplyAdds.constant().value_or(0) > 0);
+    QVERIFY(areEqual(counted.total, measured.total));
+    for (std::size_t i = 0; i < counted.ofExpr.size(); ++i) QVERIFY(counted.ofExpr[i].part == measured.ofExpr[i].part);
 }
 
 void TestModelCost::scansAndLoopsByTheirInputs() {

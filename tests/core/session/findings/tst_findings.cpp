@@ -9,9 +9,11 @@
 #include <set>
 
 #include "core/analysis/findings/checker.h"
+#include "core/analysis/findings/written_values.h"
 #include "core/document/document.h"
 #include "core/session/findings/find_findings.h"
 #include "core/session/read_inputs.h"
+#include "tests/core/passes/graph_maker.h"
 #include "tests/support/finding_networks.h"
 
 namespace tst_findings {
@@ -36,6 +38,7 @@ class TestFindings : public QObject {
     void ordinaryModelsHaveNone();
     void jsonHasThePublishedKeys();
     void writesMakeReadsDiffer();
+    void droppingNothingIsTheValueItself();
     void equalOnesAreOneGroup();
     void deadUnitsOfOneInputAreUnsure();
     void takingBackSplitsAcceptances();
@@ -294,6 +297,21 @@ std::string longChain(int count) {
 }  // namespace
 
 /// Nodes that nothing reads are one entry, and each has its own in the list.
+/// PyTorch returns what a dropout in evaluation was given: who writes to the result writes to that.
+void TestFindings::droppingNothingIsTheValueItself() {
+    test::Maker maker;
+    const auto x = maker.floats("x", {4});
+    const auto copy = maker.call("copy", "aten::clone", x);
+    const auto dropped = maker.call("dropped", "aten::dropout", copy, 0.5, false);
+    const auto other = maker.call("other", "aten::exp", x);
+    maker.call("zeros", "aten::zero_", dropped);
+    const std::vector<bool> isWritten = analysis::writtenValues(maker.graph);
+    QVERIFY(isWritten[dropped.index()]);
+    QVERIFY(isWritten[copy.index()]);
+    QVERIFY(!isWritten[x.index()]);
+    QVERIFY(!isWritten[other.index()]);
+}
+
 void TestFindings::equalOnesAreOneGroup() {
     const FindingReport report = reportOf(*open(longChain(5)), false);
     QCOMPARE(report.findings.size(), std::size_t{5});

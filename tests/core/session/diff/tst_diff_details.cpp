@@ -1,0 +1,220 @@
+// Small differences of two models, each worked by hand: what only one of them has, where an operation has moved, and
+// the share that is matched.
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "core/document/document.h"
+#include "core/session/diff/model_diff.h"
+#include "tests/core/passes/graph_maker.h"
+#include "tests/support/float_bytes.h"
+#include "tests/support/onnx_file.h"
+
+namespace tst_diff_details {
+
+using namespace sonde;
+using namespace sonde::test::onnxfile;
+using session::ModelDiff;
+
+namespace {
+
+constexpr int kFloat = 1;
+
+std::string floats(const std::string& name, const std::vector<std::int64_t>& dims, const std::vector<float>& values) {
+    return rawTensor(name, kFloat, dims, test::floatBytes(values));
+}
+
+/// Of x of [1, 4]; y is the result.
+Graph graphOf(std::vector<Node> nodes, std::vector<std::string> constants = {}) {
+    return {.nodes = std::move(nodes),
+            .inputs = {valueInfo("x", kFloat, {1, 4})},
+            .outputs = {valueInfo("y", kFloat, {1, 4})},
+            .initializers = std::move(constants)};
+}
+
+}  // namespace
+
+class TestDiffDetails : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void attributesOfOneModelAreTold();
+    void constantsAreCompared();
+    void keywordsAreCompared();
+    void moreInputsAreTold();
+    void resultsOfOneOperationAreApart();
+    void anotherModuleIsAMove();
+    void theMatchedShareIsThatOfTheNodes();
+    void opsetsAndTypesAreFacts();
+    void valuesGoByTheNamesOfInputs();
+
+  private:
+    std::shared_ptr<const document::Document> open(const std::string& bytes) {
+        const QString path = m_folder.filePath(QStringLiteral("m%1.onnx").arg(m_count++));
+        if (!write(path, bytes)) qFatal("cannot write");
+        const auto document = document::open(path.toStdString(), {});
+        if (!document) qFatal("%s", document.error().text().c_str());
+        return *document;
+    }
+    ModelDiff diffOf(const std::string& first, const std::string& second,
+                     const session::ModelDiffRequest& request = {}) {
+        const auto diff = session::modelDiff(*open(first), *open(second), request);
+        if (!diff) qFatal("%s", diff.error().text().c_str());
+        return *diff;
+    }
+    static QStringList textsOf(const std::vector<session::NodeChange>& changes) {
+        QStringList texts;
+        for (const session::NodeChange& change : changes) texts << QString::fromStdString(change.what);
+        return texts;
+    }
+
+    QTemporaryDir m_folder;
+    int m_count = 0;
+};
+
+void TestDiffDetails::attributesOfOneModelAreTold() {
+    const std::string plain = model(graphOf({{"LeakyRelu", {"x"}, {"y"}}})),
+                      steep = model(graphOf({{"LeakyRelu", {"x"}, {"y"}, "", "", {floatAttribute("alpha", 0.5F)}}}));
+    QCOMPARE(textsOf(diffOf(plain, steep).structure.changed), QStringList{QStringLiteral("alpha: not set -> 0.5")});
+    QCOMPARE(textsOf(diffOf(steep, plain).structure.changed), QStringList{QStringLiteral("alpha: 0.5 -> not set")});
+}
+
+/// The upper bound of a clip is a constant of the file and no parameter.
+void TestDiffDetails::constantsAreCompared() {
+    const auto clip = [](float most) {
+        return model(
+            graphOf({{"Clip", {"x", "low", "high"}, {"y"}}}, {floats("low", {}, {0}), floats("high", {}, {most})}));
+    };
+    const ModelDiff diff = diffOf(clip(6), clip(7));
+    QCOMPARE(diff.structure.changed.size(), std::size_t{1});
+    const QString what = QString::fromStdString(diff.structure.changed.front().what);
+    QVERIFY2(what.startsWith(QStringLiteral("argument 2: ")) && what.contains(u'6') && what.contains(u'7'),
+             qPrintable(what));
+    QVERIFY(diff.parameters.isEqual());
+    QVERIFY(diffOf(clip(6), clip(6)).isEqual());
+}
+
+/// y = x + alpha·x, of PyTorch, with another alpha.
+void TestDiffDetails::keywordsAreCompared() {
+    const auto sum = [](std::int64_t alpha) {
+        test::Maker maker;
+        const auto x = maker.floats("x", {4});
+        graph::Expr expr;
+        expr.kind = graph::ExprKind::CallFunction;
+        expr.op = {"aten", "add.Tensor", 0};
+        expr.target = "add";
+        expr.arguments = {test::arg(x), test::arg(x)};
+        expr.keywords.emplace_back("alpha", test::arg(alpha));
+        const std::string name = "y";
+        maker.result(maker.graph.expr(maker.graph.addExpr(std::move(expr), std::span(&name, 1))).outputs.front());
+        return maker;
+    };
+    const test::Maker first = sum(1), second = sum(2);
+    const auto pairs = session::pairOperations(first.graph, second.graph);
+    const session::StructureDiff diff = session::structureDiff(first.graph, second.graph, pairs);
+    QCOMPARE(textsOf(diff.changed), QStringList{QStringLiteral("alpha: 1 -> 2")});
+    QCOMPARE(diff.matched(), 1.0);
+}
+
+void TestDiffDetails::moreInputsAreTold() {
+    const auto largest = [](std::vector<std::string> inputs) {
+        return model(graphOf({{"Relu", {"x"}, {"a"}}, {"Tanh", {"x"}, {"b"}}, {"Max", std::move(inputs), {"y"}}}));
+    };
+    QCOMPARE(textsOf(diffOf(largest({"a", "b"}), largest({"a", "b", "x"})).structure.changed),
+             QStringList{QStringLiteral("inputs: 2 -> 3")});
+}
+
+/// The second file subtracts the first half from the second one.
+void TestDiffDetails::resultsOfOneOperationAreApart() {
+    const auto halves = [](const char* from, const char* taken) {
+        return model(
+            Graph{{{"Split", {"x"}, {"s", "t"}, "", "", {intAttribute("axis", 1)}}, {"Sub", {from, taken}, {"y"}}},
+                  {valueInfo("x", kFloat, {1, 4})},
+                  {valueInfo("y", kFloat, {1, 2})}});
+    };
+    QCOMPARE(textsOf(diffOf(halves("s", "t"), halves("t", "s")).structure.changed),
+             QStringList{QStringLiteral("input 0: s -> t; input 1: t -> s")});
+}
+
+/// The tanh is the first operation of b in one file, and the last one of a in the other.
+void TestDiffDetails::anotherModuleIsAMove() {
+    const auto inModule = [](const char* tanh) {
+        const std::vector<float> weights(16, 0.5F), others(16, 0.25F);
+        return model(graphOf({{"MatMul", {"x", "v"}, {"m"}, "/a/MatMul"},
+                              {"Relu", {"m"}, {"r"}, "/a/Relu"},
+                              {"Tanh", {"r"}, {"t"}, tanh},
+                              {"MatMul", {"t", "w"}, {"n"}, "/b/MatMul"},
+                              {"Sigmoid", {"n"}, {"y"}, "/b/Sigmoid"}},
+                             {floats("v", {4, 4}, weights), floats("w", {4, 4}, others)}));
+    };
+    const ModelDiff diff = diffOf(inModule("/b/Tanh"), inModule("/a/Tanh"));
+    QCOMPARE(textsOf(diff.structure.moved), QStringList{QStringLiteral("module: b -> a")});
+    QVERIFY(diff.structure.changed.empty() && diff.structure.added.empty() && diff.structure.removed.empty());
+    // A module that only has another name holds what it held.
+    const auto renamed = [](const std::string& module) {
+        return model(graphOf({{"Relu", {"x"}, {"r"}, "/" + module + "/Relu"}, {"Tanh", {"r"}, {"y"}, "/b/Tanh"}}));
+    };
+    QVERIFY(diffOf(renamed("a"), renamed("c")).structure.isEqual());
+}
+
+/// Three operations against five: six of the eight values have a counterpart.
+void TestDiffDetails::theMatchedShareIsThatOfTheNodes() {
+    const ModelDiff diff =
+        diffOf(model(graphOf({{"Relu", {"x"}, {"a"}}, {"Tanh", {"a"}, {"b"}}, {"Sigmoid", {"b"}, {"y"}}})),
+               model(graphOf({{"Relu", {"x"}, {"a"}},
+                              {"Exp", {"a"}, {"e"}},
+                              {"Tanh", {"e"}, {"b"}},
+                              {"Sigmoid", {"b"}, {"s"}},
+                              {"Sqrt", {"s"}, {"y"}}})));
+    QCOMPARE(diff.structure.comparedNodes, std::size_t{8});
+    QCOMPARE(diff.structure.matchedNodes, std::size_t{6});
+    QCOMPARE(diff.structure.added.size(), std::size_t{2});
+}
+
+void TestDiffDetails::opsetsAndTypesAreFacts() {
+    const auto ofWidth = [](std::int64_t width, std::int64_t version) {
+        Graph graph{.nodes = {{"Relu", {"x"}, {"y"}}},
+                    .inputs = {valueInfo("x", kFloat, {1, width})},
+                    .outputs = {valueInfo("y", kFloat, {1, width})}};
+        return model(graph, {}, {opset("", version)});
+    };
+    const ModelDiff diff = diffOf(ofWidth(4, 16), ofWidth(8, 17));
+    QStringList facts;
+    for (const session::FactChange& fact : diff.metadata)
+        facts << QString::fromStdString(fact.name + ": " + fact.a + " -> " + fact.b);
+    QVERIFY2(facts.contains(QStringLiteral("opset ai.onnx: 16 -> 17")), qPrintable(facts.join(u'\n')));
+    QVERIFY2(facts.contains(QStringLiteral("input x: float32[1,4] -> float32[1,8]")), qPrintable(facts.join(u'\n')));
+    QVERIFY2(facts.contains(QStringLiteral("output y: float32[1,4] -> float32[1,8]")), qPrintable(facts.join(u'\n')));
+    QVERIFY(diff.isEqual());  // facts are no differences
+}
+
+/// The second file has its inputs in another order: d = a − b of both is the same, if values go by name.
+void TestDiffDetails::valuesGoByTheNamesOfInputs() {
+    const auto difference = [](const char* one, const char* other) {
+        return model(Graph{{{"Sub", {"a", "b"}, {"d"}}},
+                           {valueInfo(one, kFloat, {1, 2}), valueInfo(other, kFloat, {1, 2})},
+                           {valueInfo("d", kFloat, {1, 2})}});
+    };
+    session::ModelDiffRequest request;
+    request.inputs = {tensor::Value(tensor::Tensor::of<float>({1, 2}, {5, 6})),
+                      tensor::Value(tensor::Tensor::of<float>({1, 2}, {1, 1}))};
+    const ModelDiff diff = diffOf(difference("a", "b"), difference("b", "a"), request);
+    QVERIFY(diff.values);
+    QCOMPARE(diff.values->compared, std::size_t{1});
+    QVERIFY(diff.values->changed.empty());
+    // Other names go by position: −4 and −5 against 4 and 5.
+    const auto turned = model(Graph{{{"Sub", {"q", "p"}, {"d"}}},
+                                    {valueInfo("p", kFloat, {1, 2}), valueInfo("q", kFloat, {1, 2})},
+                                    {valueInfo("d", kFloat, {1, 2})}});
+    const ModelDiff other = diffOf(difference("a", "b"), turned, request);
+    QVERIFY(other.values);
+    QCOMPARE(other.values->changed.size(), std::size_t{1});
+    QCOMPARE(other.values->changed.front().maxAbs, 10.0);
+    QCOMPARE(other.values->changed.front().maxRel, 2.0);
+}
+
+QTEST_APPLESS_MAIN(TestDiffDetails)
+
+}  // namespace tst_diff_details
+
+#include "tst_diff_details.moc"
