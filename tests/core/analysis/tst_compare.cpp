@@ -74,6 +74,7 @@ class TestCompare : public QObject {
     void missingInputsAreUsageErrors();
     void outputsOfARunThatFailedAreNoStrangers();
     void toleranceIsAbsolutePlusRelative();
+    void theLargestRelativeDifferenceCounts();
     void nanEqualsNanAlone();
     void tolerancesGoByElementType();
     void aSequenceIsOneValue();
@@ -187,6 +188,15 @@ void TestCompare::toleranceIsAbsolutePlusRelative() {
     const Values values{{"in.x", floats({1, 2})}, {"out.z", floats({3, 5.5f})}};
     QVERIFY((*compared(values, {0.0801, 0.06}))[0].ok());
     QVERIFY(!(*compared(values, {0.08, 0.05}))[0].ok());
+}
+
+/// Of 1.5 and 1.1 against 1 the first is farther off; of what is not 0 against 0 no share can be told.
+void TestCompare::theLargestRelativeDifferenceCounts() {
+    const analysis::Difference both = analysis::difference(floats({1.5F, 1.125F}), floats({1, 1}), {});
+    QCOMPARE(both.maxRelative, 0.5);
+    QCOMPARE(both.maxAbsolute, 0.5);
+    QVERIFY(std::isinf(analysis::difference(floats({1, 2}), floats({0, 2}), {}).maxRelative));
+    QCOMPARE(analysis::difference(floats({1, 4}), floats({0, 2}), {}).maxRelative, 1.0);
 }
 
 void TestCompare::nanEqualsNanAlone() {

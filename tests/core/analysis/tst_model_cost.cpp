@@ -341,6 +341,19 @@ void TestModelCost::scansAndLoopsByTheirInputs() {
               .outputs = {valueInfo("y", kFloat, {1, 4})},
               .initializers = {rawTensor("five", kInt64, {}, five)}});
     QCOMPARE(flopsOf(*loop), std::string("4*y.iterations"));
+    // Nor does anybody know how often one runs that begins and then asks its values.
+    const Graph asking{
+        .nodes = {{"Neg", {"state"}, {"next"}},
+                  {"ReduceSum", {"next"}, {"sum"}},
+                  {"Cast", {"sum"}, {"goOn"}, "", "", {intAttribute("to", kBool)}}},
+        .inputs = {valueInfo("i", kInt64, {}), valueInfo("go", kBool, {}), valueInfo("state", kFloat, {1, 4})},
+        .outputs = {valueInfo("goOn", kBool, {}), valueInfo("next", kFloat, {1, 4})}};
+    const auto until =
+        file({.nodes = {{"Loop", {"five", "", "x"}, {"y"}, "", "", {graphAttribute("body", asking.bytes())}}},
+              .inputs = {valueInfo("x", kFloat, {1, 4})},
+              .outputs = {valueInfo("y", kFloat, {1, 4})},
+              .initializers = {rawTensor("five", kInt64, {}, five)}});
+    QVERIFY2(flopsOf(*until).ends_with("*y.iterations"), flopsOf(*until).c_str());
 }
 
 void TestModelCost::unknownOperatorsAreListed() {
@@ -352,6 +365,7 @@ void TestModelCost::unknownOperatorsAreListed() {
     const std::map<std::string, std::size_t> expected{{"com.example::Strange", 1}};
     QVERIFY(cost.notCounted == expected);
     QCOMPARE(cost.total.flops.text(), std::string("4"));
+    QCOMPARE(cost.total.unknownMultiplyAdds, std::size_t{1});
 }
 
 QTEST_APPLESS_MAIN(TestModelCost)

@@ -37,6 +37,14 @@ void TestModelSummary::operatorsAreCounted() {
     maker.result(d);
     const analysis::ModelSummary summary = analysis::summaryOf(maker.graph);
     QCOMPARE(summary.nodes, std::size_t(4));  // neither the input nor the constant
+    // An operation with two results is two nodes.
+    graph::Expr split;
+    split.kind = graph::ExprKind::Apply;
+    split.op = {"", "Split", 17};
+    split.arguments = {test::arg(x)};
+    const std::string names[] = {"low", "high"};
+    maker.graph.addExpr(std::move(split), names);
+    QCOMPARE(analysis::summaryOf(maker.graph).nodes, std::size_t(6));
     QCOMPARE(summary.operators.size(), std::size_t(3));
     QCOMPARE(summary.operators.at("Add"), std::size_t(2));
     QCOMPARE(summary.operators.at("acme::strange"), std::size_t(1));

@@ -9,6 +9,7 @@
 #include "core/analysis/node_measures.h"
 #include "core/analysis/parameters.h"
 #include "core/document/document.h"
+#include "tests/core/passes/graph_maker.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/reference_sets.h"
 
@@ -77,6 +78,7 @@ class TestParameters : public QObject {
     void whatIsNoWeight();
     void tiedOnesCountOnce();
     void aFunctionCalledTwiceHasItsWeightOnce();
+    void partsOfOneMemoryAreApart();
     void throughCastsAndTransposes();
     void quantizedOnes();
     void weightsOfFewBits();
@@ -199,6 +201,19 @@ void TestParameters::aFunctionCalledTwiceHasItsWeightOnce() {
     const ModelCounts counts = analysis::countParameters(*document->graph, *document->modules);
     QCOMPARE(counts.parameters.elements, 4);
     QCOMPARE(counts.parameters.tensors, 1);
+}
+
+/// The rows of one tensor of [2, 4] are two weights of four elements.
+void TestParameters::partsOfOneMemoryAreApart() {
+    const auto both = tensor::Tensor::of<float>({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+    test::Maker maker;
+    const auto x = maker.floats("x", {1, 4});
+    const auto first = maker.onnx("first", "MatMul", x, maker.constant("a", *both.selected(0, 0).reshaped({4, 1})));
+    const auto second = maker.onnx("second", "MatMul", x, maker.constant("b", *both.selected(0, 1).reshaped({4, 1})));
+    maker.result(maker.onnx("sum", "Add", first, second));
+    const analysis::ModelCounts counts = analysis::countParameters(maker.graph, graph::ModuleTree());
+    QCOMPARE(counts.parameters.elements, std::int64_t{8});
+    QCOMPARE(counts.parameters.tensors, std::int64_t{2});
 }
 
 void TestParameters::throughCastsAndTransposes() {

@@ -45,6 +45,12 @@ class TestDiffDetails : public QObject {
     void resultsOfOneOperationAreApart();
     void anotherModuleIsAMove();
     void theMatchedShareIsThatOfTheNodes();
+    void oneOfThreeBranchesIsNew_data();
+    void oneOfThreeBranchesIsNew();
+    void elementsFindTensorsInOtherForms();
+    void tensorsFilledWithOneNumberAreNotFound();
+    void usersComeBeforeElements();
+    void otherElementTypesAreTold();
     void opsetsAndTypesAreFacts();
     void valuesGoByTheNamesOfInputs();
 
@@ -169,6 +175,120 @@ void TestDiffDetails::theMatchedShareIsThatOfTheNodes() {
     QCOMPARE(diff.structure.comparedNodes, std::size_t{8});
     QCOMPARE(diff.structure.matchedNodes, std::size_t{6});
     QCOMPARE(diff.structure.added.size(), std::size_t{2});
+}
+
+void TestDiffDetails::oneOfThreeBranchesIsNew_data() {
+    QTest::addColumn<bool>("hasWeights");
+    QTest::addColumn<bool>("haveSameElements");
+    QTest::newRow("by elements of weights") << true << true;
+    QTest::newRow("by names of weights") << true << false;
+    QTest::newRow("by modules") << false << false;
+}
+
+/// The new branch is the first one, the others have changed places, and a tanh follows all: neither order nor structure
+/// tells which is new, but the weights of each, or its module.
+void TestDiffDetails::oneOfThreeBranchesIsNew() {
+    QFETCH(const bool, hasWeights);
+    QFETCH(const bool, haveSameElements);
+    const auto branches = [&](const std::string& names, bool isSecond) {
+        std::vector<Node> nodes;
+        std::vector<std::string> weights, results;
+        for (const char name : names) {
+            const std::string result = std::string(isSecond ? "second_" : "first_") + name;
+            std::vector<float> elements(16);
+            for (std::size_t i = 0; i < elements.size(); ++i)
+                elements[i] = static_cast<float>(i % 7) + static_cast<float>(name) +
+                              (isSecond && !haveSameElements ? static_cast<float>(i) : 0.0F);
+            const std::string weight = haveSameElements && isSecond ? result + "_w" : std::string(1, name);
+            const std::string module = hasWeights ? "" : std::string("/") + name + "/Relu";
+            if (hasWeights) nodes.push_back({"MatMul", {"x", weight}, {result}});
+            else nodes.push_back({"Relu", {"x"}, {result}, module});
+            if (hasWeights) weights.push_back(floats(weight, {4, 4}, elements));
+            results.push_back(result);
+        }
+        nodes.push_back({"Concat", results, {isSecond ? "c" : "y"}, "", "", {intAttribute("axis", 1)}});
+        if (isSecond) nodes.push_back({"Tanh", {"c"}, {"y"}});
+        return model(Graph{.nodes = nodes,
+                           .inputs = {valueInfo("x", kFloat, {1, 4})},
+                           .outputs = {valueInfo("y", kFloat, {1, 4 * static_cast<std::int64_t>(names.size())})},
+                           .initializers = weights});
+    };
+    const auto a = open(branches("pq", false)), b = open(branches("oqp", true));
+    const auto diff = session::modelDiff(*a, *b);
+    QVERIFY(diff);
+    QStringList added;
+    for (const graph::NodeId node : diff->structure.added) added << QString::fromStdString(b->graph->node(node).name);
+    QCOMPARE(added, (QStringList{"second_o", "y"}));
+    QVERIFY(diff->structure.removed.empty());
+}
+
+/// The second file reshapes what it stores, so that no operation that reads it has a counterpart.
+void TestDiffDetails::elementsFindTensorsInOtherForms() {
+    std::vector<float> elements(16);
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<float>(i * i % 11);
+    const auto product = [&](const std::vector<std::int64_t>& dims) {
+        std::string shape(16, '\0');
+        shape[0] = shape[8] = 4;
+        return model(graphOf({{"Reshape", {"v", "shape"}, {"t"}}, {"MatMul", {"x", "t"}, {"y"}}},
+                             {floats("v", dims, elements), rawTensor("shape", 7, {2}, shape)}));
+    };
+    const std::string plain = model(graphOf({{"MatMul", {"x", "w"}, {"y"}}}, {floats("w", {4, 4}, elements)}));
+    const ModelDiff same = diffOf(plain, product({4, 4}));
+    QCOMPARE(same.parameters.equal, std::size_t{1});
+    QCOMPARE(same.parameters.renamed, std::size_t{1});
+    QVERIFY(same.parameters.added.empty() && same.parameters.removed.empty());
+    const ModelDiff squeezed = diffOf(plain, product({4, 1, 4}));
+    QVERIFY(squeezed.parameters.added.empty() && squeezed.parameters.removed.empty());
+    QCOMPARE(squeezed.parameters.changed.size(), std::size_t{1});
+    QCOMPARE(squeezed.parameters.changed.front().what, std::string("shape: [4,4] -> [4,1,4]"));
+}
+
+/// Two tensors of ones say nothing of each other.
+void TestDiffDetails::tensorsFilledWithOneNumberAreNotFound() {
+    const std::vector<float> ones(16, 1);
+    std::string shape(16, '\0');
+    shape[0] = shape[8] = 4;
+    const ModelDiff diff = diffOf(model(graphOf({{"MatMul", {"x", "w"}, {"y"}}}, {floats("w", {4, 4}, ones)})),
+                                  model(graphOf({{"Reshape", {"v", "shape"}, {"t"}}, {"MatMul", {"x", "t"}, {"y"}}},
+                                                {floats("v", {4, 4}, ones), rawTensor("shape", 7, {2}, shape)})));
+    QCOMPARE(diff.parameters.equal, std::size_t{0});
+    QCOMPARE(diff.parameters.removed.size(), std::size_t{1});
+    QCOMPARE(diff.parameters.added.size(), std::size_t{1});
+}
+
+/// The weights of two layers were exchanged: each layer has other weights than it had.
+void TestDiffDetails::usersComeBeforeElements() {
+    std::vector<float> one(16), other(16);
+    for (std::size_t i = 0; i < one.size(); ++i) one[i] = static_cast<float>(i), other[i] = static_cast<float>(i * 2);
+    const auto layers = [](const char* first, const char* second, const std::vector<float>& v,
+                           const std::vector<float>& w) {
+        return model(
+            graphOf({{"MatMul", {"x", first}, {"m"}}, {"Relu", {"m"}, {"r"}}, {"MatMul", {"r", second}, {"y"}}},
+                    {floats(first, {4, 4}, v), floats(second, {4, 4}, w)}));
+    };
+    const ModelDiff diff = diffOf(layers("a", "b", one, other), layers("p", "q", other, one));
+    QCOMPARE(diff.parameters.equal, std::size_t{0});
+    QCOMPARE(diff.parameters.changed.size(), std::size_t{2});
+    for (const session::ParameterChange& change : diff.parameters.changed) QCOMPARE(change.maxAbs, std::optional(15.0));
+}
+
+/// 3 became 3.5: a half, a sixth of 3.
+void TestDiffDetails::otherElementTypesAreTold() {
+    constexpr int kDouble = 11;
+    const std::vector<double> values{1, 2, 3.5, 4};
+    const std::string wide(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    const auto sum = [](int type, const std::string& weight) {
+        return model(Graph{.nodes = {{"MatMul", {"x", "w"}, {"y"}}},
+                           .inputs = {valueInfo("x", type, {1, 4})},
+                           .outputs = {valueInfo("y", type, {1, 1})},
+                           .initializers = {weight}});
+    };
+    const ModelDiff diff =
+        diffOf(sum(kFloat, floats("w", {4, 1}, {1, 2, 3, 4})), sum(kDouble, rawTensor("w", kDouble, {4, 1}, wide)));
+    QCOMPARE(diff.parameters.changed.size(), std::size_t{1});
+    QCOMPARE(diff.parameters.changed.front().what, std::string("float32 -> float64"));
+    QCOMPARE(diff.parameters.changed.front().maxAbs, std::optional(0.5));
+    QCOMPARE(diff.parameters.changed.front().maxRel, std::optional(0.5 / 3));
 }
 
 void TestDiffDetails::opsetsAndTypesAreFacts() {
