@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace sonde::session {
 
@@ -47,9 +48,16 @@ constexpr Formula kFormulas[] = {
     {"operator", "how often it is called, bodies included"},
 };
 
+/// Figures that have another name in JSON and in comparisons.
+constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
+    {"macs", "multiply-adds"},       {"flops", "FLOPs"},           {"bytes_read", "bytes read"},
+    {"bytes_written", "bytes read"}, {"parameter_bytes", "bytes"}, {"activation_bytes", "activations"}};
+
 }  // namespace
 
 std::string infoFormula(std::string_view title) {
+    const auto* key = std::ranges::find(kKeys, title, &std::pair<std::string_view, std::string_view>::first);
+    if (key != std::end(kKeys)) title = key->second;
     const auto* found = std::ranges::find(kFormulas, title, &Formula::title);
     return found == std::end(kFormulas) ? std::string() : std::string(found->text);
 }

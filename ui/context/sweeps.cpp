@@ -12,6 +12,7 @@
 #include "core/session/output_check.h"
 #include "core/session/session.h"
 #include "core/session/sweep/sweep_output.h"
+#include "ui/context/count_text.h"
 #include "ui/context/messages.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
@@ -191,7 +192,8 @@ QString Sweeps::text() const {
                                                                         : tr("%1 of %2 inputs").arg(done).arg(all));
     if (m_isDone && m_summary.isCancelled) parts << tr("cancelled");
     if (seconds > 0 && done > 0) {
-        parts << tr("%1 a second").arg(static_cast<double>(done) / seconds, 0, 'g', 3);
+        const double rate = static_cast<double>(done) / seconds;
+        parts << tr("%1 a second").arg(rate < 100 ? QString::number(rate, 'g', 3) : countText(std::lround(rate)));
         if (!m_isDone)
             parts << tr("%1 left").arg(timeText(seconds * static_cast<double>(all - done) / static_cast<double>(done)));
     }

@@ -104,6 +104,10 @@ QVariant DifferenceTableModel::data(const QModelIndex& index, int role) const {
         return std::isnan(value) ? QVariant() : QVariant(value);
     }
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole && role != SortRole) return {};
+    if (isNumber && role == Qt::ToolTipRole)
+        return QStringList{shown(node.name), differenceText(column, number(column, id).toDouble()),
+                           headerData(column, Qt::Horizontal, role).toString()}
+            .join(u'\n');
     if (isNumber) return differenceText(column, number(column, id).toDouble());
     switch (column) {
         case Order: return QString::number(index.row() + 1);

@@ -42,6 +42,16 @@ QString FindingTableModel::text(const FindingGroup& group, int column) const {
     }
 }
 
+/// The cell, and what its column is; of the finding itself what all of its kind are, and what to do.
+QString FindingTableModel::toolTip(const FindingGroup& group, int column) const {
+    QStringList lines{text(group, column)};
+    if (column == Finding || column == Count || column == Message) lines << shown(group.description);
+    if (column == Message) lines << shown(group.advice);
+    if (const QString meaning = headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString(); !meaning.isEmpty())
+        lines << meaning;
+    return lines.join(u'\n');
+}
+
 QVariant FindingTableModel::data(const QModelIndex& index, int role) const {
     const FindingGroup* const row = index.isValid() ? group(index.row()) : nullptr;
     if (!row) return {};
@@ -56,9 +66,7 @@ QVariant FindingTableModel::data(const QModelIndex& index, int role) const {
             if (index.column() == Severity) return index.row();
             if (index.column() == Confidence) return -static_cast<int>(row->confidence);
             return text(*row, index.column());
-        case Qt::ToolTipRole:
-            return index.column() == Message ? shown(row->message) + u'\n' + shown(row->advice)
-                                             : text(*row, index.column());
+        case Qt::ToolTipRole: return toolTip(*row, index.column());
         case Qt::DisplayRole: return text(*row, index.column());
         default: return {};
     }
@@ -72,8 +80,8 @@ QVariant FindingTableModel::headerData(int section, Qt::Orientation orientation,
         QT_TR_NOOP("error: results are wrong or not reproducible; warning: likely a fault; info: to be known"),
         QT_TR_NOOP("high: follows from the file or was measured; medium: likely; low: may be meant, or chance"),
         QT_TR_NOOP("The kind of the finding, as reports and accepted findings name it"),
-        QT_TR_NOOP("Equal findings are one row"),
-        nullptr,
+        QT_TR_NOOP("Findings of one id, severity, confidence and advice are one row"),
+        QT_TR_NOOP("Click to select all of them"),
         nullptr};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     if (role == Qt::TextAlignmentRole) return alignment(section == Count);

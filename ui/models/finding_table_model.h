@@ -27,6 +27,7 @@ class FindingTableModel : public QAbstractTableModel {
   private:
     void reset();
     QString text(const session::FindingGroup& group, int column) const;
+    QString toolTip(const session::FindingGroup& group, int column) const;
 
     context::OpenModel& m_opened;
     context::Findings& m_findings;

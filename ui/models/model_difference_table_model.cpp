@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/session/info_formulas.h"
 #include "ui/models/difference_table_model.h"
 #include "ui/models/short_text.h"
 
@@ -83,6 +84,17 @@ QString ModelDifferenceTableModel::text(const DifferenceRow& row, int column) co
     }
 }
 
+/// The cell, and how its figure is made.
+QString ModelDifferenceTableModel::toolTip(const DifferenceRow& row, int column) const {
+    QStringList lines;
+    if (const QString own = text(row, column); !own.isEmpty()) lines << own;
+    if (column == Kind) lines << tr(kKinds[static_cast<std::size_t>(row.kind)].tip);
+    else if (row.kind == Kinds::Cost) lines << QString::fromStdString(session::infoFormula(row.what));
+    else if (!lines.isEmpty()) lines << headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
+    lines.removeAll(QString());
+    return lines.join(u'\n');
+}
+
 QVariant ModelDifferenceTableModel::data(const QModelIndex& index, int role) const {
     const DifferenceRow* found = index.isValid() ? row(index.row()) : nullptr;
     if (!found) return {};
@@ -97,8 +109,8 @@ QVariant ModelDifferenceTableModel::data(const QModelIndex& index, int role) con
         const std::optional<double>& value = column == MaxAbsolute ? found->maxAbs : found->maxRel;
         return value ? QVariant(*value) : QVariant();
     }
-    if (role == Qt::ToolTipRole && column == Kind) return tr(kKinds[static_cast<std::size_t>(found->kind)].tip);
-    if (role != Qt::DisplayRole && role != Qt::ToolTipRole && role != SortRole) return {};
+    if (role == Qt::ToolTipRole) return toolTip(*found, column);
+    if (role != Qt::DisplayRole && role != SortRole) return {};
     return text(*found, column);
 }
 
@@ -108,7 +120,7 @@ QVariant ModelDifferenceTableModel::headerData(int section, Qt::Orientation orie
         QT_TR_NOOP("What"), QT_TR_NOOP("Max absolute"), QT_TR_NOOP("Max relative")};
     static const char* const tips[ColumnCount] = {
         QT_TR_NOOP("Structure in order of execution, then parameters, values, cost and metadata"),
-        nullptr,
+        QT_TR_NOOP("What differs: operations, parameters, values, a figure of the cost, or metadata"),
         QT_TR_NOOP("The node or figure of the first model"),
         QT_TR_NOOP("The node or figure of the second model"),
         nullptr,

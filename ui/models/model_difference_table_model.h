@@ -27,6 +27,7 @@ class ModelDifferenceTableModel : public QAbstractTableModel {
 
   private:
     QString text(const session::DifferenceRow& row, int column) const;
+    QString toolTip(const session::DifferenceRow& row, int column) const;
 
     context::SecondModel& m_second;
     std::vector<session::DifferenceRow> m_rows;

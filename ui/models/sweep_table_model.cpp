@@ -14,12 +14,22 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
+struct StatisticText {
+    const char* name;
+    const char* formula;
+};
+/// In the order of the columns of a node.
+constexpr StatisticText kStatisticTexts[SweepTableModel::kStatistics] = {
+    {"min", QT_TRANSLATE_NOOP("SweepTableModel", "Smallest finite element")},
+    {"max", QT_TRANSLATE_NOOP("SweepTableModel", "Largest finite element")},
+    {"mean", QT_TRANSLATE_NOOP("SweepTableModel", "\u03bc = \u03a3x / n of the finite elements")},
+    {"std", QT_TRANSLATE_NOOP("SweepTableModel", "\u221a(\u03a3(x \u2212 \u03bc)\u00b2 / n) of the finite elements")},
+    {"nan", QT_TRANSLATE_NOOP("SweepTableModel", "Count of elements that are NaN")},
+    {"inf", QT_TRANSLATE_NOOP("SweepTableModel", "Count of elements that are infinite")}};
+
 }  // namespace
 
-QString sweepStatisticText(int which) {
-    static const char* const kTexts[SweepTableModel::kStatistics] = {"min", "max", "mean", "std", "nan", "inf"};
-    return QLatin1String(kTexts[which]);
-}
+QString sweepStatisticText(int which) { return QLatin1String(kStatisticTexts[which].name); }
 
 SweepTableModel::SweepTableModel(context::Sweeps& sweeps, QObject* parent)
     : QAbstractTableModel(parent), m_sweeps(sweeps) {
@@ -100,11 +110,17 @@ QVariant SweepTableModel::data(const QModelIndex& index, int role) const {
         const double value = number(index.row(), statistic);
         if (role == SortRole) return std::isnan(value) ? QVariant() : QVariant(value);
         if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
-        if (std::isnan(value)) return QStringLiteral("\u2013");
-        return QString::number(value, 'g', role == Qt::ToolTipRole ? 17 : 6);
+        if (role == Qt::ToolTipRole)
+            return QStringList{shown(row.input),
+                               std::isnan(value) ? tr("no finite element") : QString::number(value, 'g', 17),
+                               headerData(column, Qt::Horizontal, role).toString()}
+                .join(u'\n');
+        return std::isnan(value) ? QStringLiteral("\u2013") : QString::number(value, 'g', 6);
     }
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole && role != SortRole) return {};
-    return text(row, column);
+    const QString own = text(row, column);
+    if (role != Qt::ToolTipRole || (column != m_condition && column != m_predicted) || own.isEmpty()) return own;
+    return QString(own + u'\n' + headerData(column, Qt::Horizontal, role).toString());
 }
 
 QVariant SweepTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -114,8 +130,11 @@ QVariant SweepTableModel::headerData(int section, Qt::Orientation orientation, i
     if (role == Qt::ToolTipRole) {
         if (section == m_condition) return shown(m_sweeps.choice().condition.toStdString());
         if (section == m_predicted) return tr("Index of the largest element of the first output");
+        if (section == m_label) return tr("Index of the class, from the file of labels");
+        if (statistic.node < 0) return {};
         // All of what a narrow column cuts.
-        return statistic.node >= 0 ? headerData(section, orientation, Qt::DisplayRole) : QVariant();
+        return QString(headerData(section, orientation, Qt::DisplayRole).toString() + u'\n' +
+                       tr(kStatisticTexts[statistic.which].formula));
     }
     if (role != Qt::DisplayRole) return {};
     if (statistic.node >= 0)

@@ -126,8 +126,10 @@ QVariant WeightTableModel::data(const QModelIndex& index, int role) const {
         case Qt::TextAlignmentRole:
             return alignment(!isHistogram && columnAt(index.column()).form != WeightColumn::Form::Text);
         case Qt::ToolTipRole: {
-            const QString tip = cellTip(columnId(index.column()), row, figures);
-            return tip.isEmpty() ? QVariant() : tip;
+            // Whose figure it is, how it is made, and what it is made of.
+            QStringList lines{shown(row.name), headerData(index.column(), Qt::Horizontal, role).toString()};
+            if (const QString tip = cellTip(columnId(index.column()), row, figures); !tip.isEmpty()) lines << tip;
+            return lines.join(u'\n');
         }
         case HistoryRole: {
             if (!isHistogram || !figures || figures->finite() == 0) return {};

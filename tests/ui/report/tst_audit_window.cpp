@@ -16,6 +16,7 @@
 #include "core/session/read_inputs.h"
 #include "core/session/report/audit_report.h"
 #include "tests/support/finding_networks.h"
+#include "tests/support/hover.h"
 #include "tests/support/window_fixture.h"
 #include "ui/canvas/canvas_marks.h"
 #include "ui/context/findings.h"
@@ -62,7 +63,9 @@ class TestAuditWindow : public WindowFixture {
     void cleanup() { closeWindow(); }
     void thePanelComesWithFindings();
     void aRowSelectsAllItsNodes();
+    void figuresHaveFormulas();
     void acceptedOnesAreKeptInTheSessionFile();
+    void acceptedOnesAreInTheReport();
     void aCleanModelTakesNoRoom();
     void findingsAreOfOneModel();
     void theDialogWritesReports();
@@ -118,6 +121,49 @@ void TestAuditWindow::aRowSelectsAllItsNodes() {
     QCOMPARE(context().navigation().selectedNodes().size(), std::size_t{4});
     QVERIFY(panel()->details().contains(QStringLiteral("What to do: ")));
     QVERIFY(panel()->details().contains(QStringLiteral("e3")));
+}
+
+/// What the mouse shows that rests on each cell: the cell, and what it is.
+void TestAuditWindow::figuresHaveFormulas() {
+    look();
+    clickRow(0);  // the panel is in front
+    const std::pair<int, const char*> said[] = {
+        {FindingTableModel::Severity, "info: to be known"},
+        {FindingTableModel::Confidence, "follows from the file"},
+        {FindingTableModel::Finding, "An operation whose results nothing reads"},
+        {FindingTableModel::Count, "Findings of one id, severity, confidence and advice are one row"},
+        {FindingTableModel::Nodes, "select all of them"},
+        {FindingTableModel::Message, "An operation whose results nothing reads"}};
+    for (const auto& [column, formula] : said) {
+        const QString tip = hovered(view(), view()->model()->index(0, column));
+        QVERIFY2(tip.startsWith(cell(0, column)) && tip.contains(QLatin1String(formula)), qPrintable(tip));
+    }
+}
+
+/// Accepted by the mouse, and in the file that the dialog writes: with its reason, and counted apart.
+void TestAuditWindow::acceptedOnesAreInTheReport() {
+    look();
+    clickRow(0);
+    auto* reason = panel()->findChild<QLineEdit*>(QStringLiteral("reason"));
+    click(reason, reason->rect().center());
+    QVERIFY(reason->hasFocus());
+    QTest::keyClicks(reason, QStringLiteral("kept for a probe <b>"));
+    auto* accept = panel()->findChild<QPushButton*>(QStringLiteral("acceptFinding"));
+    click(accept, accept->rect().center());
+    QCOMPARE(cell(0, FindingTableModel::Severity), QStringLiteral("accepted"));
+    key(Qt::Key_W, Qt::AltModifier | Qt::ShiftModifier);
+    dialogs::ReportDialog* const dialog = m_window->dialogs().reportDialog();
+    auto* path = dialog->findChild<QLineEdit*>(QStringLiteral("path"));
+    path->selectAll();
+    QTest::keyClicks(path, m_files.filePath(QStringLiteral("accepted.html")));
+    QSignalSpy written(dialog, &dialogs::ReportDialog::written);
+    QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("write")), Qt::LeftButton);
+    QVERIFY2(written.count() > 0 || written.wait(60000), qPrintable(dialog->told()));
+    QFile read(m_files.filePath(QStringLiteral("accepted.html")));
+    QVERIFY(read.open(QIODevice::ReadOnly));
+    const QString html = QString::fromUtf8(read.readAll());
+    QVERIFY(html.contains(QStringLiteral("kept for a probe &lt;b&gt;")));
+    QVERIFY(!html.contains(QStringLiteral("probe <b>")));
 }
 
 void TestAuditWindow::acceptedOnesAreKeptInTheSessionFile() {

@@ -8,6 +8,7 @@
 #include <QToolButton>
 
 #include "core/io/npz/npy.h"
+#include "tests/support/hover.h"
 #include "tests/support/window_fixture.h"
 #include "tests/support/window_network.h"
 #include "ui/context/second_model.h"
@@ -59,6 +60,7 @@ class TestCompareModels : public test::WindowFixture {
     void bothAreShownWithMarks();
     void theMenuAsksForAModel();
     void oneSelectionForBoth();
+    void figuresHaveFormulas();
     void keysGoThroughDifferences();
     void pairsByHand();
     void pairsAreInTheSessionFile();
@@ -171,6 +173,24 @@ void TestCompareModels::oneSelectionForBoth() {
     m_window->actions().action(QStringLiteral("compare.link_cameras"))->trigger();
     m_window->canvases().at(0)->view().zoomBy(0.5);
     QVERIFY(compared()->view().camera().scale != m_window->canvases().at(0)->view().camera().scale);
+}
+
+/// The second model takes absolute values, which are FLOPs.
+void TestCompareModels::figuresHaveFormulas() {
+    compare();
+    QTableView* const view = panel()->view();
+    const auto rowOf = [&](ModelDifferenceTableModel::Column column, const QString& text) {
+        for (int row = 0; row < view->model()->rowCount(); ++row)
+            if (view->model()->index(row, column).data().toString() == text) return row;
+        return -1;
+    };
+    const int flops = rowOf(ModelDifferenceTableModel::What, QStringLiteral("flops")),
+              weight = rowOf(ModelDifferenceTableModel::Kind, QStringLiteral("parameter"));
+    QVERIFY(flops >= 0 && weight >= 0);
+    const QString tip = test::hovered(view, view->model()->index(flops, ModelDifferenceTableModel::Second));
+    QVERIFY2(tip.contains(QStringLiteral("2 \u00d7 multiply-adds + 1 for each other operation")), qPrintable(tip));
+    const QString maximum = test::hovered(view, view->model()->index(weight, ModelDifferenceTableModel::MaxAbsolute));
+    QVERIFY2(maximum.startsWith(QStringLiteral("1\nMaximum of |b \u2212 a|")), qPrintable(maximum));
 }
 
 void TestCompareModels::keysGoThroughDifferences() {

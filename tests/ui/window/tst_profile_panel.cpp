@@ -6,6 +6,7 @@
 #include <QTabWidget>
 #include <QTableView>
 
+#include "tests/support/hover.h"
 #include "tests/support/window_fixture.h"
 #include "ui/canvas/coloring.h"
 #include "ui/models/node_columns.h"
@@ -85,6 +86,9 @@ class TestProfilePanel : public test::WindowFixture {
                     QVERIFY2(tip.startsWith(name) && tip.contains(formula), qPrintable(tip));
                 }
             }
+            // The same where the mouse rests on it.
+            const QModelIndex self = table->model()->index(1, ProfileTableModel::Self);
+            QCOMPARE(test::hovered(table, self), self.data(Qt::ToolTipRole).toString());
         }
     }
 

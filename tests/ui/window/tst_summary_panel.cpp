@@ -10,6 +10,7 @@
 #include <QTableView>
 
 #include "core/session/model_info.h"
+#include "tests/support/hover.h"
 #include "tests/support/window_fixture.h"
 #include "ui/canvas/coloring.h"
 #include "ui/models/node_columns.h"
@@ -120,7 +121,11 @@ void TestSummaryPanel::figuresHaveFormulas() {
         const QStringList lines = index.data(Qt::ToolTipRole).toString().split(u'\n');
         QCOMPARE(lines.size(), 3);  // the figure, how it is made, what it leads to
         QVERIFY(lines[2].contains(QStringLiteral("Return")));
+        // The same where the mouse rests on it.
+        QCOMPARE(test::hovered(panel().view(), index), index.data(Qt::ToolTipRole).toString());
     }
+    const QModelIndex field = panel().model().index(row(QStringLiteral("field")), models::SummaryModel::Text);
+    QVERIFY(test::hovered(panel().view(), field).contains(QString::fromUtf8("r = 1 + \u03a3 (k \u2212 1)\u00b7d")));
 }
 
 void TestSummaryPanel::copiesAreThoseOfTheCommand() {

@@ -7,6 +7,8 @@
 #include <QToolButton>
 
 #include "core/analysis/weights/weight_columns.h"
+#include "tests/support/float_bytes.h"
+#include "tests/support/hover.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
 #include "ui/context/count_text.h"
@@ -35,9 +37,12 @@ class TestWeightsPanel : public test::WindowFixture {
     void cleanup() { closeWindow(); }
     void isReadWhenItIsOpened();
     void sortsAndFilters();
+    void figuresHaveFormulas();
     void opensTheTensor();
+    void aDoubleClickHasAllViews();
     void selectsConsumers();
     void showsLayersAndSpectrum();
+    void theButtonDecomposes();
     void columnsAreChosen();
     void aModelWithoutWeightsSaysSo();
     void takenUpAfterCancelling();
@@ -126,6 +131,57 @@ void TestWeightsPanel::sortsAndFilters() {
     QVERIFY(!panel()->sortBy(QStringLiteral("nothing")));
 }
 
+/// The mouse on a cell: whose figure it is, and how it is made.
+void TestWeightsPanel::figuresHaveFormulas() {
+    openPanel(QStringLiteral("zoo:resnet18_slim"));
+    choose("layer1.0.conv1.weight");
+    const int row = table()->currentIndex().row();
+    const std::pair<const char*, const char*> said[] = {{"elements", "Count of the weights"},
+                                                        {"min", "Smallest finite element"},
+                                                        {"mean", "\u03a3x / n of the finite elements"},
+                                                        {"std", "\u221a(\u03a3(x \u2212 \u03bc)\u00b2 / n)"},
+                                                        {"zeros", "Sparsity"},
+                                                        {"zero-filters", "of zeros alone"},
+                                                        {"outliers", "Q3 + 3\u00b7IQR"},
+                                                        {"histogram", "equal bins from the smallest to the largest"}};
+    for (const auto& [column, formula] : said) {
+        const QString tip =
+            test::hovered(table(), table()->model()->index(row, WeightTableModel::columnOf(QLatin1String(column))));
+        QVERIFY2(tip.startsWith(QStringLiteral("layer1.0.conv1.weight\n")), qPrintable(tip));
+        QVERIFY2(tip.contains(QString::fromUtf8(formula)), qPrintable(tip));
+    }
+    for (int column = 0; column < table()->model()->columnCount(); ++column)
+        QVERIFY2(table()->model()->index(row, column).data(Qt::ToolTipRole).toString().count(u'\n') >= 1,
+                 qPrintable(QString::number(column)));
+}
+
+/// The mouse alone: the weight is selected, and each view of the tensor viewer that a picture of filters has shows it.
+void TestWeightsPanel::aDoubleClickHasAllViews() {
+    openPanel(QStringLiteral("zoo:resnet18_slim"));
+    choose("conv1.weight");
+    const QPoint place = table()->visualRect(table()->currentIndex()).center();
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, place);
+    QTest::mouseDClick(table()->viewport(), Qt::LeftButton, {}, place);
+    settle();
+    auto* panel = static_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
+    QVERIFY(panel->isVisible());
+    panels::TensorViewer& viewer = *panel->viewer();
+    QVERIFY(viewer.hasValue());
+    QCOMPARE(context().navigation().selection().node, panel->node());
+    // 16 filters of 3×7×7 (a quarter of torchvision's 64).
+    QVERIFY2(viewer.statisticsText().contains(QStringLiteral("16,3,7,7")), qPrintable(viewer.statisticsText()));
+    QStringList seen;
+    for (const panels::TensorViewInfo& view : panels::tensorViews()) {
+        auto* const button = viewer.findChild<QToolButton*>(view.id);
+        if (!button || !button->isVisible() || !button->isEnabled()) continue;
+        click(button, button->rect().center());
+        QCOMPARE(viewer.currentView(), view.id);
+        seen << view.id;
+    }
+    for (const char* view : {"heat_map", "histogram", "table", "line", "channels", "filters", "sparsity", "pca"})
+        QVERIFY2(seen.contains(QLatin1String(view)), qPrintable(seen.join(u' ')));
+}
+
 void TestWeightsPanel::opensTheTensor() {
     openPanel(QStringLiteral("zoo:resnet18_slim"));
     choose("layer1.0.conv1.weight");
@@ -175,6 +231,29 @@ void TestWeightsPanel::showsLayersAndSpectrum() {
     tableKey(Qt::Key_F6, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(!panel()->spectrum()->hasSpectrum());
     QVERIFY2(panel()->spectrum()->text().contains("fc.bias"), qPrintable(panel()->spectrum()->text()));
+}
+
+/// σ of diag(3, 1, 2, 0) beside a column of zeros are 3, 2, 1, 0; p = 1/2, 1/3, 1/6: exp(−Σ p·ln p) = 2.7495.
+void TestWeightsPanel::theButtonDecomposes() {
+    using namespace test::onnxfile;
+    std::vector<float> values(20, 0);
+    values[0] = 3, values[6] = 1, values[12] = 2;
+    const QString path = m_folder.filePath(QStringLiteral("diagonal.onnx"));
+    QVERIFY(write(path, model({.nodes = {{"MatMul", {"x", "w"}, {"y"}}},
+                               .inputs = {valueInfo("x", 1, {1, 4})},
+                               .outputs = {valueInfo("y", 1, {1, 5})},
+                               .initializers = {rawTensor("w", 1, {4, 5}, test::floatBytes(values))}})));
+    openPanel(path);
+    choose("w");
+    QToolButton* decompose = nullptr;
+    for (QToolButton* const button : panel()->findChildren<QToolButton*>())
+        if (button->toolTip().startsWith(QStringLiteral("Singular values"))) decompose = button;
+    QVERIFY(decompose);
+    click(decompose, decompose->rect().center());
+    QVERIFY(panel()->spectrum()->hasSpectrum());
+    const QString text = panel()->spectrum()->text();
+    QVERIFY2(text.contains(QStringLiteral("effective rank 2.7")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("numerical rank 3")), qPrintable(text));
 }
 
 void TestWeightsPanel::columnsAreChosen() {

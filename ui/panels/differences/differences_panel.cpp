@@ -41,6 +41,9 @@ DifferencesPanel::DifferencesPanel(InspectorContext& context, QWidget* parent)
     m_view->horizontalHeader()->setStretchLastSection(true);
     m_summary->setObjectName(QStringLiteral("differenceSummary"));
     m_summary->setElideMode(Qt::ElideRight);
+    m_summary->setToolTip(
+        tr("Matched: values of operations with a counterpart \u00f7 all of both models; metadata, cost "
+           "and other names are no difference"));
     m_filter->setToolTip(tr("Words that a row has in any column; kind:changed, what:strides look in one column only"));
 
     auto* page = new QWidget;

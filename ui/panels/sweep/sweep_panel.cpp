@@ -45,7 +45,7 @@ SweepPanel::SweepPanel(InspectorContext& context, QWidget* parent)
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("sweepTable"));
     m_view->sortByColumn(models::SweepTableModel::kInput, Qt::AscendingOrder);
-    m_view->setToolTip(tr("Click an input to run the model on it"));
+    m_view->setToolTip(tr("Click an input to run the model on it; double-click a number to select its node"));
     // The end of a heading says which statistic it is.
     m_view->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
     m_broken->setObjectName(QStringLiteral("breaksCondition"));
@@ -102,6 +102,11 @@ SweepPanel::SweepPanel(InspectorContext& context, QWidget* parent)
     };
     connect(m_view, &QTableView::clicked, this, choose);
     connect(m_view, &QTableView::activated, this, choose);
+    connect(m_view, &QTableView::doubleClicked, this,
+            [this, navigation = &context.navigation()](const QModelIndex& cell) {
+                const int node = m_model.statisticOf(cell.column()).node;
+                if (node >= 0) navigation->navigateTo(m_sweeps.sweep().nodes()[static_cast<std::size_t>(node)].second);
+            });
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& row) { m_plot->setCurrentInput(m_proxy.mapToSource(row).row()); });
     connect(m_view->horizontalHeader(), &QHeaderView::sectionClicked, m_plot, &SweepPlot::showColumn);

@@ -220,7 +220,7 @@ void WeightsPanel::count() {
         elements += weight.elements;
         bytes += weight.bytes;
     }
-    QStringList parts{shown == all ? tr("%1 weights").arg(context::countText(all))
+    QStringList parts{shown == all ? (all == 1 ? tr("1 weight") : tr("%1 weights").arg(context::countText(all)))
                                    : tr("%1 of %2 weights").arg(context::countText(shown), context::countText(all))};
     parts << tr("%1 elements").arg(context::countText(elements)) << QString::fromStdString(analysis::bytesText(bytes));
     if (!m_weights.isKnown())
@@ -310,7 +310,8 @@ void WeightsPanel::selectConsumers() {
 }
 
 base::Result<void> WeightsPanel::selectWeight(const QString& name) {
-    if (!m_weights.report()) return base::usageError("the weights were not read yet", name.toStdString());
+    if (!m_weights.report())
+        return base::usageError("the weights were not read yet", name.toStdString(), "`weights table` reads them");
     SONDE_ASSIGN(const std::size_t row, session::findWeight(*m_weights.report(), name.toStdString()));
     const QModelIndex index = m_proxy.mapFromSource(m_model.index(static_cast<int>(row), 0));
     if (!index.isValid()) return base::usageError("the filter hides the weight", name.toStdString());
