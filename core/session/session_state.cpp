@@ -139,10 +139,6 @@ void restoreEdits(Session& session, const document::OpenedSession& opened, std::
         if (*kind == Edit::Kind::File) {
             const fs::path path =
                 fs::path(stored.text).is_absolute() ? fs::path(stored.text) : opened.folder / stored.text;
-            if (!opened.allowsOutside && !document::isInFolder(path, opened.folder)) {
-                lost.push_back("edit of '" + stored.node.name + "': the file is outside of the session's folder");
-                continue;
-            }
             edit.text = path.string();
         }
         edits.push_back(std::move(edit));

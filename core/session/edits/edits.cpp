@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/document/session_model.h"
 #include "core/exec/dependants.h"
 #include "core/session/edits/edit_application.h"
 #include "core/session/edits/selection.h"
@@ -237,6 +238,19 @@ base::Result<std::vector<Value>> Edits::inputs(std::vector<Value> given, const b
 
 // --- keeping --------------------------------------------------------------------------------------------------------
 
+namespace {
+
+constexpr const char* kWithheld = "the file is outside of the session's folder";
+
+/// Nobody agreed that the session file may have this one read. What the user names is read.
+bool isWithheld(const document::Document* document, const Edit& edit) {
+    const bool mayRead = edit.kind != Edit::Kind::File || !document || !document->session ||
+                         document->session->allowsOutside || document::isInFolder(edit.text, document->session->folder);
+    return !mayRead;
+}
+
+}  // namespace
+
 std::vector<std::string> Edits::restore(std::vector<Edit> edits) {
     std::vector<std::string> lost;
     m_entries.clear();
@@ -244,6 +258,7 @@ std::vector<std::string> Edits::restore(std::vector<Edit> edits) {
     for (Edit& edit : edits) {
         if (m_entries.size() >= kMaxEdits) break;
         Entry entry{std::move(edit), {}};
+        if (isWithheld(m_document.get(), entry.edit)) entry.problem = kWithheld;
         if (const auto problem = makeReady(entry, m_entries.size()))
             lost.push_back("edit '" + editText(entry.edit) + "': " + *problem);
         m_entries.push_back(std::move(entry));
@@ -264,6 +279,7 @@ std::optional<std::string> Edits::makeReady(Entry& entry, std::size_t before) {
     if (!m_document) return failed("no model is open");
     const NodeId node = identities().find(entry.edit.target).node;
     if (!node.valid()) return failed("the model has no node like it");
+    if (entry.problem == kWithheld && isWithheld(m_document.get(), entry.edit)) return failed(kWithheld);
     EditPlace place;
     auto ready = ReadyEdit::make(*m_document, entry.edit, node, place);
     if (!ready) return failed(ready.error().what);

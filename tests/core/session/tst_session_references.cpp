@@ -6,7 +6,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
+#include "core/io/npz/npy.h"
 #include "core/io/npz/npz.h"
 #include "core/session/session_state.h"
 #include "tests/support/onnx_file.h"
@@ -189,6 +191,41 @@ class TestSessionReferences : public QObject {
         QCOMPARE(sourceAfter("#rand(0,1)", false), outside);
         QCOMPARE(sourceAfter("[3,4]", false), std::string("[3,4]"));  // that is a choice
         QCOMPARE(sourceAfter("#rand(0,1)", true), std::string("#rand(0,1)"));
+    }
+
+    /// Likewise an edit that loads such a file: it is kept, and does nothing until somebody agrees.
+    void aWithheldEditStaysInTheFile() {
+        const fs::path row = m_work.parent_path() / "row.npy";
+        QVERIFY(io::writeNpyFile(row, tensor::Tensor::of<float>({2}, {7, 8})).has_value());
+        Session first;
+        QVERIFY(first.open(inWork("m.onnx")));
+        session::Edit edit;
+        edit.kind = session::Edit::Kind::File;
+        edit.text = row.string();
+        session::EditPlace place;
+        QVERIFY(first.addEdit(first.document()->graph->findNode("y"), edit, place).has_value());
+        QVERIFY(session::saveSession(first, inWork("s.sonde")).has_value());
+        const auto reopened = [&](const char* file, bool isAllowed) {
+            auto session = std::make_unique<Session>();
+            document::OpenOptions options;
+            options.allowOutside = isAllowed;
+            if (session->open(inWork(file), options)) {
+                const std::vector<std::string> lost = session::restoreSession(*session);
+                const bool isTold =
+                    lost.size() == 1 && lost.front().find("outside of the session's folder") != std::string::npos;
+                if (isAllowed ? lost.empty() : isTold) return session;
+            }
+            return std::make_unique<Session>();
+        };
+        const auto withheld = reopened("s.sonde", false);
+        QCOMPARE(withheld->edits().all().size(), std::size_t{1});
+        QVERIFY(!withheld->edits().all().front().counts());
+        QVERIFY(!withheld->edits().planned());
+        QVERIFY(session::saveSession(*withheld, inWork("t.sonde")).has_value());
+        const auto allowed = reopened("t.sonde", true);
+        QCOMPARE(allowed->edits().all().size(), std::size_t{1});
+        QVERIFY(allowed->edits().all().front().counts());
+        QCOMPARE(allowed->edits().all().front().edit.text, row.string());
     }
 
     /// A comparison gives the model the reference's inputs; those that the user gave are stored.

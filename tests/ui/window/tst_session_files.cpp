@@ -12,6 +12,7 @@
 #include <QMimeData>
 #include <QPushButton>
 
+#include "core/io/npz/npy.h"
 #include "tests/support/window_fixture.h"
 #include "ui/widgets/banner.h"
 #include "ui/widgets/labels.h"
@@ -260,6 +261,34 @@ class TestSessionFiles : public test::WindowFixture {
         QTest::mouseClick(bannerButton(), Qt::LeftButton);
         QVERIFY(opened.wait(30000));
         settle();
+    }
+
+    /// Opened without it: the edit is listed, does nothing, and is asked for.
+    void aFileOfAnEditIsReadWhenTheUserAgrees() {
+        save();
+        const graph::NodeId relu = node("op:Relu");
+        session::Edit edit;
+        edit.kind = session::Edit::Kind::File;
+        edit.text = path("one.npy").toStdString();
+        QVERIFY(io::writeNpyFile(edit.text, tensor::Tensor::of<float>({1}, {1})));
+        context().edits().add(relu, edit, nullptr);
+        settle();
+        QTRY_COMPARE(json(path("work/s.sonde")).value("edits").toArray().size(), 1);
+        closeWindow();
+        openWindow();
+        QSignalSpy asked(&context().loader(), &context::Loader::sessionQuestioned);
+        m_window->open(path("work/s.sonde"));
+        QTRY_COMPARE(asked.size(), 1);
+        settle();
+        QCOMPARE(context().edits().all().size(), std::size_t{1});
+        QVERIFY(!context().edits().all().front().counts());
+        QTRY_VERIFY(bannerButton());
+        QSignalSpy opened(&context().model(), &context::OpenModel::documentOpened);
+        QTest::mouseClick(bannerButton(), Qt::LeftButton);
+        QVERIFY(opened.wait(30000));
+        settle();
+        QCOMPARE(context().edits().all().size(), std::size_t{1});
+        QVERIFY(context().edits().all().front().counts());
     }
 };
 
