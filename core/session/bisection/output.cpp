@@ -8,6 +8,7 @@
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 #include "core/session/bisection/bisection.h"
+#include "core/session/bisection/value_texts.h"
 
 namespace sonde::session::bisection {
 
@@ -135,6 +136,14 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
     answer["notes"] = found.notes;
 }
 
+std::pair<std::string, std::string> valueTexts(const FarthestElement& at) {
+    for (const int digits : {6, 9}) {
+        const std::string own = base::roundedText(at.own, digits), other = base::roundedText(at.other, digits);
+        if (own != other) return {own, other};
+    }
+    return {base::roundedText(at.own, 17), base::roundedText(at.other, 17)};
+}
+
 std::string differAnywayText(const Outcome& outcome) {
     const Bisection& found = outcome.found;
     if (found.differs || found.firstInBetween.empty()) return {};
@@ -160,10 +169,11 @@ std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* w
     std::string text = shownName(outcome, found.node) + " differs";
     if (isRenamed) text += " (in " + visibleText(outcome.other) + ": " + visibleText(outcome.otherNode) + ")";
     text += fmt::format("\n  {}, {}\n", findingText(outcome), differenceText(found));
-    if (const auto farthest = farthestElement(outcome))
+    if (const auto farthest = farthestElement(outcome)) {
+        const auto [own, other] = valueTexts(*farthest);
         text +=
-            fmt::format("  at {}: {} and {} in {}\n", indexText(farthest->index), base::roundedText(farthest->own, 6),
-                        base::roundedText(farthest->other, 6), visibleText(outcome.ran));
+            fmt::format("  at {}: {} and {} in {}\n", indexText(farthest->index), own, other, visibleText(outcome.ran));
+    }
     for (const NodeId node : found.from) text += "  from " + shownName(outcome, node) + "\n";
     for (const graph::ExprId id : found.operations) {
         const graph::Expr& expr = graph.expr(id);

@@ -14,6 +14,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "core/session/bisection/value_texts.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
@@ -22,7 +23,6 @@
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/labels.h"
-#include "ui/widgets/number_text.h"
 #include "ui/widgets/progress_strip.h"
 #include "ui/widgets/tool_button.h"
 
@@ -194,9 +194,9 @@ QString BisectionPanel::stepsHtml() const {
     if (const auto farthest = bisecting::farthestElement(outcome)) {
         QStringList index;
         for (const std::int64_t at : farthest->index) index << QString::number(at);
+        const auto [own, other] = bisecting::valueTexts(*farthest);
         lines << tr("At [%1] the value is <b>%2</b>, in the other one <b>%3</b>")
-                     .arg(index.join(QStringLiteral(", ")), widgets::numberText(farthest->own, 6),
-                          widgets::numberText(farthest->other, 6));
+                     .arg(index.join(QStringLiteral(", ")), QString::fromStdString(own), QString::fromStdString(other));
     } else if (!outcome.found.note.empty()) {
         lines << QString::fromStdString(outcome.found.note).toHtmlEscaped();
     }

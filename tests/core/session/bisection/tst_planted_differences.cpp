@@ -11,6 +11,7 @@
 #include "core/document/reference.h"
 #include "core/io/npz/npz.h"
 #include "core/session/bisection/bisection.h"
+#include "core/session/bisection/value_texts.h"
 #include "core/session/session.h"
 #include "tests/support/planted_differences.h"
 
@@ -46,6 +47,7 @@ class TestPlantedDifferences : public QObject {
     void someReferenceValues();
     void oneOfSeveralCases();
     void lowerPrecisionAtOneOperation();
+    void valuesAreToldApart();
     void progressAndCancel();
     void refusals();
 
@@ -216,6 +218,15 @@ void TestPlantedDifferences::lowerPrecisionAtOneOperation() {
     QVERIFY(found->found.differs);
     QCOMPARE(nameIn(*found, found->found.node), QString::fromStdString(network.faultyNode()));
     QCOMPARE(found->other, std::string("int8"));
+}
+
+/// Neighbours in float32 and in float64 too.
+void TestPlantedDifferences::valuesAreToldApart() {
+    using Texts = std::pair<std::string, std::string>;
+    QCOMPARE(bisection::valueTexts({{}, 0.25, 0.5}), (Texts{"0.25", "0.5"}));
+    QCOMPARE(bisection::valueTexts({{}, 1.0F, 1.00000012F}), (Texts{"1", "1.00000012"}));
+    const auto [own, other] = bisection::valueTexts({{}, 1.0, 1.0000000000000002});
+    QVERIFY(own == "1" && other.starts_with("1.000000000000000"));
 }
 
 void TestPlantedDifferences::progressAndCancel() {
