@@ -98,12 +98,13 @@ class Libraries {
         // open.
         const int kept = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
         if (kept < 0) return systemError("the library cannot be loaded", path);
-        void* const handle = open(kept, path);
+        const std::string name = "/proc/self/fd/" + std::to_string(kept);
+        void* const handle = open(name, path);
         if (!handle) {
-            const char* const why = dlerror();
-            const auto error =
-                base::unreadable("the library cannot be loaded: " + std::string(why ? why : "no reason given"),
-                                 path.string(), kRebuildHint);
+            const char* const said = dlerror();
+            std::string why(said ? said : "no reason given");
+            if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);  // not the user's name of it
+            const auto error = base::unreadable("the library cannot be loaded: " + why, path.string(), kRebuildHint);
             ::close(kept);
             return error;
         }
@@ -112,9 +113,9 @@ class Libraries {
     }
 
   private:
-    static void* open(int descriptor, const fs::path& path) {
+    static void* open(const std::string& name, const fs::path& path) {
         const NamedTermination named(path);
-        return dlopen(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), RTLD_NOW | RTLD_LOCAL);
+        return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     }
 
     std::mutex m_mutex;

@@ -164,7 +164,7 @@ void TestReferenceVerb::failuresAreOneLine_data() {
     QTest::newRow("a library, but another one") << QByteArray() << QStringList{"--ort", kNoRuntime} << 3
                                                 << "this is no ONNX Runtime: it does not export OrtGetApiBase";
     QTest::newRow("no library at all") << QByteArray() << QStringList{"--ort", here + "/neg.onnx"} << 3
-                                       << "the library cannot be loaded";
+                                       << "the library cannot be loaded: invalid ELF header";
     QTest::newRow("no engine") << QByteArray() << QStringList{"--ort", ""} << 2 << "no engine is named";
     QTest::newRow("no time") << QByteArray() << QStringList{"--timeout", "0"} << 2 << "--timeout";
     QTest::newRow("it cannot be written")
