@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QFileDialog>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -97,6 +98,7 @@ EditForm::EditForm(context::Edits& edits, QWidget* parent)
     connect(m_apply, &QPushButton::clicked, this, &EditForm::apply);
     for (QLineEdit* field : {m_node, m_slice, m_argument})
         connect(field, &QLineEdit::returnPressed, this, &EditForm::apply);
+    m_operation->installEventFilter(this);  // Return applies there, too: some operations need nothing else
     connect(&edits, &context::Edits::accepted, this, [this](QObject* asker) {
         if (asker == this) clearError();
     });
@@ -151,6 +153,17 @@ void EditForm::apply() {
                              place);
     if (!edit) return showError(edit.error(), place);
     m_edits.add(edit->first, edit->second, this);
+}
+
+bool EditForm::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::KeyPress) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (key == Qt::Key_Return || key == Qt::Key_Enter) {
+            apply();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
 }
 
 void EditForm::clearError() {

@@ -26,6 +26,9 @@ class EditForm : public QWidget {
     QString errorText() const;
     QComboBox* operationBox() const { return m_operation; }
 
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     void chooseOperation();
     void browse();
