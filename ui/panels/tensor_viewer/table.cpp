@@ -141,10 +141,7 @@ class Table : public TensorView {
         m_note->hide();
         setFocusProxy(m_table);
         connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& at) {
-            Q_EMIT pointed(elementReadOut(m_shown, at.row(), at.column()),
-                           at.isValid() && isNumeric(m_shown.plane)
-                               ? m_shown.plane.toDouble(at.row() * m_shown.plane.dim(1) + at.column())
-                               : std::numeric_limits<double>::quiet_NaN());
+            tell(at);
             if (at.isValid()) Q_EMIT cursorMoved(at.row(), at.column());
         });
         for (const auto signal : {&QTableView::clicked, &QTableView::activated})
@@ -159,6 +156,7 @@ class Table : public TensorView {
         m_model->setEditable(shown.isEditable);
         m_model->setPlane(shown.plane, !isSame && m_table->viewport()->findChild<QLineEdit*>());
         refreshWidth();
+        if (const QModelIndex at = m_table->currentIndex(); !isSame && at.isValid()) tell(at);
         QStringList cut;
         if (shown.plane.dim(0) > kMaxTableRows)
             cut << tr("the first %1 of %2 rows").arg(kMaxTableRows).arg(shown.plane.dim(0));
@@ -228,6 +226,13 @@ class Table : public TensorView {
     }
 
   private:
+    void tell(const QModelIndex& at) {
+        Q_EMIT pointed(elementReadOut(m_shown, at.row(), at.column()),
+                       at.isValid() && isNumeric(m_shown.plane)
+                           ? m_shown.plane.toDouble(at.row() * m_shown.plane.dim(1) + at.column())
+                           : std::numeric_limits<double>::quiet_NaN());
+    }
+
     void refreshFont() {
         m_table->setFont(theme::Theme::instance().monoFont());
         m_table->verticalHeader()->setDefaultSectionSize(QFontMetrics(m_table->font()).height() + theme::kSmall);

@@ -49,10 +49,10 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
     : m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages), m_comparison(comparison),
       m_why(why), m_gradients(gradients), m_edits(edits), m_debugger(debugger), m_bisection(bisection),
       m_session(session), m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)),
-      m_title(new widgets::ElidedLabel({}, m_page)), m_iterations(new QWidget(m_page)),
-      m_iteration(new QSpinBox(m_iterations)), m_iterationCount(new QLabel(m_iterations)),
-      m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)), m_gradient(new GradientBar(gradients, m_page)),
-      m_beside(new QComboBox(m_page)),
+      m_title(new widgets::ElidedLabel({}, m_page)), m_change(new widgets::ElidedLabel({}, m_page)),
+      m_iterations(new QWidget(m_page)), m_iteration(new QSpinBox(m_iterations)),
+      m_iterationCount(new QLabel(m_iterations)), m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)),
+      m_gradient(new GradientBar(gradients, m_page)), m_beside(new QComboBox(m_page)),
       m_twoPanes(widgets::makeToolButton(QStringLiteral("compare"), tr("Two panes (Alt+Shift+I)"), m_page)),
       m_pair(new ValuePair(m_page)),
       m_paired(new PairedValue(session, opened, runs, edits, debugger, comparison, second, bisection, engine, this)),
@@ -96,9 +96,10 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
 void TensorViewerPanel::buildHeader() {
     auto* header = new QHBoxLayout;
     header->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
+    header->setSpacing(theme::kSmall);
     header->addWidget(m_title, 1);
     auto* chooser = new QHBoxLayout(m_iterations);
-    chooser->setContentsMargins(theme::kSmall, 0, 0, 0);
+    chooser->setContentsMargins(0, 0, 0, 0);
     chooser->addWidget(new QLabel(tr("Iteration"), m_iterations));
     chooser->addWidget(m_iteration);
     chooser->addWidget(m_iterationCount);
@@ -127,6 +128,12 @@ void TensorViewerPanel::buildHeader() {
     m_twoPanes->setObjectName(QStringLiteral("twoPanes"));
     m_twoPanes->setCheckable(true);
     header->addWidget(m_twoPanes);
+    // In a line of its own: beside boxes nothing of it could be read.
+    m_change->setObjectName(QStringLiteral("changeText"));
+    m_change->setElideMode(Qt::ElideRight);
+    m_change->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_change->setContentsMargins(theme::kSmall, 0, theme::kSmall, 0);
+    m_change->hide();
     m_error->setObjectName(QStringLiteral("editError"));
     m_error->setWordWrap(true);
     m_error->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
@@ -135,6 +142,7 @@ void TensorViewerPanel::buildHeader() {
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addLayout(header);
+    column->addWidget(m_change);
     column->addWidget(m_error);
     column->addWidget(m_gradient);
     column->addWidget(m_pair, 1);
@@ -176,15 +184,28 @@ void TensorViewerPanel::refreshShown() {
     arrangePair();
 }
 
-/// "counterfactual, changed by up to 0.5 in 3 of 64 elements": of a value that the edits may have changed.
+/// "Changed by up to 0.5 in 3 of 64 elements": of a value that the edits may have changed.
 QString TensorViewerPanel::changeText() const {
     if (!m_edits.isRecomputed(m_node)) return {};
     const session::debug::ValueChange* const change = m_debugger.change(m_node);
-    if (!change) return tr("counterfactual");
-    if (change->changed == 0) return tr("counterfactual, unchanged");
-    return tr("counterfactual, changed by up to %1 in %2 of %3 elements")
+    if (!change) return tr("Counterfactual");
+    if (change->changed == 0) return tr("Unchanged by the edits");
+    return tr("Changed by up to %1 in %2 of %3 elements")
         .arg(QString::number(change->maxAbsolute, 'g', 3), widgets::countText(change->changed),
              widgets::countText(change->elements));
+}
+
+/// The change by edits; of a comparison "Differs by up to 94, first in iteration 1  ·  compared with right.npz".
+QString TensorViewerPanel::distanceText() const {
+    QStringList parts{changeText()};
+    if (const QString run = m_comparison.runText(); !run.isEmpty()) {
+        if (const analysis::NodeDifference* const found = m_comparison.of(m_node)) parts << differenceText(*found);
+        parts << run;
+    }
+    parts.removeAll(QString());
+    QString text = parts.join(QStringLiteral("  \u00b7  "));
+    if (!text.isEmpty()) text[0] = text[0].toUpper();
+    return text;
 }
 
 void TensorViewerPanel::follow() {
@@ -224,19 +245,13 @@ void TensorViewerPanel::refresh() {
     const QString name = models::shown(graph.node(m_node).name);
     const QString qualname = models::oneLine(m_navigation.selection().qualname);
     QString title = qualname.isEmpty() || qualname == name ? name : qualname + QStringLiteral("  ·  ") + name;
-    const context::Comparison& comparison = m_comparison;
-    if (const QString run = comparison.runText(); !run.isEmpty()) {
-        title += QStringLiteral("  ·  ") + run;
-        const analysis::NodeDifference* found = comparison.of(m_node);
-        if (found) title += QStringLiteral(": ") + differenceText(*found);
-    }
-    if (const QString change = changeText(); !change.isEmpty()) title += QStringLiteral("  \u00b7  ") + change;
     const context::ShownValues shown = m_debugger.shown();
     if (shown == context::ShownValues::Baseline) title.prepend(tr("Baseline  \u00b7  "));
     if (shown == context::ShownValues::Difference) title.prepend(tr("Difference  \u00b7  "));
     const bool isStale = m_runs.isStale(m_node);
     if (isStale) title.prepend(tr("Stale, %1  \u00b7  ").arg(m_runs.staleReason()));
     m_title->setText(title);
+    m_change->setText(distanceText());
     m_title->setColorRole(isStale ? theme::ColorRole::Warning : theme::ColorRole::Text);
     refreshShown();
     const session::Input* const input = isStale ? nullptr : m_session.inputs().of(m_node);

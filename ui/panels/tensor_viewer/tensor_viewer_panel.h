@@ -105,6 +105,7 @@ class TensorViewerPanel : public Panel {
     void showBisected(graph::NodeId node);
     void connectEdits();
     QString changeText() const;
+    QString distanceText() const;
     void refreshShown();
     QString rangeText(int last) const;
     bool isBadIteration(int iteration) const;
@@ -131,7 +132,8 @@ class TensorViewerPanel : public Panel {
     QStackedWidget* m_stack;
     QWidget* m_page;
     widgets::ElidedLabel* m_title;
-    QWidget* m_iterations;  ///< "Iteration 3 of 0–11"
+    widgets::ElidedLabel* m_change;  ///< how far it is from a reference and from the baseline
+    QWidget* m_iterations;           ///< "Iteration 3 of 0–11"
     QSpinBox* m_iteration;
     QLabel* m_iterationCount;
     QComboBox* m_shown;  ///< value, baseline, difference
