@@ -1,6 +1,10 @@
 #include "ui/widgets/color_bar.h"
 
 #include <QPainter>
+#include <QStringList>
+
+#include <algorithm>
+#include <cmath>
 
 #include "ui/theme/theme.h"
 #include "ui/widgets/bad_value.h"
@@ -11,11 +15,13 @@ namespace {
 
 constexpr int kRampWidth = 14;
 constexpr int kTickLength = 4;
+constexpr int kDigits = 4;  ///< of its numbers
+constexpr QStringView kNan = u"NaN", kInf = u"±Inf";
 
 }  // namespace
 
 ColorBar::ColorBar(QWidget* parent) : QWidget(parent), m_map(&theme::colorMaps().front()) {
-    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
+    setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Expanding);
     setAccessibleName(tr("Colour scale"));
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, [this] { update(); });
 }
@@ -23,6 +29,7 @@ ColorBar::ColorBar(QWidget* parent) : QWidget(parent), m_map(&theme::colorMaps()
 void ColorBar::setScale(const ValueScale& scale) {
     m_scale = scale;
     setAccessibleDescription(tr("from %1 to %2").arg(numberText(scale.low), numberText(scale.high)));
+    updateGeometry();
     update();
 }
 
@@ -34,6 +41,7 @@ void ColorBar::setColorMap(const theme::ColorMap& map) {
 void ColorBar::setBadShown(bool nan, bool inf) {
     m_nan = nan;
     m_inf = inf;
+    updateGeometry();
     update();
 }
 
@@ -44,6 +52,18 @@ void ColorBar::setMark(std::optional<double> value) {
 
 QSize ColorBar::sizeHint() const {
     return {kRampWidth + kTickLength + fontMetrics().horizontalAdvance(QStringLiteral("-0.00000e-00")) + 8, 200};
+}
+
+QSize ColorBar::minimumSizeHint() const {
+    constexpr int kHeight = 80;
+    QStringList texts;
+    for (const double value : ticks(m_scale, sizeHint().height(), fontMetrics().height()))
+        texts << numberText(value, kDigits);
+    if (m_nan) texts << kNan.toString();
+    if (m_inf) texts << kInf.toString();
+    int widest = 0;
+    for (const QString& text : texts) widest = std::max(widest, fontMetrics().horizontalAdvance(text));
+    return {std::min(rampRect().right() + kTickLength + 5 + widest + 1, sizeHint().width()), kHeight};
 }
 
 QList<double> ColorBar::ticks(const ValueScale& scale, int height, int lineHeight) {
@@ -104,7 +124,7 @@ void ColorBar::paintEvent(QPaintEvent*) {
         painter.drawLine(ramp.right() + 2, y, ramp.right() + 1 + kTickLength, y);
         painter.setPen(labels);
         painter.drawText(QRect(ramp.right() + kTickLength + 5, y - line / 2, width(), line),
-                         Qt::AlignLeft | Qt::AlignVCenter, numberText(value, 4));
+                         Qt::AlignLeft | Qt::AlignVCenter, numberText(value, kDigits));
     }
     if (m_mark && std::isfinite(*m_mark)) {
         const int y = ramp.bottom() - qRound(std::clamp(m_scale.toUnit(*m_mark), 0.0, 1.0) * (ramp.height() - 1));
@@ -121,8 +141,8 @@ void ColorBar::paintEvent(QPaintEvent*) {
                          text);
         y += line + theme::kTight;
     };
-    swatch(m_nan, BadValue::NaN, QStringLiteral("NaN"));
-    swatch(m_inf, BadValue::PlusInf, QStringLiteral("±Inf"));
+    swatch(m_nan, BadValue::NaN, kNan.toString());
+    swatch(m_inf, BadValue::PlusInf, kInf.toString());
 }
 
 }  // namespace sonde::widgets

@@ -26,7 +26,8 @@ class ColorBar : public QWidget {
     static QList<double> ticks(const ValueScale& scale, int height, int lineHeight);
 
     QSize sizeHint() const override;
-    QSize minimumSizeHint() const override { return {sizeHint().width(), 80}; }
+    /// Room for the numbers that there are; sizeHint() has some for any.
+    QSize minimumSizeHint() const override;
 
   protected:
     void paintEvent(QPaintEvent* event) override;

@@ -8,8 +8,10 @@
 
 #include "core/io/npz/npz.h"
 #include "tests/support/linear_network.h"
+#include "tests/support/scan_network.h"
 #include "tests/support/window_fixture.h"
 #include "ui/panels/tensor_viewer/paired_value.h"
+#include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/tensor_viewer/value_pair.h"
@@ -54,6 +56,8 @@ class TestTwoPanes : public test::WindowFixture {
     void theReferenceIsOfTheCaseThatIsShown();
     void whoeverBlinkedTheFirstStays();
     void theLastChoiceCounts();
+    void loopsShowTheSameIteration();
+    void noViewKeepsTheWindowWide();
 
   private:
     QString path(const char* name) { return m_folder->filePath(QLatin1String(name)); }
@@ -354,6 +358,68 @@ void TestTwoPanes::theLastChoiceCounts() {
     QCOMPARE(second(), (Numbers{11, 20, 13, 24}));
     panel()->paired()->choose({Kind::Reference, {}});
     QTRY_COMPARE(second(), (Numbers{0, 0, 0, 0}));
+}
+
+/// Sums of 1, 2, 4: 1, 3, 7; the reference has 10, 30, 70.
+void TestTwoPanes::loopsShowTheSameIteration() {
+    using tensor::Tensor;
+    QVERIFY(test::onnxfile::write(path("scan.onnx"), test::scanNetwork(3)));
+    open(path("scan.onnx"));
+    QVERIFY(io::writeNpz(path("passes.npz").toStdString(), {{{"in.x", Tensor::of<float>({3}, {1, 2, 4})},
+                                                             {"node.sum.pass0", Tensor::of<float>({}, {10})},
+                                                             {"node.sum.pass1", Tensor::of<float>({}, {30})},
+                                                             {"node.sum.pass2", Tensor::of<float>({}, {70})}}}));
+    QCOMPARE(play(QStringLiteral("input x [1,2,4]\nwatch sum\nwatch listed\nrun\nselect sum\nbeside listed\n")),
+             QString());
+    const auto shows = [this](const char* iteration, double own, double other) {
+        QCOMPARE(play(QStringLiteral("iteration %1\n").arg(QLatin1String(iteration))), QString());
+        QCOMPARE(first(), Numbers{own});
+        QTRY_COMPARE(second(), Numbers{other});
+    };
+    for (const auto& [iteration, sum] : {std::pair("0", 1.0), {"2", 7.0}, {"1", 3.0}}) {
+        shows(iteration, sum, sum);
+        if (QTest::currentTestFailed()) return;
+    }
+    QCOMPARE(play(QStringLiteral("compare passes.npz\nselect sum\nbeside reference\n")), QString());
+    for (const auto& [iteration, sum] : {std::pair("0", 1.0), {"2", 7.0}, {"1", 3.0}}) {
+        shows(iteration, sum, 10 * sum);
+        if (QTest::currentTestFailed()) return;
+    }
+}
+
+/// With the panels that come with a run with edits, whatever the view: a window of 1280 x 720 can be made 800 x 600.
+void TestTwoPanes::noViewKeepsTheWindowWide() {
+    closeWindow();
+    openWindow({1280, 720});
+    open(QStringLiteral("zoo:resnet18?width=0.125&classes=10"));
+    run();
+    const graph::NodeId node = [this] {
+        const graph::InternalGraph& graph = context().model().graph();
+        for (std::size_t i = 0; i < graph.nodeCount(); ++i)
+            if (const auto* value = context().runs().value(graph::NodeId(i)); value && value->isTensor())
+                if (value->tensor().rank() == 4 && !graph.node(graph::NodeId(i)).constant) return graph::NodeId(i);
+        return graph::NodeId();
+    }();
+    QVERIFY(node.valid());
+    context().navigation().navigateTo(node);
+    settle();
+    session::Edit edit;
+    edit.slice = "0, 0, 0, 0";
+    edit.kind = session::Edit::Kind::Scale;
+    edit.number = 2;
+    context().edits().add(node, edit, nullptr);
+    settle();
+    QCOMPARE(play(QStringLiteral("beside baseline\npanel tensor_viewer\n")), QString());
+    for (const panels::TensorViewInfo& view : panels::tensorViews()) {
+        if (!view.accepts(pair()->first()->tensor())) continue;
+        m_window->resize(1280, 720);
+        pair()->first()->setCurrentView(view.id);
+        settle();
+        m_window->resize(800, 600);
+        settle();
+        QVERIFY2(m_window->size() == QSize(800, 600),
+                 qPrintable(QStringLiteral("%1: %2 x %3").arg(view.id).arg(m_window->width()).arg(m_window->height())));
+    }
 }
 
 QTEST_MAIN(TestTwoPanes)

@@ -25,6 +25,7 @@ class Channels : public TensorView {
         row->setContentsMargins(0, 0, 0, 0);
         row->setSpacing(theme::kSmall);
         row->addWidget(m_grid, 1);
+        m_grid->setMinimumWidth(kMinDrawnWidth);
         row->addWidget(m_bar);
         setFocusProxy(m_grid);
         connect(m_grid, &widgets::ImageGridView::currentPictureChanged, this, [this](int index) {
@@ -46,6 +47,7 @@ class Channels : public TensorView {
             [](int index) { return QString::number(index); });
         m_bar->setColorMap(theme::colorMap(shown.colorMap));
         m_bar->setScale(shown.scale());
+        m_bar->setHidden(shown.hidesScale);
         m_bar->setBadShown(shown.stats && shown.stats->nanCount > 0, shown.stats && shown.stats->infCount > 0);
     }
 

@@ -14,6 +14,7 @@ class HeatMap : public TensorView {
         auto* row = new QHBoxLayout(this);
         row->setContentsMargins(0, 0, 0, 0);
         row->setSpacing(theme::kSmall);
+        m_map->setMinimumWidth(kMinDrawnWidth);
         row->addWidget(m_map, 1);
         row->addWidget(m_bar);
         setFocusProxy(m_map);
@@ -42,6 +43,7 @@ class HeatMap : public TensorView {
         m_map->setOverlay(overlayOf(shown, shown.slice.rowAxis, shown.slice.columnAxis));
         m_bar->setColorMap(map);
         m_bar->setScale(shown.scale());
+        m_bar->setHidden(shown.hidesScale);
         m_bar->setBadShown(shown.stats && shown.stats->nanCount > 0, shown.stats && shown.stats->infCount > 0);
     }
 

@@ -16,6 +16,7 @@ class Histogram : public TensorView {
     Histogram() : m_plot(new widgets::HistogramPlot(this)) {
         auto* column = new QVBoxLayout(this);
         column->setContentsMargins(0, 0, 0, 0);
+        m_plot->setMinimumWidth(kMinDrawnWidth);
         column->addWidget(m_plot);
         setFocusProxy(m_plot);
         connect(m_plot, &widgets::HistogramPlot::currentBinChanged, this,

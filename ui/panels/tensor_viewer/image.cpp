@@ -27,6 +27,7 @@ class Image : public TensorView {
   public:
     Image() : m_view(new widgets::HeatMapView(this)) {
         m_view->setAccessibleName(tr("Image"));
+        m_view->setMinimumWidth(kMinDrawnWidth);
         auto* column = new QVBoxLayout(this);
         column->setContentsMargins(0, 0, 0, 0);
         column->addWidget(m_view);

@@ -21,6 +21,7 @@ class Line : public TensorView {
     Line()
         : m_splitter(new QSplitter(Qt::Vertical, this)), m_plot(new widgets::LinePlot(m_splitter)),
           m_ranks(new QTreeWidget(m_splitter)) {
+        m_plot->setMinimumWidth(kMinDrawnWidth);
         m_ranks->setHeaderLabels({tr("Rank"), tr("Index"), tr("Value")});
         m_ranks->setAccessibleName(tr("Top values of the slice"));
         m_ranks->setRootIsDecorated(false);

@@ -42,11 +42,15 @@ struct ViewedTensor {
     std::vector<std::int64_t> bad;  ///< row-major places of the first NaN and infinite elements of `tensor`
     std::shared_ptr<const ElementOverlay> overlay;      ///< null: none
     std::shared_ptr<const session::TokenNames> tokens;  ///< of the run that it is of; null: none are known
+    bool hidesScale = false;                            ///< there is no room for a colour bar
     std::string recording;  ///< the item (io::recordingRate()) that the elements were read from; empty: of none
 
     widgets::ValueScale scale() const { return {range.low, range.high, range.logarithmic}; }
     bool hasBad() const { return stats && stats->nanCount + stats->infCount > 0; }
 };
+
+/// Of what a view draws: two of them have room beside each other in a panel.
+inline constexpr int kMinDrawnWidth = 64;  // pixels
 
 /// One way to look at a tensor. Views are made once and shown many tensors.
 class TensorView : public QWidget {

@@ -31,6 +31,7 @@
 #include "ui/widgets/flow_layout.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/number_text.h"
+#include "ui/widgets/page_stack.h"
 #include "ui/widgets/tall_area.h"
 #include "ui/widgets/tool_button.h"
 
@@ -44,6 +45,11 @@ constexpr std::size_t kMaxBad = 10'000;
 
 std::vector<qint64> dimSizes(const tensor::Tensor& tensor) {
     return {tensor.shape().dims().begin(), tensor.shape().dims().end()};
+}
+
+bool areSameElements(const tensor::Tensor& a, const tensor::Tensor& b) {
+    return a.defined() && b.defined() && a.storage() == b.storage() && a.offsetElements() == b.offsetElements() &&
+           a.shape() == b.shape() && a.strides() == b.strides();
 }
 
 }  // namespace
@@ -64,7 +70,7 @@ TensorViewer::TensorViewer(QWidget* parent)
     : QWidget(parent), m_splitter(new QSplitter(Qt::Vertical, this)), m_tree(new QTreeWidget(m_splitter)),
       m_tensorPart(new QWidget), m_switchBar(new QWidget(m_tensorPart)),
       m_switches(new widgets::FlowLayout(m_switchBar, 2, theme::kTight)), m_buttons(new QButtonGroup(this)),
-      m_stack(new QStackedWidget(m_tensorPart)), m_slice(new widgets::SliceBar(m_tensorPart)),
+      m_stack(new widgets::PageStack(m_tensorPart)), m_slice(new widgets::SliceBar(m_tensorPart)),
       m_channels(new QComboBox(m_tensorPart)), m_range(new widgets::RangeControl(m_tensorPart)),
       m_statistics(new QLabel(m_tensorPart)), m_pointed(new widgets::ElidedLabel({}, m_tensorPart)),
       m_overlayBar(new QWidget(m_tensorPart)), m_overlayLegend(new QLabel(m_overlayBar)),
@@ -190,7 +196,9 @@ void TensorViewer::clear() {
     m_stored = {};
     auto tokens = std::move(m_shown.tokens);
     auto recording = std::move(m_shown.recording);
+    const bool hidesScale = m_shown.hidesScale;
     m_shown = ViewedTensor{};
+    m_shown.hidesScale = hidesScale;
     m_shown.overlay = m_overlay;
     m_shown.tokens = std::move(tokens);
     m_shown.recording = std::move(recording);
@@ -366,9 +374,12 @@ void TensorViewer::refresh() {
             connectView(widget);
             connect(widget, &TensorView::edited, this, &TensorViewer::edited);
         }
+        const tensor::Tensor before = m_shown.plane;
         m_shown.plane =
             tensor::plane(m_shown.tensor, m_shown.slice.rowAxis, m_shown.slice.columnAxis,
                           std::vector<std::int64_t>(m_shown.slice.index.begin(), m_shown.slice.index.end()));
+        // What was read out is of other elements; the view tells it again if it has a cursor.
+        if (!areSameElements(before, m_shown.plane)) m_pointed->setText({});
         showIn(widget);
         m_stack->setCurrentWidget(widget);
         setFocusProxy(widget);

@@ -61,6 +61,8 @@ class TensorViewer : public QWidget {
     /// Without them what is seen is chosen elsewhere: view, slice and range.
     void setControlsVisible(bool visible);
     void setStatisticsVisible(bool visible);
+    /// Pictures without their colour bars, where there is little room.
+    void setScaleHidden(bool hidden);
     /// Slice and range in a row each, where there is little room.
     void setCompact(bool compact);
     /// What shows no value of the run has nothing to edit.

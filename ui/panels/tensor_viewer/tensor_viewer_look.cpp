@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include <initializer_list>
+#include <utility>
 
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/widgets/flow_layout.h"
@@ -100,6 +101,10 @@ void TensorViewer::lendControls(QVBoxLayout* to) {
 
 void TensorViewer::setStatisticsVisible(bool visible) { m_statistics->setVisible(visible); }
 
+void TensorViewer::setScaleHidden(bool hidden) {
+    if (std::exchange(m_shown.hidesScale, hidden) != hidden) refresh();
+}
+
 void TensorViewer::setCompact(bool compact) {
     m_slice->setCompact(compact);
     m_range->setCompact(compact);
@@ -131,6 +136,7 @@ void TensorViewer::takeLook(const TensorViewer& other, bool withRange) {
 
 void TensorViewer::setControlsVisible(bool visible) {
     m_hasControls = visible;
+    m_switchBar->setVisible(visible);
     for (int i = 0; i < m_switches->count(); ++i)
         if (QWidget* const widget = m_switches->itemAt(i)->widget()) widget->setVisible(visible);
     offerButtons();

@@ -66,25 +66,27 @@ void TensorViewerPanel::showPair() {
     grow();
 }
 
-/// Two boxes need the room of the title in a narrow panel: what it says is above the panes and in the node's details.
+/// Two boxes need the room of the title in a narrow panel: what it says is above the panes and in the node's details,
+/// as is how far the value is from others.
 /// In a low one the controls take less, so that there is room for the values.
 void TensorViewerPanel::arrangePair() {
     constexpr int kNarrow = 400;  // pixels
     const int low = width() < kNarrow ? 460 : 380;
     const bool isPair = !m_beside->isHidden();
     m_title->setHidden(isPair && !m_shown->isHidden() && width() < kNarrow);
+    m_change->setHidden(isPair || m_change->text().isEmpty());
     m_pair->setCompact(isPair && height() < low);
 }
 
 /// Two values need more room than one, which those above and below may have too much of.
 void TensorViewerPanel::grow() {
-    constexpr int kHeight = 380;  // pixels
     auto* const dock = qobject_cast<QDockWidget*>(parentWidget());
     auto* const main = dock ? qobject_cast<QMainWindow*>(dock->parentWidget()) : nullptr;
     if (!main || dock->isFloating() || std::exchange(m_hasGrown, true)) return;
     const Qt::DockWidgetArea area = main->dockWidgetArea(dock);
     const bool isColumn = area == Qt::LeftDockWidgetArea || area == Qt::RightDockWidgetArea;
-    if (isColumn && dock->height() < kHeight) main->resizeDocks({dock}, {kHeight}, Qt::Vertical);
+    const int height = std::min(440, main->height() * 3 / 5);  // pixels; the others need some, too
+    if (isColumn && dock->height() < height) main->resizeDocks({dock}, {height}, Qt::Vertical);
 }
 
 void TensorViewerPanel::resizeEvent(QResizeEvent* event) {

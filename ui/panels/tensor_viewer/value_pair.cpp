@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/theme/theme.h"
@@ -218,13 +219,41 @@ void ValuePair::arrange() {
     if (isNewSide) m_splitter->setSizes({kShare, kShare, kShare});
     if (isBlink && !m_blink.isActive()) m_blink.start();
     if (!isBlink) m_blink.stop();
+    orient();
 }
 
-/// A panel that is no wider than one picture has them below each other.
+/// A panel that is too narrow for both has them below each other.
+void ValuePair::orient() {
+    constexpr int kMinBeside = 240, kMinWithScale = 390;  // pixels
+    // Without colour bars in a narrow panel: the range above says the same, and both pictures are of one size.
+    m_isLocking = true;  // nothing is chosen
+    for (TensorViewer* viewer : {m_first, m_second})
+        viewer->setScaleHidden(m_hasSecond && m_mode == Mode::SideBySide && width() < kMinWithScale);
+    m_isLocking = false;
+    const int both =
+        m_firstPane->minimumSizeHint().width() + m_splitter->handleWidth() + m_secondPane->minimumSizeHint().width();
+    m_splitter->setOrientation(width() >= std::max(kMinBeside, both) ? Qt::Horizontal : Qt::Vertical);
+}
+
+/// As wide as the wider pane: the panel can always be made so narrow.
+QSize ValuePair::minimumSizeHint() const {
+    int width = 0;
+    for (const QWidget* widget :
+         std::initializer_list<const QWidget*>{m_modes, m_shared, m_firstPane, m_secondPane, m_apartPane})
+        if (!widget->isHidden()) width = std::max(width, widget->minimumSizeHint().width());
+    return {width, QWidget::minimumSizeHint().height()};
+}
+
 void ValuePair::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    constexpr int kMinBeside = 240;  // pixels
-    m_splitter->setOrientation(width() >= kMinBeside ? Qt::Horizontal : Qt::Vertical);
+    orient();
+}
+
+/// Another view needs another width.
+bool ValuePair::event(QEvent* event) {
+    const bool done = QWidget::event(event);
+    if (event->type() == QEvent::LayoutRequest) orient();
+    return done;
 }
 
 QString ValuePair::differenceText() const { return m_difference->text(); }

@@ -49,6 +49,8 @@ class ValuePair : public QWidget {
     /// Where there is little height the controls take one row each, so that the values are seen without scrolling.
     void setCompact(bool compact);
 
+    QSize minimumSizeHint() const override;
+
   public Q_SLOTS:
     void setMode(sonde::panels::ValuePair::Mode mode);
     /// The other one of both, while they blink.
@@ -59,6 +61,7 @@ class ValuePair : public QWidget {
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
+    bool event(QEvent* event) override;
 
   private:
     QWidget* makePane(TensorViewer* viewer, widgets::ElidedLabel* title);
@@ -66,6 +69,7 @@ class ValuePair : public QWidget {
     void lock(TensorViewer* from);
     void share();
     void arrange();
+    void orient();
     void compute();
 
     struct Outcome {

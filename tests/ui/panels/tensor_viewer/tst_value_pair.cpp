@@ -1,0 +1,179 @@
+// Two values in one panel, without a window: each lock by itself, and how much room they take.
+
+#include <QApplication>
+#include <QComboBox>
+#include <QSplitter>
+#include <QTest>
+#include <QToolButton>
+
+#include <complex>
+#include <memory>
+#include <numeric>
+#include <tuple>
+
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/panels/tensor_viewer/value_pair.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/heat_map_view.h"
+
+namespace tst_value_pair {
+
+using namespace sonde;
+using namespace sonde::panels;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+Tensor counting(const Shape& shape, float first) {
+    std::vector<float> values(static_cast<std::size_t>(shape.numel()));
+    std::iota(values.begin(), values.end(), first);
+    return Tensor::of<float>(shape, values);
+}
+
+template <typename Widget>
+Widget* seen(const TensorViewer& viewer) {
+    for (auto* widget : viewer.findChildren<Widget*>())
+        if (widget->isVisible()) return widget;
+    return nullptr;
+}
+
+}  // namespace
+
+class TestValuePair : public QObject {
+    Q_OBJECT
+
+    /// The box of the shared controls with this accessible name.
+    static QComboBox* box(const ValuePair& pair, const char* name) {
+        for (auto* one : pair.findChildren<QComboBox*>())
+            if (one->accessibleName() == QLatin1String(name) && one->isVisible()) return one;
+        return nullptr;
+    }
+    static void choose(QComboBox* box, int index) {
+        box->setFocus();
+        box->setCurrentIndex(index);
+        Q_EMIT box->activated(index);
+    }
+    /// In another widget: a window would not be made narrower than its layout.
+    void show(ValuePair& pair, const Tensor& first, const Tensor& second) {
+        m_host = std::make_unique<QWidget>();
+        m_host->resize(800, 700);
+        pair.setParent(m_host.get());
+        pair.resize(700, 600);
+        m_host->show();
+        pair.show();
+        pair.first()->setValue(QStringLiteral("v"), Value(first));
+        const Value other(second);
+        pair.setSecond(QStringLiteral("first"), QStringLiteral("second"), QStringLiteral("v"), &other, {});
+        QCoreApplication::processEvents();
+    }
+
+    std::unique_ptr<QWidget> m_host;
+
+  private Q_SLOTS:
+    void cleanup() { m_host.reset(); }
+    void initTestCase() {
+        theme::Theme::instance().install(*qApp);
+        theme::Theme::instance().setMode(theme::Theme::Mode::Light);
+    }
+
+    /// Of [4, 4, 4] either may be meant.
+    void theChannelLayoutIsShared() {
+        auto& pair = *new ValuePair;  // the host's
+        show(pair, counting({4, 4, 4}, 0), counting({4, 4, 4}, 100));
+        pair.first()->setCurrentView(QStringLiteral("channels"));
+        QCOMPARE(pair.second()->currentView(), QStringLiteral("channels"));
+        QComboBox* const layout = box(pair, "Channel axis");
+        QVERIFY(layout);
+        for (const ChannelLayout chosen : {ChannelLayout::Last, ChannelLayout::First}) {
+            choose(layout, static_cast<int>(chosen));
+            QCOMPARE(pair.first()->shown().channels, chosen);
+            QCOMPARE(pair.second()->shown().channels, chosen);
+        }
+    }
+
+    /// 3 + 4i and 5 + 12i: magnitudes 5 and 13, real parts 3 and 5.
+    void theReadingIsShared() {
+        auto& pair = *new ValuePair;  // the host's
+        using Complex = std::complex<float>;
+        const std::vector<Complex> left(32, {3, 4}), right(32, {5, 12});
+        show(pair, Tensor::of<Complex>({4, 8}, left), Tensor::of<Complex>({4, 8}, right));
+        QComboBox* const reading = box(pair, "How elements are read");
+        QVERIFY(reading);
+        QCOMPARE(pair.second()->reading(), pair.first()->reading());
+        for (const auto& [id, first, second] :
+             {std::tuple("real", 3.0, 5.0), {"magnitude", 5.0, 13.0}, {"imaginary", 4.0, 12.0}}) {
+            choose(reading, reading->findData(QLatin1String(id)));
+            QCOMPARE(pair.first()->reading(), QLatin1String(id));
+            QCOMPARE(pair.second()->reading(), QLatin1String(id));
+            QCOMPARE(pair.first()->tensor().toDouble(7), first);
+            QCOMPARE(pair.second()->tensor().toDouble(7), second);
+        }
+    }
+
+    /// What is chosen inside of a view, as all heads of attention.
+    void theStateOfAViewIsShared() {
+        auto& pair = *new ValuePair;  // the host's
+        const auto attention = [](float share) {
+            std::vector<float> values;
+            for (int row = 0; row < 6; ++row) values.insert(values.end(), {share, 1 - share, 0});
+            return Tensor::of<float>(Shape{1, 2, 3, 3}, values);
+        };
+        show(pair, attention(0.25F), attention(0.5F));
+        QCOMPARE(pair.first()->currentView(), QStringLiteral("attention"));
+        const auto allHeads = [](const TensorViewer* viewer) {
+            return viewer->findChild<QToolButton*>(QStringLiteral("allHeads"));
+        };
+        auto *const all = allHeads(pair.first()), *const other = allHeads(pair.second());
+        QVERIFY(all && other && all != other && !all->isChecked());
+        all->click();
+        QVERIFY(all->isChecked() && other->isChecked());
+        other->click();
+        QVERIFY(!all->isChecked() && !other->isChecked());
+    }
+
+    void titlesAndTablesAreLevel() {
+        auto& pair = *new ValuePair;  // the host's
+        show(pair, counting({8, 8}, 0), counting({8, 8}, 1));
+        pair.first()->setCurrentView(QStringLiteral("heat_map"));
+        QCoreApplication::processEvents();
+        const auto* left = seen<widgets::HeatMapView>(*pair.first());
+        const auto* right = seen<widgets::HeatMapView>(*pair.second());
+        QVERIFY(left && right);
+        QCOMPARE(left->mapTo(&pair, QPoint()).y(), right->mapTo(&pair, QPoint()).y());
+        QCOMPARE(left->height(), right->height());
+    }
+
+    /// Beside each other where there is room for both, below each other where there is not: they never keep the panel
+    /// wider than one of them.
+    void narrowPanelsHaveThemBelowEachOther() {
+        auto& pair = *new ValuePair;  // the host's
+        show(pair, counting({8, 8}, 0), counting({8, 8}, 1));
+        pair.first()->setCurrentView(QStringLiteral("heat_map"));
+        QCoreApplication::processEvents();
+        const auto* const splitter = pair.findChild<QSplitter*>(QString(), Qt::FindDirectChildrenOnly);
+        QVERIFY(splitter);
+        QCOMPARE(splitter->orientation(), Qt::Horizontal);
+        int both = 0;
+        for (int i = 0; i < 2; ++i) both += splitter->widget(i)->minimumSizeHint().width();
+        QVERIFY2(pair.minimumSizeHint().width() < both, qPrintable(QString::number(pair.minimumSizeHint().width())));
+        pair.resize(200, 600);
+        QCoreApplication::processEvents();
+        QCOMPARE(splitter->orientation(), Qt::Vertical);
+        for (const TensorViewer* viewer : {pair.first(), pair.second()}) {
+            const auto* const map = seen<widgets::HeatMapView>(*viewer);
+            QVERIFY(map);
+            QVERIFY(pair.rect().contains(QRect(map->mapTo(&pair, QPoint()), map->size())));
+        }
+        pair.resize(340, 600);
+        QCoreApplication::processEvents();
+        QCOMPARE(splitter->orientation(), Qt::Horizontal);
+    }
+};
+
+QTEST_MAIN(TestValuePair)
+
+}  // namespace tst_value_pair
+
+#include "tst_value_pair.moc"
