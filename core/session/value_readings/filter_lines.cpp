@@ -4,6 +4,7 @@
 #include "core/analysis/tensor_views/filter_pictures.h"
 #include "core/base/count_text.h"
 #include "core/session/value_readings/reading_lines.h"
+#include "core/session/value_readings/value_readings.h"
 
 namespace sonde::session {
 

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/session/value_readings/value_readings.h"
+#include "core/base/result.h"
+#include "core/session/value_readings/read_value.h"
 
 // What the readings of value_readings.cpp are made with, and those that have a file of their own.
 

@@ -5,18 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analysis/quantization.h"
-#include "core/session/tokens/token_names.h"
+#include "core/base/result.h"
+#include "core/session/value_readings/read_value.h"
 
 namespace sonde::session {
-
-/// A value of a run, with what is known around it.
-struct ReadValue {
-    tensor::Tensor tensor;
-    const analysis::Quantization* quantization = nullptr;  ///< null: none is known
-    const TokenNames* tokens = nullptr;                    ///< null: none are known
-    int rate = 0;                                          ///< samples per second of a recording; 0: not known
-};
 
 /// One way to tell what is in a tensor, as the views of the window show it: here in lines of text.
 struct ValueReading {
