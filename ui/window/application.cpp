@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QSettings>
 #include <QTemporaryDir>
 
@@ -120,6 +121,7 @@ base::Result<int> driveWindow(const DriveOptions& options) {
     Script driver(window, QString::fromStdString(options.model), script, folder);
     QObject::connect(
         &driver, &Script::finished, application.get(), [] { QCoreApplication::exit(0); }, Qt::QueuedConnection);
+    if (!options.script.empty()) driver.readFrom(QFileInfo(QString::fromStdString(options.script)).absolutePath());
     driver.start();
     QApplication::exec();
     base::Result<int> result = 0;

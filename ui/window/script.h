@@ -27,6 +27,9 @@ class Script : public QObject {
     Script(MainWindow& window, const QString& model, const QString& text, const QString& folder,
            QObject* parent = nullptr);
 
+    /// What the script reads is looked for in `folder` first.
+    void readFrom(const QString& folder) { m_verbs.readFrom(folder); }
+
     /// Begins with the next turn of the event loop; finished() tells the end.
     void start();
     /// Why it ended early; none if every line was done. Of a line: Usage, with "line N" in `where`; of the first model:

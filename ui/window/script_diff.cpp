@@ -43,7 +43,7 @@ Result<void> ScriptVerbs::diffModels(const QString& how) {
         return {};
     }
     m_loadError.reset();
-    second.open(how.startsWith(QLatin1String("zoo:")) ? how : inFolder(how));
+    second.open(how.startsWith(QLatin1String("zoo:")) ? how : toRead(how));
     return {};
 }
 

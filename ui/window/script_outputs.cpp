@@ -27,11 +27,11 @@ base::Result<void> chooseFile(context::InspectorContext& context, const QString&
 }  // namespace
 
 base::Result<void> ScriptVerbs::labelOutputs(const QString& file) {
-    return chooseFile(m_window.context(), inFolder(file), &Choice::labels);
+    return chooseFile(m_window.context(), toRead(file), &Choice::labels);
 }
 
 base::Result<void> ScriptVerbs::readTokens(const QString& file) {
-    return chooseFile(m_window.context(), inFolder(file), &Choice::vocabulary);
+    return chooseFile(m_window.context(), toRead(file), &Choice::vocabulary);
 }
 
 }  // namespace sonde::window

@@ -29,11 +29,11 @@ std::pair<QStringList, QStringList> typeAndQuery(const QString& text) {
 Result<void> ScriptVerbs::bisect(const QString& with) {
     using Kind = context::Bisection::Wanted::Kind;
     context::Bisection& bisection = m_window.context().bisection();
-    context::Bisection::Wanted wanted{Kind::File, inFolder(with), {}, {}};
+    context::Bisection::Wanted wanted{Kind::File, toRead(with), {}, {}};
     const auto [words, queries] = typeAndQuery(with);
     if (with.isEmpty()) return usageError("there is nothing to compare the model with", {}, "bisect other.onnx");
     if (with.startsWith(QLatin1String("ort=")))
-        wanted = {Kind::Engine, inFolder(with.mid(4)), {}, {}, m_window.context().loader().allowsNative()};
+        wanted = {Kind::Engine, toRead(with.mid(4)), {}, {}, m_window.context().loader().allowsNative()};
     else if (words.size() == 1 && isNumberType(words.front())) wanted = {Kind::Precision, {}, words.front(), queries};
     else if (with.startsWith(QLatin1String("zoo:"))) wanted.path = with;
     auto* ending = new QObject(this);
@@ -55,7 +55,7 @@ Result<void> ScriptVerbs::compareWithEngine(const QString& library) {
         if (engine.error()) m_loadError = engine.error();
         ending->deleteLater();
     });
-    engine.compare(inFolder(library), m_window.context().loader().allowsNative());
+    engine.compare(toRead(library), m_window.context().loader().allowsNative());
     return {};
 }
 
@@ -82,7 +82,7 @@ Result<void> ScriptVerbs::measurePrecision(const QString& how) {
         wanted.perChannel = words.contains(QLatin1String("per-channel"));
         if (words.size() > (wanted.perChannel ? 2 : 1)) return usageError("no such word", words.back().toStdString());
     } else {
-        wanted.quantised = how.startsWith(QLatin1String("zoo:")) ? how : inFolder(how);
+        wanted.quantised = how.startsWith(QLatin1String("zoo:")) ? how : toRead(how);
     }
     auto* ending = new QObject(this);
     connect(&precision, &context::Precision::changed, ending, [this, &precision, ending] {

@@ -43,9 +43,9 @@ Result<void> ScriptVerbs::sweep(const QString& line) {
         const qsizetype option = kKeys.indexOf(key);
         if (option == 0) choice.watched << value;
         else if (option == 1) choice.condition = value;
-        else if (option == 2) choice.labels = inFolder(value);
+        else if (option == 2) choice.labels = toRead(value);
         else if (option == 3) choice.preset = value;
-        else if (choice.inputs.isEmpty()) choice.inputs = inFolder(value);
+        else if (choice.inputs.isEmpty()) choice.inputs = toRead(value);
         else return usageError("one folder or archive only", value.toStdString());
     }
     if (choice.inputs.isEmpty()) return usageError("no folder and no archive is given", line.toStdString());

@@ -121,6 +121,11 @@ void ScriptVerbs::setChecked(const QString& action, bool checked) {
 
 QString ScriptVerbs::inFolder(const QString& file) const { return QDir(m_folder).absoluteFilePath(file); }
 
+QString ScriptVerbs::toRead(const QString& file) const {
+    const QString beside = m_scriptFolder.isEmpty() ? QString() : QDir(m_scriptFolder).absoluteFilePath(file);
+    return !beside.isEmpty() && QFileInfo::exists(beside) ? beside : inFolder(file);
+}
+
 Result<void> ScriptVerbs::openFirst(const QString& model) {
     m_opensFirst = true;
     return open(model);
@@ -130,7 +135,7 @@ Result<void> ScriptVerbs::openFirst(const QString& model) {
 
 Result<void> ScriptVerbs::open(const QString& model) {
     m_loadError.reset();
-    m_window.open(model.startsWith(QLatin1String("zoo:")) ? model : inFolder(model));
+    m_window.open(model.startsWith(QLatin1String("zoo:")) ? model : toRead(model));
     return {};
 }
 
@@ -192,7 +197,7 @@ Result<void> ScriptVerbs::giveInput(const QString& rest) {
         spec.image.preset = preset;
         spec.source = spec.source.section(QLatin1Char(' '), 0, -2).trimmed();
     }
-    spec.source = withFiles(spec.source, [this](const QString& path) { return inFolder(path); });
+    spec.source = withFiles(spec.source, [this](const QString& path) { return toRead(path); });
     m_window.context().inputs().setSpec(name, spec);
     m_awaitedInput = name;
     return {};
@@ -209,7 +214,7 @@ Result<void> ScriptVerbs::run(const QString&) {
 Result<void> ScriptVerbs::addEdit(const QString& line, bool isSet) {
     SONDE_ASSIGN(auto edit, m_window.context().edits().readLine(line, isSet));
     if (edit.second.kind == session::Edit::Kind::File)
-        edit.second.text = inFolder(QString::fromStdString(edit.second.text)).toStdString();
+        edit.second.text = toRead(QString::fromStdString(edit.second.text)).toStdString();
     m_window.context().edits().add(edit.first, edit.second, this);
     return {};
 }
@@ -270,7 +275,7 @@ Result<void> ScriptVerbs::compare(const QString& with) {
     });
     const bool isFile = with != u"passes" && !with.startsWith(QLatin1String("zoo:"));
     if (with == u"passes") trigger(QStringLiteral("compare.passes"));
-    else comparison.withFile(isFile ? inFolder(with) : with);
+    else comparison.withFile(isFile ? toRead(with) : with);
     return {};
 }
 

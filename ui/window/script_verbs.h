@@ -24,6 +24,7 @@ class ScriptVerbs : public QObject {
 
     /// Relative file names stand for files in `folder`.
     ScriptVerbs(MainWindow& window, const QString& folder, QObject* parent = nullptr);
+    void readFrom(const QString& folder) { m_scriptFolder = folder; }
 
     Done open(const QString& model);
     /// The model that the script begins with: a question of the window is an error then.
@@ -94,10 +95,13 @@ class ScriptVerbs : public QObject {
     Done compareWithEngine(const QString& library);
     Done clickNode(const QString& text, bool twice);
     QWidget* keyTarget() const;
+    /// Of a file that is written.
     QString inFolder(const QString& file) const;
+    /// Of a file that is read: beside the script, or else where files are written.
+    QString toRead(const QString& file) const;
 
     MainWindow& m_window;
-    QString m_folder;
+    QString m_folder, m_scriptFolder;
     int m_waitSeconds = kDefaultWaitSeconds;
     bool m_opensFirst = false;
     std::optional<base::Error> m_loadError;  ///< of what the last command began: opening, comparing, editing …

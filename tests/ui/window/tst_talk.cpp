@@ -34,12 +34,12 @@ class TestTalk : public test::WindowFixture {
         m_window->resize(size);
         QFile file(window::resourcePath(QStringLiteral("samples/talk.txt")));
         QVERIFY(file.open(QIODevice::ReadOnly));
-        QString text = QString::fromUtf8(file.readAll());
-        text.replace(QStringLiteral("'#words/"), QStringLiteral("'#%1/").arg(window::resourcePath("samples/words")));
+        const QString text = QString::fromUtf8(file.readAll());
         const qsizetype pictures = text.count(QStringLiteral("\nscreenshot "));
         QVERIFY(pictures >= 15);
         const QTemporaryDir folder;
         window::Script script(*m_window, {}, text, folder.path());
+        script.readFrom(window::resourcePath(QStringLiteral("samples")));
         QSignalSpy finished(&script, &window::Script::finished);
         script.start();
         QVERIFY(!finished.isEmpty() || finished.wait(300000));

@@ -28,6 +28,7 @@ class TestWindowVerb : public QObject {
     void init() { QVERIFY(m_folder.isValid()); }
     void thePictureHasTheSizeThatWasAskedFor();
     void aScriptRunsOnAPhotograph();
+    void aScriptReadsFilesBesideIt();
     void aScriptComparesAndGoesToDifferences();
     void whatIsWrongIsOneLineAndAStatus_data();
     void whatIsWrongIsOneLineAndAStatus();
@@ -67,6 +68,16 @@ void TestWindowVerb::aScriptRunsOnAPhotograph() {
     QCOMPARE(outcome.status, 0);
     QCOMPARE(QImage(before).size(), QImage(after).size());
     QVERIFY(QImage(before) != QImage(after));
+}
+
+void TestWindowVerb::aScriptReadsFilesBesideIt() {
+    QVERIFY(QFile::copy(QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/chelsea.png"),
+                        m_folder.filePath(QStringLiteral("beside.png"))));
+    const Outcome outcome = runWindow({"zoo:resnet18_slim", "--script", script("input x beside.png\nrun\n")});
+    QCOMPARE(outcome.err, QString());
+    QCOMPARE(outcome.status, 0);
+    const Outcome missing = runWindow({"zoo:resnet18_slim", "--script", script("input x nowhere.png\nrun\n")});
+    QVERIFY2(missing.err.contains(QStringLiteral("no such file")), qPrintable(missing.err));
 }
 
 /// The built-in model has other weights than the reference, and the file the same.
