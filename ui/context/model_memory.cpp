@@ -1,8 +1,5 @@
 #include "ui/context/model_memory.h"
 
-#include <optional>
-
-#include "core/document/session_model.h"
 #include "core/io/inputs/text_input.h"
 #include "core/session/session_state.h"
 #include "ui/context/canvases.h"
@@ -55,20 +52,6 @@ void ModelMemory::recallAll() {
     if (!isOfFile) (void)session.debugger().restoreBreakpoints(state.breakpoints);
 }
 
-namespace {
-
-/// The file of an edit that the session may not read without consent.
-std::optional<std::string> withheldEdit(const session::Session& session) {
-    const auto& file = session.document()->session;
-    for (const session::Edits::Entry& entry : session.edits().all())
-        if (file && !file->allowsOutside && entry.edit.kind == session::Edit::Kind::File && !entry.ready &&
-            !document::isInFolder(entry.edit.text, file->folder))
-            return entry.edit.text;
-    return std::nullopt;
-}
-
-}  // namespace
-
 bool ModelMemory::recallFile() {
     const auto& document = m_parts.model.document();
     if (!document->session || m_ofFile.lock() == document) return false;
@@ -79,7 +62,7 @@ bool ModelMemory::recallFile() {
     if (!rows) Q_EMIT inputsRefused(rows.error());
     else
         for (const auto& [name, spec] : *rows) session.inputs().restore(name, spec);
-    if (const auto withheld = withheldEdit(session); rows && withheld)
+    if (const auto withheld = session.edits().withheldFile(); rows && withheld)
         Q_EMIT inputsRefused(base::unreadable("an edit loads a file outside of it: " + *withheld));
     const std::map<std::string, std::string>& texts = document->session->file.view;
     if (const auto split = texts.find(kSplitKey); split != texts.end())

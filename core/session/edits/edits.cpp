@@ -240,16 +240,20 @@ base::Result<std::vector<Value>> Edits::inputs(std::vector<Value> given, const b
 
 namespace {
 
-constexpr const char* kWithheld = "the file is outside of the session's folder";
-
-/// Nobody agreed that the session file may have this one read. What the user names is read.
-bool isWithheld(const document::Document* document, const Edit& edit) {
-    const bool mayRead = edit.kind != Edit::Kind::File || !document || !document->session ||
-                         document->session->allowsOutside || document::isInFolder(edit.text, document->session->folder);
-    return !mayRead;
+/// Nobody agreed that the session file may have the edit's file read.
+bool isOutside(const document::Document* document, const Edit& edit) {
+    if (edit.kind != Edit::Kind::File || !document || !document->session) return false;
+    return !document->session->allowsOutside && !document::isInFolder(edit.text, document->session->folder);
 }
 
+bool allowsOutside(const document::Document& document) { return document.session && document.session->allowsOutside; }
+
 }  // namespace
+
+std::optional<std::string> Edits::withheldFile() const {
+    const auto found = std::ranges::find_if(m_entries, &Entry::isWithheld);
+    return found == m_entries.end() ? std::nullopt : std::optional(found->edit.text);
+}
 
 std::vector<std::string> Edits::restore(std::vector<Edit> edits) {
     std::vector<std::string> lost;
@@ -258,7 +262,7 @@ std::vector<std::string> Edits::restore(std::vector<Edit> edits) {
     for (Edit& edit : edits) {
         if (m_entries.size() >= kMaxEdits) break;
         Entry entry{std::move(edit), {}};
-        if (isWithheld(m_document.get(), entry.edit)) entry.problem = kWithheld;
+        entry.isWithheld = isOutside(m_document.get(), entry.edit);
         if (const auto problem = makeReady(entry, m_entries.size()))
             lost.push_back("edit '" + editText(entry.edit) + "': " + *problem);
         m_entries.push_back(std::move(entry));
@@ -277,9 +281,11 @@ std::optional<std::string> Edits::makeReady(Entry& entry, std::size_t before) {
         return entry.problem;
     };
     if (!m_document) return failed("no model is open");
+    // Whatever it is traced or opened as later: only consent lets it be read.
+    entry.isWithheld = entry.isWithheld && !allowsOutside(*m_document);
+    if (entry.isWithheld) return failed("the file is outside of the session's folder");
     const NodeId node = identities().find(entry.edit.target).node;
     if (!node.valid()) return failed("the model has no node like it");
-    if (entry.problem == kWithheld && isWithheld(m_document.get(), entry.edit)) return failed(kWithheld);
     EditPlace place;
     auto ready = ReadyEdit::make(*m_document, entry.edit, node, place);
     if (!ready) return failed(ready.error().what);

@@ -23,6 +23,7 @@ class Edits {
         std::optional<ReadyEdit> ready;  ///< none: the model has no such node, or not what the edit reads
         tensor::Value weight = {};       ///< of a weight: what it is after this edit
         std::string problem = {};        ///< why it does nothing: not ready, or not after the edits before it
+        bool isWithheld = false;         ///< of a session file, which may not have its file read
 
         /// Whether it changes what runs compute.
         bool counts() const { return edit.isEnabled && ready && problem.empty(); }
@@ -65,6 +66,10 @@ class Edits {
     /// Inputs for a run, with the edits of inputs. Errors: those of ReadyEdit::apply().
     base::Result<std::vector<tensor::Value>> inputs(std::vector<tensor::Value> given,
                                                     const base::WorkContext& work = {}) const;
+
+    /// The file of the first edit that the session file may not have read: nobody agreed to files outside of its
+    /// folder. None: there is no such edit.
+    std::optional<std::string> withheldFile() const;
 
     /// In place of those there are; tells nobody. What could not be restored, a line for each.
     std::vector<std::string> restore(std::vector<Edit> edits);

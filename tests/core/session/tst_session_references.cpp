@@ -221,10 +221,18 @@ class TestSessionReferences : public QObject {
         QCOMPARE(withheld->edits().all().size(), std::size_t{1});
         QVERIFY(!withheld->edits().all().front().counts());
         QVERIFY(!withheld->edits().planned());
+        QCOMPARE(withheld->edits().withheldFile(), std::optional(row.string()));
+        // Nor is it read when the model is opened without the session file, which keeps the edits.
+        session::Session other;
+        QVERIFY(other.open(inWork("m.onnx")));
+        withheld->edits().bind(other.document());
+        QVERIFY(!withheld->edits().all().front().counts());
+        withheld->edits().bind(withheld->document());
         QVERIFY(session::saveSession(*withheld, inWork("t.sonde")).has_value());
         const auto allowed = reopened("t.sonde", true);
         QCOMPARE(allowed->edits().all().size(), std::size_t{1});
         QVERIFY(allowed->edits().all().front().counts());
+        QVERIFY(!allowed->edits().withheldFile());
         QCOMPARE(allowed->edits().all().front().edit.text, row.string());
     }
 
