@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -80,6 +81,8 @@ struct FarthestElement {
 };
 /// Nothing if one is no tensor, they have other shapes, or the same elements.
 std::optional<FarthestElement> farthestElement(const Outcome& outcome);
+/// Both values with as many digits as tell them apart: "0.25" and "0.5", "0.174281657" and "0.174281672".
+std::pair<std::string, std::string> valueTexts(const FarthestElement& at);
 
 /// What a step did and found: "each operation on equal inputs: 1 of 12 values differs, first conv3".
 std::string stepText(const Outcome& outcome, std::size_t step);

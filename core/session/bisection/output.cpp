@@ -8,7 +8,6 @@
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 #include "core/session/bisection/bisection.h"
-#include "core/session/bisection/value_texts.h"
 
 namespace sonde::session::bisection {
 

@@ -14,7 +14,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "core/session/bisection/value_texts.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"

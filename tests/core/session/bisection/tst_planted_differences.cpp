@@ -11,7 +11,6 @@
 #include "core/document/reference.h"
 #include "core/io/npz/npz.h"
 #include "core/session/bisection/bisection.h"
-#include "core/session/bisection/value_texts.h"
 #include "core/session/session.h"
 #include "tests/support/planted_differences.h"
 
