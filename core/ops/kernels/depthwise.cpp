@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/ops/kernels/epilogue.h"
-#include "core/ops/kernels/epilogue_piece.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/scratch.h"
 

@@ -14,6 +14,10 @@
 
 namespace sonde::ops::kernels {
 
+/// As many elements as are worth a call of Epilogue::apply, and still in the nearest cache when the last link reads
+/// them: kernels hand over shorter rows and planes by the handful.
+inline constexpr std::int64_t kEpiloguePiece = 4096;
+
 /// An element-wise operator that works on pieces of the tensor before it while they are in the cache, instead of in a
 /// pass of its own over memory. It runs the loop of the operator's kernel, so that every bit is the same.
 class EpilogueOp {

@@ -7,7 +7,6 @@
 
 #include "core/base/parallel_scope.h"
 #include "core/ops/kernels/epilogue.h"
-#include "core/ops/kernels/epilogue_piece.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/numbers.h"
 
