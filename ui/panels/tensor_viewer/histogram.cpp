@@ -26,10 +26,7 @@ class Histogram : public TensorView {
     void show(const ViewedTensor& shown) override {
         m_plot->setLogarithmic(shown.range.logarithmic);
         m_plot->setRange(std::pair(shown.range.low, shown.range.high));
-        const bool sameTensor = m_counted.storage() == shown.tensor.storage() &&
-                                m_counted.shape() == shown.tensor.shape() &&
-                                m_counted.offsetElements() == shown.tensor.offsetElements();
-        if (!shown.stats || (sameTensor && m_counted.defined())) return;
+        if (!shown.stats || areSameElements(m_counted, shown.tensor)) return;
         m_counted = shown.tensor;
         if (shown.stats->finiteCount() == 0) {
             m_job.abandon();  // bins of the tensor before

@@ -49,10 +49,7 @@ class Line : public TensorView {
     }
 
     void show(const ViewedTensor& shown) override {
-        const bool sameSlice = m_shown.plane.defined() && m_shown.plane.storage() == shown.plane.storage() &&
-                               m_shown.plane.offsetElements() == shown.plane.offsetElements() &&
-                               m_shown.plane.shape() == shown.plane.shape() &&
-                               m_shown.plane.strides() == shown.plane.strides();
+        const bool sameSlice = areSameElements(m_shown.plane, shown.plane);
         m_shown = shown;
         m_plot->setScale(shown.scale());
         m_plot->setField(shown.plane.dim(0), shown.plane.dim(1), tensor::planeReader(shown.plane));

@@ -86,11 +86,8 @@ class Pca : public TensorView {
     void show(const ViewedTensor& shown) override {
         const std::vector<int> choices = rowChoices(shown.tensor);
         if (!m_axis || std::ranges::find(choices, *m_axis) == choices.end()) m_axis = usualChoice(shown.tensor);
-        const bool isSame = m_shown.tensor.defined() && m_shown.tensor.storage() == shown.tensor.storage() &&
-                            m_shown.tensor.offsetElements() == shown.tensor.offsetElements() &&
-                            m_shown.tensor.shape() == shown.tensor.shape() &&
-                            m_shown.tensor.strides() == shown.tensor.strides() && m_shown.tokens == shown.tokens &&
-                            m_computed == *m_axis;
+        const bool isSame =
+            areSameElements(m_shown.tensor, shown.tensor) && m_shown.tokens == shown.tokens && m_computed == *m_axis;
         m_shown = shown;
         if (isSame) return;
         m_rows->clear();

@@ -47,9 +47,7 @@ class Sound : public TensorView {
         const widgets::Slice slice = drawnSlice(shown);
         const tensor::Tensor row = tensor::plane(shown.tensor, slice.rowAxis, slice.columnAxis,
                                                  std::vector<std::int64_t>(slice.index.begin(), slice.index.end()));
-        const bool isSame = m_row.defined() && m_row.storage() == row.storage() &&
-                            m_row.offsetElements() == row.offsetElements() && m_row.shape() == row.shape() &&
-                            m_row.strides() == row.strides();
+        const bool isSame = areSameElements(m_row, row);
         m_row = row;
         if (isSame && m_recording == shown.recording) return;
         m_recording = shown.recording;

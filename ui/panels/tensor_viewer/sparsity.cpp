@@ -149,10 +149,7 @@ class Sparsity : public TensorView {
 
     void show(const ViewedTensor& shown) override {
         const int axis = sparsityAxis(shown.tensor, shown.channels);
-        const bool isSame = m_shown.tensor.defined() && m_shown.tensor.storage() == shown.tensor.storage() &&
-                            m_shown.tensor.offsetElements() == shown.tensor.offsetElements() &&
-                            m_shown.tensor.shape() == shown.tensor.shape() &&
-                            m_shown.tensor.strides() == shown.tensor.strides() && axis == m_axis;
+        const bool isSame = areSameElements(m_shown.tensor, shown.tensor) && axis == m_axis;
         m_shown = shown;
         m_axis = axis;
         if (isSame) return;

@@ -52,6 +52,9 @@ struct ViewedTensor {
 /// Of what a view draws: two of them have room beside each other in a panel.
 inline constexpr int kMinDrawnWidth = 64;  // pixels
 
+/// Whether both are the same part of the same memory, so that what was computed of one holds of the other.
+bool areSameElements(const tensor::Tensor& a, const tensor::Tensor& b);
+
 /// One way to look at a tensor. Views are made once and shown many tensors.
 class TensorView : public QWidget {
     Q_OBJECT

@@ -47,11 +47,6 @@ std::vector<qint64> dimSizes(const tensor::Tensor& tensor) {
     return {tensor.shape().dims().begin(), tensor.shape().dims().end()};
 }
 
-bool areSameElements(const tensor::Tensor& a, const tensor::Tensor& b) {
-    return a.defined() && b.defined() && a.storage() == b.storage() && a.offsetElements() == b.offsetElements() &&
-           a.shape() == b.shape() && a.strides() == b.strides();
-}
-
 }  // namespace
 
 /// What is found out about a tensor in the background.

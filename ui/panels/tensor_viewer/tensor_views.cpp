@@ -4,6 +4,11 @@
 
 namespace sonde::panels {
 
+bool areSameElements(const tensor::Tensor& a, const tensor::Tensor& b) {
+    return a.defined() && b.defined() && a.storage() == b.storage() && a.offsetElements() == b.offsetElements() &&
+           a.shape() == b.shape() && a.strides() == b.strides();
+}
+
 const std::vector<TensorViewInfo>& tensorViews() {
     static const std::vector<TensorViewInfo> views{
         heatMapView(), imageView(),   channelsView(), lineView(), histogramView(), tableView(), attentionView(),

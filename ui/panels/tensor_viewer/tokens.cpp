@@ -79,9 +79,8 @@ class Tokens : public TensorView {
         const widgets::Slice slice = drawnSlice(shown);
         tensor::Tensor plane = tensor::plane(tensor, slice.rowAxis, slice.columnAxis,
                                              std::vector<std::int64_t>(slice.index.begin(), slice.index.end()));
-        const bool isSame = m_plane.defined() && m_plane.storage() == plane.storage() &&
-                            m_plane.offsetElements() == plane.offsetElements() && m_plane.shape() == plane.shape() &&
-                            m_shown.tokens == shown.tokens && m_counted == m_top->value();
+        const bool isSame =
+            areSameElements(m_plane, plane) && m_shown.tokens == shown.tokens && m_counted == m_top->value();
         m_shown = shown;
         m_plane = std::move(plane);
         if (!isSame) compute();

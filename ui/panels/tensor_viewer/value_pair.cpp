@@ -1,6 +1,7 @@
 #include "ui/panels/tensor_viewer/value_pair.h"
 
 #include <QButtonGroup>
+#include <QEvent>
 #include <QSplitter>
 #include <QToolButton>
 #include <QVBoxLayout>
