@@ -8,7 +8,7 @@
 #include "core/base/mapped_file.h"
 #include "core/document/native_library.h"
 #include "core/io/npz/npz.h"
-#include "core/ort/c_api.h"
+#include "core/ort/api_calls.h"
 #include "core/ort/request.h"
 
 namespace sonde::ort {
@@ -47,13 +47,7 @@ class Server {
         std::ofstream(m_folder / kStageFile) << stage << '\n';
     }
 
-    Result<void> check(Status* status) const {
-        if (!status) return {};
-        const char* const text = m_api.errorMessage(status);
-        base::Error error = runError(text ? text : "an error without a message");
-        m_api.releaseStatus(status);
-        return error;
-    }
+    Result<void> check(Status* status) const { return ort::check(m_api, status); }
 
     Result<void> load() {
         begin("loading the library");
@@ -114,9 +108,6 @@ class Server {
         return runError("the model has no input '" + name + "'");
     }
 
-    static DType dtypeOfNumber(int number) {
-        return number > 0 && number < tensor::kDTypeCount ? static_cast<DType>(number) : DType::Undefined;
-    }
     /// Whether elements are in memory as Sonde has them: strings are objects, and types of less than a byte are packed.
     static bool isPlain(DType dtype) {
         return dtype != DType::Undefined && dtype != DType::String && tensor::bitsInFile(dtype) >= 8;
@@ -164,16 +155,10 @@ class Server {
         if (isTensor == 0) return std::optional<Tensor>();
         TypeAndShape* info = nullptr;
         SONDE_TRY(check(m_api.typeAndShape(value, &info)));
-        int element = 0;
-        std::size_t rank = 0;
-        SONDE_TRY(check(m_api.elementType(info, &element)));
-        SONDE_TRY(check(m_api.rank(info, &rank)));
-        std::vector<std::int64_t> dims(rank);
-        SONDE_TRY(check(m_api.shape(info, dims.data(), rank)));
+        SONDE_ASSIGN(const TensorType type, typeOf(m_api, info));
         m_api.releaseTypeAndShape(info);
-        const DType dtype = dtypeOfNumber(element);
-        if (!isPlain(dtype)) return std::optional<Tensor>();
-        SONDE_ASSIGN(Tensor tensor, Tensor::allocate(dtype, tensor::Shape(dims)));
+        if (!isPlain(type.dtype)) return std::optional<Tensor>();
+        SONDE_ASSIGN(Tensor tensor, Tensor::allocate(type.dtype, tensor::Shape(type.dims)));
         void* data = nullptr;
         SONDE_TRY(check(m_api.tensorData(value, &data)));
         if (tensor.sizeBytes() > 0 && data) std::memcpy(tensor.mutableBytes(), data, tensor.sizeBytes());

@@ -234,8 +234,8 @@ base::Result<void> compare(const Options& options) {
     std::ofstream lines;
     if (!options.lines.empty()) lines.open(options.lines, std::ios::app);
     const std::string machine = fmt::format("{}, {} processors", processorName(), std::thread::hardware_concurrency());
-    fmt::print("{}, load {:.2f}; {} rounds of {} runs; {} time on one thread\n", machine, load(), options.rounds,
-               options.runs, options.usesProcessorTime ? "processor" : "wall");
+    fmt::print("{}, load {:.2f}; {} rounds of {} runs; {}\n", machine, load(), options.rounds, options.runs,
+               options.usesProcessorTime ? "processor time on one thread, wall time on more" : "wall time");
     bool isFirst = true;
     for (const std::string& model : options.models) {
         const auto file = fileOf(model, folder);

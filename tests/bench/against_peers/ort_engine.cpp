@@ -1,8 +1,9 @@
+#include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
 
 #include "core/base/mapped_file.h"
-#include "core/ort/c_api.h"
+#include "core/ort/api_calls.h"
 #include "core/ort/model_outputs.h"
 #include "tests/bench/against_peers/engine.h"
 
@@ -54,9 +55,9 @@ class OrtEngine : public Engine {
         ort::RuntimeValue* const value = m_outputs[static_cast<std::size_t>(m_firstOutput)];
         ort::TypeAndShape* info = nullptr;
         SONDE_TRY(check(m_api.typeAndShape(value, &info)));
-        SONDE_ASSIGN(const auto type, typeOf(info));
+        SONDE_ASSIGN(const ort::TensorType type, ort::typeOf(m_api, info));
         m_api.releaseTypeAndShape(info);
-        SONDE_ASSIGN(Tensor tensor, Tensor::allocate(type.first, type.second));
+        SONDE_ASSIGN(Tensor tensor, Tensor::allocate(type.dtype, tensor::Shape(type.dims)));
         void* data = nullptr;
         SONDE_TRY(check(m_api.tensorData(value, &data)));
         std::memcpy(tensor.mutableBytes(), data, tensor.sizeBytes());
@@ -66,13 +67,7 @@ class OrtEngine : public Engine {
     std::string version() const override { return m_version; }
 
   private:
-    Result<void> check(ort::Status* status) const {
-        if (!status) return {};
-        const char* const text = m_api.errorMessage(status);
-        base::Error error = runError(text ? text : "an error without a message");
-        m_api.releaseStatus(status);
-        return error;
-    }
+    Result<void> check(ort::Status* status) const { return ort::check(m_api, status); }
 
     Result<void> load(const std::string& library) {
         void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -84,18 +79,6 @@ class OrtEngine : public Engine {
         m_version = api->versionText();
         m_api = ort::Api::of(table);
         return {};
-    }
-
-    Result<std::pair<DType, tensor::Shape>> typeOf(const ort::TypeAndShape* info) const {
-        int element = 0;
-        std::size_t rank = 0;
-        SONDE_TRY(check(m_api.elementType(info, &element)));
-        SONDE_TRY(check(m_api.rank(info, &rank)));
-        std::vector<std::int64_t> dims(rank);
-        SONDE_TRY(check(m_api.shape(info, dims.data(), rank)));
-        for (const std::int64_t dim : dims)
-            if (dim < 0) return base::usageError("an input has open dimensions");
-        return std::pair(static_cast<DType>(element), tensor::Shape(dims));
     }
 
     Result<void> giveInputs() {
@@ -113,13 +96,15 @@ class OrtEngine : public Engine {
             SONDE_TRY(check(m_api.inputType(m_runtime, i, &type)));
             SONDE_TRY(check(m_api.tensorInfo(type, &info)));
             if (!info) return base::usageError("an input is no tensor", name);
-            SONDE_ASSIGN(const auto given, typeOf(info));
+            SONDE_ASSIGN(const ort::TensorType given, ort::typeOf(m_api, info));
             m_api.releaseTypeInfo(type);
-            SONDE_ASSIGN(Tensor x, inputOf(given.first, given.second));
+            if (std::ranges::any_of(given.dims, [](std::int64_t dim) { return dim < 0; }))
+                return base::usageError("an input has open dimensions", name);
+            SONDE_ASSIGN(Tensor x, inputOf(given.dtype, tensor::Shape(given.dims)));
             SONDE_ASSIGN(Tensor own, x.clone());
             ort::RuntimeValue* value = nullptr;
             SONDE_TRY(check(m_api.tensorOn(memory, own.mutableBytes(), own.sizeBytes(), own.shape().dims().data(),
-                                           own.rank(), static_cast<int>(given.first), &value)));
+                                           own.rank(), static_cast<int>(given.dtype), &value)));
             m_memory.push_back(std::move(own));
             m_inputs.push_back(value);
             m_inputTexts.push_back(name);
