@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <functional>
-#include <random>
 
 #include "core/ops/registry/registry.h"
+#include "tests/support/random_tensor.h"
 
 namespace tst_attention {
 
@@ -18,14 +18,6 @@ using tensor::Value;
 namespace {
 
 constexpr std::int64_t kHeads = 2, kQueries = 190, kKeys = 4003, kSize = 6;  // two blocks of 112 queries
-
-Tensor randomTensor(Shape shape, unsigned seed) {
-    std::mt19937 engine(seed);
-    std::uniform_real_distribution<float> numbers(-2, 2);
-    Tensor x = Tensor::allocate(tensor::DType::Float32, std::move(shape)).value();
-    for (float& value : x.mutableSpan<float>()) value = numbers(engine);
-    return x;
-}
 
 /// What is added to the score of a query and a key.
 using Bias = std::function<double(std::int64_t query, std::int64_t key)>;
@@ -59,8 +51,9 @@ class TestAttention : public QObject {
     void scoresOfBlocksAreOutputs();
 
   private:
-    const Tensor m_q = randomTensor({1, kHeads, kQueries, kSize}, 1), m_k = randomTensor({1, kHeads, kKeys, kSize}, 2),
-                 m_v = randomTensor({1, kHeads, kKeys, kSize}, 3);
+    const Tensor m_q = test::randomTensor({1, kHeads, kQueries, kSize}, 1, 2),
+                 m_k = test::randomTensor({1, kHeads, kKeys, kSize}, 2, 2),
+                 m_v = test::randomTensor({1, kHeads, kKeys, kSize}, 3, 2);
 
     std::vector<Value> called(std::size_t threads, const Value& mask, bool isCausal) const {
         const ops::OpDef* op = ops::Registry::all().find("aten", "scaled_dot_product_attention", 0);
@@ -83,7 +76,7 @@ void TestAttention::equalsTheDefinition() {
     QFETCH(QString, mask);
     Value given;
     Bias bias = [](std::int64_t, std::int64_t) { return 0.0; };
-    const Tensor numbers = randomTensor({kQueries, kKeys}, 4);
+    const Tensor numbers = test::randomTensor({kQueries, kKeys}, 4, 2);
     if (mask == "causal") bias = [](std::int64_t i, std::int64_t j) { return j > i ? -INFINITY : 0.0; };
     if (mask == "bools for keys") {
         Tensor kept = Tensor::allocate(tensor::DType::Bool, Shape{1, kKeys}).value();

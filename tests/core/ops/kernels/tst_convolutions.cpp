@@ -4,10 +4,10 @@
 #include <QtTest>
 
 #include <cmath>
-#include <random>
 
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/registry/registry.h"
+#include "tests/support/random_tensor.h"
 
 namespace tst_convolutions {
 
@@ -25,14 +25,6 @@ class Heap : public ops::OutputAllocator {
         return Tensor::allocate(dtype, shape);
     }
 };
-
-Tensor randomTensor(Shape shape, unsigned seed) {
-    std::mt19937 engine(seed);
-    std::uniform_real_distribution<float> numbers(-1, 1);
-    Tensor x = Tensor::allocate(tensor::DType::Float32, std::move(shape)).value();
-    for (float& value : x.mutableSpan<float>()) value = numbers(engine);
-    return x;
-}
 
 /// A square image and window.
 struct Case {
@@ -110,9 +102,9 @@ void TestConvolutions::equalTheDefinition_data() {
 void TestConvolutions::equalTheDefinition() {
     QFETCH(QVector<int>, sizes);
     const Case c{sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5], sizes[6], sizes[7]};
-    const Tensor x = randomTensor(Shape{c.batch, c.in, c.size, c.size}, 1),
-                 w = randomTensor(Shape{c.out, c.in / c.groups, c.kernel, c.kernel}, 2),
-                 bias = randomTensor(Shape{c.out}, 3);
+    const Tensor x = test::randomTensor(Shape{c.batch, c.in, c.size, c.size}, 1),
+                 w = test::randomTensor(Shape{c.out, c.in / c.groups, c.kernel, c.kernel}, 2),
+                 bias = test::randomTensor(Shape{c.out}, 3);
     const Value inputs[] = {Value(x), Value(w), Value(bias)}, constants[] = {Value(), Value(w), Value(bias)};
     const ops::OpDef& op = *ops::Registry::all().find("", "Conv", 11);
     const tensor::Attributes attributes = c.attributes(op), none;

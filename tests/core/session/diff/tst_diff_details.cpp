@@ -1,7 +1,6 @@
 // Small differences of two models, each worked by hand: what only one of them has, where an operation has moved, and
 // the share that is matched.
 
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include "core/document/document.h"
@@ -9,6 +8,7 @@
 #include "tests/core/passes/graph_maker.h"
 #include "tests/support/float_bytes.h"
 #include "tests/support/onnx_file.h"
+#include "tests/support/written_models.h"
 
 namespace tst_diff_details {
 
@@ -55,13 +55,7 @@ class TestDiffDetails : public QObject {
     void valuesGoByTheNamesOfInputs();
 
   private:
-    std::shared_ptr<const document::Document> open(const std::string& bytes) {
-        const QString path = m_folder.filePath(QStringLiteral("m%1.onnx").arg(m_count++));
-        if (!write(path, bytes)) qFatal("cannot write");
-        const auto document = document::open(path.toStdString(), {});
-        if (!document) qFatal("%s", document.error().text().c_str());
-        return *document;
-    }
+    std::shared_ptr<const document::Document> open(const std::string& bytes) { return m_models.open(bytes); }
     ModelDiff diffOf(const std::string& first, const std::string& second,
                      const session::ModelDiffRequest& request = {}) {
         const auto diff = session::modelDiff(*open(first), *open(second), request);
@@ -74,8 +68,7 @@ class TestDiffDetails : public QObject {
         return texts;
     }
 
-    QTemporaryDir m_folder;
-    int m_count = 0;
+    test::WrittenModels m_models;
 };
 
 void TestDiffDetails::attributesOfOneModelAreTold() {

@@ -1,6 +1,5 @@
 // What was said by hand of two models counts, is stored with names, and the rows for lists hold all that the JSON has.
 
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include "core/document/document.h"
@@ -10,6 +9,7 @@
 #include "core/session/session_state.h"
 #include "tests/support/float_bytes.h"
 #include "tests/support/onnx_file.h"
+#include "tests/support/written_models.h"
 
 namespace tst_pairs_by_hand {
 
@@ -41,13 +41,7 @@ class TestPairsByHand : public QObject {
     void rowsHoldAll();
 
   private:
-    std::shared_ptr<const document::Document> open(const std::string& bytes) {
-        const QString path = m_folder.filePath(QStringLiteral("m%1.onnx").arg(m_count++));
-        if (!write(path, bytes)) qFatal("cannot write");
-        const auto document = document::open(path.toStdString(), {});
-        if (!document) qFatal("%s", document.error().text().c_str());
-        return *document;
-    }
+    std::shared_ptr<const document::Document> open(const std::string& bytes) { return m_models.open(bytes); }
     static NodeId node(const document::Document& document, const char* name) {
         const auto found = document.findNode(name);
         if (!found) qFatal("no node %s", name);
@@ -62,8 +56,7 @@ class TestPairsByHand : public QObject {
         return session::nodePairs(*a.graph, *b.graph, diff->pairs, diff->parameters);
     }
 
-    QTemporaryDir m_folder;
-    int m_count = 0;
+    test::WrittenModels m_models;
 };
 
 /// Both relus are turned round by hand, though everything else says otherwise; the rest follows from the rules.

@@ -3,7 +3,6 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <set>
@@ -15,6 +14,7 @@
 #include "core/session/read_inputs.h"
 #include "tests/core/passes/graph_maker.h"
 #include "tests/support/finding_networks.h"
+#include "tests/support/written_models.h"
 
 namespace tst_findings {
 
@@ -46,13 +46,7 @@ class TestFindings : public QObject {
     void largeGraphsTakeBoundedTime();
 
   private:
-    std::shared_ptr<const document::Document> open(const std::string& bytes) {
-        const QString path = m_folder.filePath(QStringLiteral("m%1.onnx").arg(m_count++));
-        if (!test::onnxfile::write(path, bytes)) qFatal("cannot write");
-        const auto document = document::open(path.toStdString(), {});
-        if (!document) qFatal("%s", document.error().text().c_str());
-        return *document;
-    }
+    std::shared_ptr<const document::Document> open(const std::string& bytes) { return m_models.open(bytes); }
     static FindingReport reportOf(const document::Document& document, bool isRun = true,
                                   std::vector<Acceptance> accepted = {}) {
         session::FindingRequest request;
@@ -88,8 +82,7 @@ class TestFindings : public QObject {
         qFatal("no network for the id");
     }
 
-    QTemporaryDir m_folder;
-    int m_count = 0;
+    test::WrittenModels m_models;
 };
 
 void TestFindings::plantedOnesAreFound_data() {
