@@ -157,59 +157,58 @@ base::Result<int> render(RenderOptions& options) {
 }  // namespace
 
 Verb renderVerb() {
-    return {
-        "render", "Draw a model's graph into a file", "sonde render zoo:resnet18 -o resnet18.svg --expand layer1.0",
-        [](CLI::App& command) {
-            auto options = std::make_shared<RenderOptions>();
-            options->model.addTo(command);
-            options->model.needsValues = false;
-            command
-                .add_option("-o,--output", options->output,
-                            "File to write; the extension selects the format: svg, png, pdf, dot, json")
-                ->required();
-            command.add_option("--depth", options->depth,
-                               "Expand modules to this depth; 0 collapses all (default 1, with --expand 0; of a "
-                               "session (.sonde) what it shows)");
-            command.add_option("--expand", options->expand, "Expand this module and those around it (again for more)")
-                ->type_name("QUALNAME")
-                ->allow_extra_args(false);
-            command.add_option("--theme", options->theme, "light or dark")
-                ->check(CLI::IsMember({"light", "dark"}))
-                ->capture_default_str();
-            command
-                .add_option("--direction", options->direction,
-                            "Where the graph flows: down or right (default down, of a session what it shows)")
-                ->check(CLI::IsMember({"down", "right"}));
-            command.add_option("--scale", options->scale, "Pixels per unit of a PNG")
-                ->check(CLI::Range(0.05, 8.0))
-                ->capture_default_str();
-            command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");
-            command.add_flag("--fold-shapes", options->foldShapes, "Hide operations that only compute shapes");
-            command.add_flag("--unfold", options->unfold,
-                             "Draw repeated blocks one by one, not as one box with their count");
-            command
-                .add_option("--wrap", options->wrap,
-                            "Draw a long flow in columns: automatic (a picture that would be too long for a page and "
-                            "more than 3 times as long as wide), on or off; else as the session shows it, or "
-                            "automatic")
-                ->check(CLI::IsMember({"automatic", "on", "off"}));
-            command
-                .add_option("--pages", options->pages,
-                            "PDF on as many pages as needed, of size A3, A4, A5, Letter or Legal")
-                ->check(CLI::IsMember({"A3", "A4", "A5", "Letter", "Legal"}));
-            command.add_flag("--landscape", options->landscape, "Pages in landscape orientation");
-            command.add_option("--page-scale", options->pageScale, "Points per unit on pages")
-                ->check(CLI::Range(canvas::Paging::kMinScale, canvas::Paging::kMaxScale))
-                ->capture_default_str();
-            command
-                .add_option("--label", options->labels,
-                            "Text on nodes: lines separated by |, fields in braces: '{op}|{qualname}|{shape}'; "
-                            "'Conv=…' for one operator (again for more)")
-                ->type_name("LINES")
-                ->allow_extra_args(false);
-            command.add_flag("--attributes", options->attributes, "Write attributes on the nodes");
-            return std::function<base::Result<int>()>([options] { return render(*options); });
-        }};
+    return {"render", "Draw a model's graph into a file", "sonde render zoo:resnet18 -o resnet18.svg --expand layer1.0",
+            [](CLI::App& command) {
+                auto options = std::make_shared<RenderOptions>();
+                options->model.addTo(command);
+                options->model.needsValues = false;
+                command
+                    .add_option("-o,--output", options->output,
+                                "File to write; the extension selects the format: svg, png, pdf, dot, json")
+                    ->required();
+                command.add_option("--depth", options->depth,
+                                   "Expand modules to this depth; 0 collapses all (default 1, with --expand 0; of a "
+                                   "session (.sonde) what it shows)");
+                command
+                    .add_option("--expand", options->expand, "Expand this module and those around it (again for more)")
+                    ->type_name("QUALNAME")
+                    ->allow_extra_args(false);
+                command.add_option("--theme", options->theme, "light or dark")
+                    ->check(CLI::IsMember({"light", "dark"}))
+                    ->capture_default_str();
+                command
+                    .add_option("--direction", options->direction,
+                                "Where the graph flows: down or right (default down, of a session what it shows)")
+                    ->check(CLI::IsMember({"down", "right"}));
+                command.add_option("--scale", options->scale, "Pixels per unit of a PNG")
+                    ->check(CLI::Range(0.05, 8.0))
+                    ->capture_default_str();
+                command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");
+                command.add_flag("--fold-shapes", options->foldShapes, "Hide operations that only compute shapes");
+                command.add_flag("--unfold", options->unfold,
+                                 "Draw repeated blocks one by one, not as one box with their count");
+                command
+                    .add_option("--wrap", options->wrap,
+                                "Draw a long flow in columns: automatic (what is too long for a page and more than 3 "
+                                "times as long as wide), on or off; else as the session shows it, or automatic")
+                    ->check(CLI::IsMember({"automatic", "on", "off"}));
+                command
+                    .add_option("--pages", options->pages,
+                                "PDF on as many pages as needed, of size A3, A4, A5, Letter or Legal")
+                    ->check(CLI::IsMember({"A3", "A4", "A5", "Letter", "Legal"}));
+                command.add_flag("--landscape", options->landscape, "Pages in landscape orientation");
+                command.add_option("--page-scale", options->pageScale, "Points per unit on pages")
+                    ->check(CLI::Range(canvas::Paging::kMinScale, canvas::Paging::kMaxScale))
+                    ->capture_default_str();
+                command
+                    .add_option("--label", options->labels,
+                                "Text on nodes: lines separated by |, fields in braces: '{op}|{qualname}|{shape}'; "
+                                "'Conv=…' for one operator (again for more)")
+                    ->type_name("LINES")
+                    ->allow_extra_args(false);
+                command.add_flag("--attributes", options->attributes, "Write attributes on the nodes");
+                return std::function<base::Result<int>()>([options] { return render(*options); });
+            }};
 }
 
 }  // namespace sonde::app

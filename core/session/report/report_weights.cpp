@@ -105,8 +105,8 @@ void joinNumbers(std::vector<TensorRow>& rows) {
     rows = std::move(kept);
 }
 
-/// Leaves the largest, in their order, and tells of the others.
-std::string takeSmallest(std::vector<TensorRow>& rows) {
+/// In their order. What is said of the others.
+std::string keepLargest(std::vector<TensorRow>& rows) {
     if (rows.size() <= kMaxReportRows) return {};
     std::vector<std::size_t> order(rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -141,7 +141,7 @@ ReportSection weightsSection(const document::Document& document, const ModelInfo
     ReportTable all{
         "Tensors", {{"module"}, {"tensors"}, {"type of each"}, {"elements", true}, {"bytes", true}, {""}}, {}, {}};
     joinNumbers(rows);
-    all.note = takeSmallest(rows);
+    all.note = keepLargest(rows);
     for (const TensorRow& row : rows)
         all.rows.push_back(
             {row.owner, row.text(), row.type, base::countText(row.elements), analysis::bytesText(row.bytes), row.note});
