@@ -225,26 +225,31 @@ class Comparison {
     std::vector<Measured> m_measured;
 };
 
-base::Result<void> compare(const Options& options) {
+/// Errors of one model are printed, and the others measured. Whether there was none. Errors (Usage): the file of lines
+/// cannot be written.
+base::Result<bool> compare(const Options& options) {
+    std::ofstream lines;
+    if (!options.lines.empty()) lines.open(options.lines, std::ios::app);
+    if (!lines) return base::usageError("the file cannot be written", options.lines);
     const std::string program = fs::read_symlink("/proc/self/exe").string();
     const bool isOwn = options.folder.empty();
     const fs::path folder = isOwn ? fs::temp_directory_path() / fmt::format("bench_against_peers_{}", ::getpid())
                                   : fs::path(options.folder);
     fs::create_directories(folder);
-    std::ofstream lines;
-    if (!options.lines.empty()) lines.open(options.lines, std::ios::app);
     const std::string machine = fmt::format("{}, {} processors", processorName(), std::thread::hardware_concurrency());
     fmt::print("{}, load {:.2f}; {} rounds of {} runs; {}\n", machine, load(), options.rounds, options.runs,
                options.usesProcessorTime ? "processor time on one thread, wall time on more" : "wall time");
-    bool isFirst = true;
+    bool isFirst = true, isComplete = true;
     for (const std::string& model : options.models) {
         const auto file = fileOf(model, folder);
         if (!file) fmt::print("{}: {}\n", model, file.error().text());
+        isComplete = isComplete && file;
         for (const std::size_t threads : options.threads) {
             if (!file) break;
             Comparison comparison(options, program, threads, fs::path(*file).stem().string());
             if (const auto ran = comparison.run(*file); !ran) {
                 fmt::print("{}: {}\n", model, ran.error().text());
+                isComplete = false;
                 continue;
             }
             if (std::exchange(isFirst, false)) {
@@ -253,11 +258,11 @@ base::Result<void> compare(const Options& options) {
                            "/plain", "peak MB");
             }
             comparison.printRows();
-            if (lines) comparison.writeLines(lines, machine);
+            if (lines.is_open()) comparison.writeLines(lines, machine);
         }
     }
     if (isOwn) fs::remove_all(folder);
-    return {};
+    return isComplete;
 }
 
 }  // namespace
@@ -297,6 +302,7 @@ int main(int argc, char** argv) {
         options.worker.threads = options.threads.front();
         return work(options.worker);
     }
-    if (const auto compared = compare(options); !compared) return fmt::print("{}\n", compared.error().text()), 1;
-    return 0;
+    const auto isComplete = compare(options);
+    if (!isComplete) fmt::print("{}\n", isComplete.error().text());
+    return isComplete && *isComplete ? 0 : 1;
 }
