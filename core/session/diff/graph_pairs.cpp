@@ -49,13 +49,18 @@ class PairMaker {
         const auto combined = [](const std::vector<Hash>& up, const std::vector<Hash>& down) {
             return [&up, &down](ExprId id) { return diff::mixed(up[id.index()], down[id.index()]); };
         };
+        byModulesOfOnePlace();
+        if (m_isOneVocabulary) inPlaces(m_a.placeDetail, m_b.placeDetail);
+        inPlaces(m_a.place, m_b.place);
         // By both: the operation is at the same place of the same network.
         byKeys(combined(m_a.upDetail, m_a.downDetail), combined(m_b.upDetail, m_b.downDetail));
         byKeys(combined(m_a.up, m_a.down), combined(m_b.up, m_b.down));
         if (!m_isOneVocabulary) byCommonNames();
         bySide(&GraphSide::weightValues, false);
         bySide(&GraphSide::weightNames, true);
+        if (m_isOneVocabulary) spreadBy(m_a.label, m_b.label);
         byModules();
+        if (m_isOneVocabulary) spreadBy(m_a.label, m_b.label);
         byKeys(of(m_a.upDetail), of(m_b.upDetail));
         byKeys(of(m_a.downDetail), of(m_b.downDetail));
         byKeys(of(m_a.up), of(m_b.up));
@@ -176,18 +181,113 @@ class PairMaker {
         byKeys([&a](ExprId id) { return a[id]; }, [&b](ExprId id) { return b[id]; });
     }
 
+    using Operations = std::pair<std::vector<ExprId>, std::vector<ExprId>>;  ///< of both graphs
+
+    /// What is left, by a key; 0 is none.
+    std::unordered_map<Hash, Operations> openBy(const Key& ofA, const Key& ofB) const {
+        std::unordered_map<Hash, Operations> groups;
+        for (const ExprId id : m_a.order)
+            if (!m_a.isMatched(id) && !isWeak(m_a, id))
+                if (const Hash key = ofA(id)) groups[key].first.push_back(id);
+        for (const ExprId id : m_b.order)
+            if (!m_b.isMatched(id) && !isWeak(m_b, id))
+                if (const Hash key = ofB(id)) groups[key].second.push_back(id);
+        return groups;
+    }
+
+    /// What both graphs call the same, each once. Where layers were put in between, names that are numbers are those of
+    /// other layers: so only if both have the places of both, and names say no more than which is which.
+    void byModulesOfOnePlace() {
+        const bool isDetailed = m_isOneVocabulary;
+        const std::vector<Hash>&ours = isDetailed ? m_a.placeDetail : m_a.place,
+              &theirs = isDetailed ? m_b.placeDetail : m_b.place;
+        const auto collected = [](const GraphSide& side, const std::vector<Hash>& places) {
+            std::unordered_set<Hash> known;
+            for (const ExprId id : side.order) known.insert(places[id.index()]);
+            return known;
+        };
+        const std::unordered_set<Hash> placesOfA = collected(m_a, ours), placesOfB = collected(m_b, theirs);
+        const auto groups = openBy([this](ExprId id) { return moduleKey(m_a, id, true); },
+                                   [this](ExprId id) { return moduleKey(m_b, id, true); });
+        for (const ExprId id : m_a.order) {
+            const auto group = groups.find(moduleKey(m_a, id, true));
+            if (group == groups.end()) continue;
+            const auto& [first, second] = group->second;
+            if (first.size() != 1 || second.size() != 1 || first.front() != id || !isFree(id, second.front())) continue;
+            if (placesOfB.contains(ours[id.index()]) && placesOfA.contains(theirs[second.front().index()]))
+                pair(id, second.front());
+        }
+    }
+
+    /// Parallel branches that do the same have one place. Which is which is said by what they are given, then by what
+    /// is next to that.
+    void inPlaces(const std::vector<Hash>& ours, const std::vector<Hash>& theirs) {
+        spreadBy(ours, theirs);
+        for (const auto key : {&GraphSide::weightPaths, &GraphSide::weightValues}) {
+            const auto groups = openBy(of(ours), of(theirs));
+            for (const ExprId id : m_a.order) {
+                if (m_work.cancelled()) return;
+                if (m_a.isMatched(id)) continue;
+                const auto group = groups.find(ours[id.index()]);
+                if (group == groups.end() || group->second.first.front() != id) continue;
+                inPlace(group->second, key);
+            }
+            spreadBy(ours, theirs);
+        }
+    }
+
+    /// Of the operations of one place those that alone have a key.
+    void inPlace(const Operations& group, Hash (GraphSide::*key)(ExprId) const) {
+        const auto& [first, second] = group;
+        if (second.empty()) return;
+        if (first.size() == 1 && second.size() == 1) return tryPair(first.front(), second.front());
+        std::unordered_map<Hash, Operations> keyed;
+        for (const ExprId id : first) keyed[(m_a.*key)(id)].first.push_back(id);
+        for (const ExprId id : second) keyed[(m_b.*key)(id)].second.push_back(id);
+        for (const auto& [hash, both] : keyed)
+            if (hash != 0 && both.first.size() == 1 && both.second.size() == 1)
+                tryPair(both.first.front(), both.second.front());
+    }
+
+    /// As spread(), whatever the position of inputs: to the only ones before and behind a pair with one hash.
+    void spreadBy(const std::vector<Hash>& ours, const std::vector<Hash>& theirs) {
+        std::deque<ExprId> open;
+        for (const ExprId id : m_a.order)
+            if (m_a.isMatched(id)) open.push_back(id);
+        while (!open.empty() && !m_work.cancelled()) {
+            const ExprId a = open.front(), b = m_a.match[a.index()];
+            open.pop_front();
+            m_new.clear();
+            std::map<Hash, std::pair<std::set<ExprId>, std::set<ExprId>>> before;
+            for (const NodeId input : m_a.inputsOf(a))
+                if (const ExprId id = m_a.producer(input); !m_a.isMatched(id))
+                    before[ours[id.index()]].first.insert(id);
+            for (const NodeId input : m_b.inputsOf(b))
+                if (const ExprId id = m_b.producer(input); !m_b.isMatched(id))
+                    before[theirs[id.index()]].second.insert(id);
+            for (const auto& [hash, both] : before)
+                if (both.first.size() == 1 && both.second.size() == 1)
+                    tryPair(*both.first.begin(), *both.second.begin());
+            const Expr &expr = m_a.graph.expr(a), &other = m_b.graph.expr(b);
+            for (std::size_t i = 0; i < expr.outputs.size() && i < other.outputs.size(); ++i)
+                pairUsers(expr.outputs[i], other.outputs[i], ours, theirs);
+            open.insert(open.end(), m_new.begin(), m_new.end());
+        }
+    }
+
+    Hash moduleKey(const GraphSide& side, ExprId id, bool ofEachCall) const {
+        const Expr& expr = side.graph.expr(id);
+        const graph::Scope* scope = expr.scope.valid() ? &side.graph.scope(expr.scope) : nullptr;
+        if (!expr.qualname || expr.qualname->empty() || (scope && scope->inferred)) return 0;
+        const Hash own = m_isOneVocabulary ? side.detail[id.index()] : side.label[id.index()];
+        const Hash key = diff::mixed(diff::hashOf(*expr.qualname), own);
+        return ofEachCall && scope ? diff::mixed(key, static_cast<Hash>(scope->call)) : key;
+    }
+
     /// As manieth of its operator in its module, with the same attributes if they can be the same.
     void byModules() {
-        const auto key = [this](const GraphSide& side) {
-            const std::vector<Hash>& own = m_isOneVocabulary ? side.detail : side.label;
-            return [&side, &own](ExprId id) -> Hash {
-                const Expr& expr = side.graph.expr(id);
-                const bool isFound = expr.scope.valid() && side.graph.scope(expr.scope).inferred;
-                if (!expr.qualname || expr.qualname->empty() || isFound) return 0;
-                return diff::mixed(diff::hashOf(*expr.qualname), own[id.index()]);
-            };
-        };
-        byKeys(key(m_a), key(m_b));
+        byKeys([this](ExprId id) { return moduleKey(m_a, id, false); },
+               [this](ExprId id) { return moduleKey(m_b, id, false); });
     }
 
     void byCommonNames() {
@@ -214,7 +314,7 @@ class PairMaker {
             for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i)
                 tryPair(m_a.producer(inputs[i]), m_b.producer(others[i]));
             for (std::size_t i = 0; i < ours.outputs.size() && i < theirs.outputs.size(); ++i)
-                pairUsers(ours.outputs[i], theirs.outputs[i]);
+                pairUsers(ours.outputs[i], theirs.outputs[i], m_a.label, m_b.label);
             open.insert(open.end(), m_new.begin(), m_new.end());
         }
     }
@@ -227,14 +327,14 @@ class PairMaker {
         if (areOperations(a, b) && isFree(a, b) && isSameOperator(a, b)) pair(a, b);
     }
 
-    /// The only free user of an operator with the only one.
-    void pairUsers(NodeId a, NodeId b) {
+    /// The only free user with a hash, as that of its operator, with the only one.
+    void pairUsers(NodeId a, NodeId b, const std::vector<Hash>& ours, const std::vector<Hash>& theirs) {
         std::map<Hash, std::pair<std::set<ExprId>, std::set<ExprId>>> users;
         for (const ExprId user : m_a.users[a.index()])
-            if (!m_a.isMatched(user)) users[m_a.label[user.index()]].first.insert(user);
+            if (!m_a.isMatched(user)) users[ours[user.index()]].first.insert(user);
         for (const ExprId user : m_b.users[b.index()])
-            if (!m_b.isMatched(user)) users[m_b.label[user.index()]].second.insert(user);
-        for (const auto& [label, both] : users)
+            if (!m_b.isMatched(user)) users[theirs[user.index()]].second.insert(user);
+        for (const auto& [hash, both] : users)
             if (both.first.size() == 1 && both.second.size() == 1) tryPair(*both.first.begin(), *both.second.begin());
     }
 

@@ -197,10 +197,19 @@ std::vector<NodeId> FlatGraph::outputs() const {
 GraphSide::GraphSide(const InternalGraph& of, bool isOneVocabulary)
     : FlatGraph(of, !isOneVocabulary), label(of.exprCount(), 0), detail(of.exprCount(), 0), match(of.exprCount()) {
     hashOperations(isOneVocabulary);
-    up = upstream(label, false);
-    upDetail = upstream(detail, true);
-    down = downstream(label);
-    downDetail = downstream(detail);
+    up = upstream(label, false, Positions::Count);
+    upDetail = upstream(detail, true, Positions::Count);
+    down = downstream(label, Positions::Count);
+    downDetail = downstream(detail, Positions::Count);
+    place = places(label, false);
+    placeDetail = places(detail, true);
+}
+
+std::vector<Hash> GraphSide::places(const std::vector<Hash>& own, bool withTypes) const {
+    std::vector<Hash> hashes = upstream(own, withTypes, Positions::Ignored);
+    const std::vector<Hash> behind = downstream(own, Positions::Ignored);
+    for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = mixed(hashes[i], behind[i]);
+    return hashes;
 }
 
 void GraphSide::hashOperations(bool isOneVocabulary) {
@@ -219,12 +228,16 @@ void GraphSide::hashOperations(bool isOneVocabulary) {
     }
 }
 
-std::vector<Hash> GraphSide::upstream(const std::vector<Hash>& own, bool withTypes) const {
+std::vector<Hash> GraphSide::upstream(const std::vector<Hash>& own, bool withTypes, Positions positions) const {
+    const bool isOrdered = positions == Positions::Count;
     std::vector<Hash> ofNode(graph.nodeCount(), 0), ofExpr(graph.exprCount(), 0);
     for (std::size_t i = 0; i < graph.bodyCount(); ++i) {
         const graph::Body& body = graph.body(graph::BodyId(i));
         const Hash owner = body.owner.valid() ? mixed(own[body.owner.index()], hashOf(body.label)) : 3;
-        for (std::size_t k = 0; k < body.inputs.size(); ++k) ofNode[body.inputs[k].index()] = mixed(owner, k);
+        // The inputs of a loop are told apart by what they are for, those of a network by what reads them.
+        const bool isCounted = isOrdered || body.owner.valid();
+        for (std::size_t k = 0; k < body.inputs.size(); ++k)
+            ofNode[body.inputs[k].index()] = mixed(owner, isCounted ? k : 0);
     }
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
@@ -232,21 +245,28 @@ std::vector<Hash> GraphSide::upstream(const std::vector<Hash>& own, bool withTyp
         Hash hash = isStoredExpr(expr) ? 5 : own[id.index()];
         if (isStoredExpr(expr) && withTypes && !expr.outputs.empty())
             hash = mixed(hash, hashOfShape(graph.node(expr.outputs.front())));
-        for (const NodeId input : inputsOf(id)) hash = mixed(hash, ofNode[input.index()]);
+        Hash sum = 0;
+        for (const NodeId input : inputsOf(id)) {
+            if (isOrdered) hash = mixed(hash, ofNode[input.index()]);
+            else sum += mixed(13, ofNode[input.index()]);
+        }
+        if (!isOrdered) hash = mixed(hash, sum);
         ofExpr[id.index()] = hash;
         for (std::size_t k = 0; k < expr.outputs.size(); ++k) ofNode[expr.outputs[k].index()] = mixed(hash, k);
     }
     return ofExpr;
 }
 
-std::vector<Hash> GraphSide::downstream(const std::vector<Hash>& own) const {
+std::vector<Hash> GraphSide::downstream(const std::vector<Hash>& own, Positions positions) const {
+    const bool isOrdered = positions == Positions::Count;
     std::vector<Hash> ofExpr(graph.exprCount(), 0), asResult(graph.nodeCount(), 0);
     for (std::size_t i = 0; i < graph.bodyCount(); ++i) {
         const graph::Body& body = graph.body(graph::BodyId(i));
         if (body.owner.valid() && isCallWithBody(graph.expr(body.owner))) continue;
         const Hash owner = body.owner.valid() ? mixed(own[body.owner.index()], hashOf(body.label)) : 7;
         for (std::size_t k = 0; k < body.outputs.size(); ++k)
-            asResult[origin[body.outputs[k].index()].index()] += mixed(mixed(owner, 11), k);
+            asResult[origin[body.outputs[k].index()].index()] +=
+                mixed(mixed(owner, 11), isOrdered || body.owner.valid() ? k : 0);
     }
     // Sums: users have no order, and are many.
     std::vector<Hash> ofNode = std::move(asResult);
@@ -255,7 +275,7 @@ std::vector<Hash> GraphSide::downstream(const std::vector<Hash>& own) const {
         for (const NodeId output : graph.expr(*id).outputs) hash = mixed(hash, ofNode[output.index()]);
         ofExpr[id->index()] = hash;
         const std::vector<NodeId> inputs = inputsOf(*id);
-        for (std::size_t k = 0; k < inputs.size(); ++k) ofNode[inputs[k].index()] += mixed(hash, k + 1);
+        for (std::size_t k = 0; k < inputs.size(); ++k) ofNode[inputs[k].index()] += mixed(hash, isOrdered ? k + 1 : 1);
     }
     return ofExpr;
 }
@@ -275,6 +295,15 @@ Hash GraphSide::weightNames(ExprId id) const {
         hash = mixed(hash, hashOf(stored.kind == ExprKind::GetAttr ? stored.target : graph.node(weight).name));
     }
     return hash;
+}
+
+Hash GraphSide::weightPaths(ExprId id) const {
+    for (const NodeId weight : weightsOf(id)) {
+        const Expr& stored = graph.expr(producer(weight));
+        const std::string& name = stored.kind == ExprKind::GetAttr ? stored.target : graph.node(weight).name;
+        if (stored.isParameter && name.find('.') == std::string::npos) return 0;
+    }
+    return weightNames(id);
 }
 
 Hash GraphSide::weightValues(ExprId id) const {

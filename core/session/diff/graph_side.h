@@ -46,6 +46,9 @@ struct GraphSide : FlatGraph {
     std::vector<Hash> detail;    ///< of operator, attributes, constants, shapes of weights
     std::vector<Hash> up, down;  ///< of everything that leads to it, or from it, by label
     std::vector<Hash> upDetail, downDetail;
+    /// Of everything around it, whatever the order of inputs and results: parallel branches that do the same have one
+    /// place. By label and by detail.
+    std::vector<Hash> place, placeDetail;
     std::vector<graph::ExprId> match;  ///< counterpart
 
     bool isMatched(graph::ExprId id) const { return match[id.index()].valid(); }
@@ -53,12 +56,17 @@ struct GraphSide : FlatGraph {
     std::vector<graph::NodeId> weightsOf(graph::ExprId id) const;
     /// Of names of weights, or of their elements; 0: it has none of two elements or more.
     Hash weightNames(graph::ExprId id) const;
+    /// Of names of weights that say where they are from, as "encoder.0.weight" does; 0: one of them does not.
+    Hash weightPaths(graph::ExprId id) const;
     Hash weightValues(graph::ExprId id) const;
 
   private:
+    enum class Positions { Count, Ignored };  ///< of inputs and results
+
     void hashOperations(bool isOneVocabulary);
-    std::vector<Hash> upstream(const std::vector<Hash>& own, bool withTypes) const;
-    std::vector<Hash> downstream(const std::vector<Hash>& own) const;
+    std::vector<Hash> upstream(const std::vector<Hash>& own, bool withTypes, Positions positions) const;
+    std::vector<Hash> downstream(const std::vector<Hash>& own, Positions positions) const;
+    std::vector<Hash> places(const std::vector<Hash>& own, bool withTypes) const;
 };
 
 /// Whether nothing is computed: inputs, stored values, outputs.
