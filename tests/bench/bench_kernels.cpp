@@ -262,6 +262,10 @@ int main(int argc, char** argv) {
         convolution(pools, "conv 1x1 64 to 384, 14x14", 64, 384, 14, 1, 1, 1);
         convolution(pools, "conv 1x1 384 to 64, 14x14", 384, 64, 14, 1, 1, 1);
         convolution(pools, "conv 1x1 160 to 960, 7x7", 160, 960, 7, 1, 1, 1);
+        convolution(pools, "conv 1x1 256 to 64, 56x56", 256, 64, 56, 1, 1, 1);
+        convolution(pools, "conv 1x1 2048 to 512, 7x7", 2048, 512, 7, 1, 1, 1);
+        convolution(pools, "conv 1x1 stride 2 256 to 512, 56x56", 256, 512, 56, 1, 2, 1);
+        convolution(pools, "conv 3x3 stride 2 128, 56x56", 128, 128, 56, 3, 2, 1);
         convolution(pools, "conv 7x7 stride 2, 3 to 64, 224x224", 3, 64, 224, 7, 2, 1);
         convolution(pools, "depthwise 3x3 144, 56x56", 144, 144, 56, 3, 1, 144);
         convolution(pools, "depthwise 3x3 stride 2 96, 112x112", 96, 96, 112, 3, 2, 96);

@@ -50,6 +50,11 @@ class PhasedPatches {
         });
     }
 
+    /// The whole matrix, if the window has one tap: what is left of each channel.
+    MatrixView<float> matrix() const {
+        return {m_phases.data() + m_taps.front(), static_cast<std::int64_t>(m_plane.size()), 1};
+    }
+
     /// Rows [k0, k0 + kc), columns [n0, n0 + width) → target [kc][width].
     void panel(std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t width, float* target) const {
         struct Segment {
@@ -89,13 +94,12 @@ class PhasedPatches {
     std::vector<std::ptrdiff_t> m_taps;
 };
 
-/// Whether Eigen makes the product as fast or faster (bench_kernels products): of weights that are not packed, of
-/// single pixels, and of so few columns that a twentieth of our tiles would be empty. Where the picture itself is the
-/// matrix, packed weights are read in whole models as fast on one thread and up to a tenth faster on two, where Eigen
-/// packs them for each thread in each run. Eigen needs the whole matrix in memory.
+/// Whether Eigen makes the product as fast or faster (bench_kernels products): of weights that are not packed, where
+/// the picture itself is the matrix, of single pixels, and of so few columns that a twentieth of our tiles would be
+/// empty. Eigen needs the whole matrix in memory.
 bool isForEigen(const Window& window, std::int64_t depth, std::int64_t outputs, bool isPacked) {
     constexpr std::int64_t kMaxGathered = std::int64_t{1} << 24;
-    if (isPlainProduct(window)) return !isPacked;
+    if (isPacked || isPlainProduct(window)) return !isPacked;
     const std::int64_t half = floatKernels().gemm.nr / 2;
     const bool isFaster = window.taps() == 1 || 20 * divideUp(outputs, half) * half >= 21 * outputs;
     return isFaster && outputs <= kMaxGathered / std::max<std::int64_t>(depth, 1);
@@ -123,7 +127,7 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
     const bool byEigen = isForEigen(window, depth, patches.outputs(), plan != nullptr);
     std::optional<PhasedPatches> phased;
     if constexpr (std::is_same_v<T, float>) {
-        if (window.taps() > 1 && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial))
+        if ((window.taps() > 1 || (plan && !plain)) && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial))
             phased.emplace(window, sizes, context.pool());
     }
     for (std::int64_t n = 0; n < sizes.batch; ++n) {
@@ -151,6 +155,8 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             WorkBuffer<float> columns;
             if (plain) {
                 call.right = {image, patches.outputs(), 1};
+            } else if (phased && window.taps() == 1 && std::is_same_v<T, float>) {
+                if constexpr (std::is_same_v<T, float>) call.right = phased->matrix();
             } else if (std::is_same_v<T, double> || !byEigen) {
                 call.rightSource = &source;
             } else if constexpr (std::is_same_v<T, float>) {

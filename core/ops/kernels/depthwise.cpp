@@ -75,17 +75,12 @@ bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpat
     return padded < 16 * held;
 }
 
-namespace {
-
-/// The loop that reads the picture as it is; null: there is none for such windows.
-void (*directLoop(const Window& window))(const DepthwisePlane&) {
-    if (window.rank() != 2 || window.stride[0] != window.stride[1] || window.stride[0] > 2) return nullptr;
+int strideOf3x3(const Window& window) {
+    if (window.rank() != 2 || window.stride[0] != window.stride[1] || window.stride[0] > 2) return 0;
     for (std::size_t axis = 0; axis < 2; ++axis)
-        if (window.kernel[axis] != 3 || window.dilation[axis] != 1) return nullptr;
-    return floatKernels().depthwise3x3[window.stride[0] - 1];
+        if (window.kernel[axis] != 3 || window.dilation[axis] != 1) return 0;
+    return static_cast<int>(window.stride[0]);
 }
-
-}  // namespace
 
 void convolveDepthwise(const float* x, const float* w, const float* bias, float* y, const Window& window,
                        const DepthwiseSizes& sizes, std::span<const std::int64_t> inputSpatial,
@@ -99,7 +94,8 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
     constexpr std::int64_t kMinOutputs = 4096;
     const std::int64_t planes = sizes.batch * sizes.channels, outputs = planes * sizes.multiplier * rows * columns;
     const std::int64_t pieces = std::min(planes, std::max<std::int64_t>(outputs / kMinOutputs / 4 * 4, 16));
-    const auto direct = directLoop(window);
+    const int stride = strideOf3x3(window);
+    const auto direct = stride ? floatKernels().depthwise3x3[stride - 1] : nullptr;
     pool.parallelFor(static_cast<std::size_t>(pieces), 1, [&](std::size_t begin, std::size_t end) {
         float* phases = direct ? nullptr : Scratch::of<float>(0, plane.size());
         std::vector<const float*> tapRows(static_cast<std::size_t>(taps));

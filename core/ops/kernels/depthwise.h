@@ -23,6 +23,10 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
                        const DepthwiseSizes& sizes, std::span<const std::int64_t> inputSpatial,
                        std::span<const std::int64_t> outputSpatial, base::ThreadPool& pool);
 
+/// The stride, 1 or 2, of a 3x3 window without dilation; 0: it is another one. There are loops that read the picture as
+/// it is, in FloatKernels, for some instruction sets.
+int strideOf3x3(const Window& window);
+
 /// Absurd strides and dilations would make the rearranged planes far larger than what they hold.
 bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpatial,
                    std::span<const std::int64_t> outputSpatial);

@@ -31,8 +31,16 @@ thread_local Epilogue* current = nullptr;
 
 class UnaryEpilogueOp : public EpilogueOp {
   public:
-    UnaryEpilogueOp(UnaryLoop loop, float a, float b, bool keepsFinite, bool keepsBad)
-        : m_loop(loop), m_a(a), m_b(b), m_keepsFinite(keepsFinite), m_keepsBad(keepsBad) {}
+    UnaryEpilogueOp(Unary function, float a, float b, bool keepsFinite, bool keepsBad)
+        : m_function(function), m_loop(floatKernels().unary[static_cast<std::size_t>(function)]), m_a(a), m_b(b),
+          m_keepsFinite(keepsFinite), m_keepsBad(keepsBad) {}
+    bool joinPass(EpiloguePass& pass) const override {
+        if (pass.clips || (m_function != Unary::Relu && m_function != Unary::Clip)) return false;
+        pass.clips = true;
+        pass.low = m_function == Unary::Relu ? 0.0F : m_a;
+        if (m_function == Unary::Clip) pass.high = m_b;
+        return true;
+    }
     void apply(const float* from, float* to, std::int64_t, std::int64_t count) const override {
         m_loop(from, to, static_cast<std::size_t>(count), m_a, m_b);
     }
@@ -40,6 +48,7 @@ class UnaryEpilogueOp : public EpilogueOp {
     bool keepsBad() const override { return m_keepsBad; }
 
   private:
+    Unary m_function;
     UnaryLoop m_loop;
     float m_a, m_b;
     bool m_keepsFinite, m_keepsBad;
@@ -91,6 +100,14 @@ class BinaryEpilogueOp : public EpilogueOp {
                (m_operation == Binary::Div && !m_otherFirst);
     }
 
+    bool joinPass(EpiloguePass& pass) const override {
+        // Sums of two numbers are the same either way round.
+        if (m_operation != Binary::Add || m_kind != Kind::Same || pass.factor.empty() || pass.other || pass.clips)
+            return false;
+        pass.other = m_other;
+        return true;
+    }
+
     void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
         switch (m_kind) {
             case Kind::One: return run(from, m_other, true, to, count);
@@ -122,11 +139,32 @@ class BinaryEpilogueOp : public EpilogueOp {
     std::int64_t m_length, m_channels;
 };
 
+}  // namespace
+
+bool EpiloguePass::apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const {
+    bool isFinite = true;
+    forStretches(offset, count, plane, [&](std::int64_t at, std::int64_t stretch, std::int64_t, std::int64_t n) {
+        const std::size_t c = static_cast<std::size_t>(stretch) % factor.size();
+        const AffinePass pass{static_cast<float>(factor[c]), static_cast<float>(shift[c]), low, high};
+        if (!floatKernels().affinePass(from + at, pass, other ? other + offset + at : nullptr, to + at,
+                                       static_cast<std::size_t>(n)))
+            isFinite = false;
+    });
+    return isFinite;
+}
+
+namespace {
+
 class AffineEpilogueOp : public EpilogueOp {
   public:
     AffineEpilogueOp(std::span<const double> factor, std::span<const double> shift, std::int64_t size)
         : m_factor(factor), m_shift(shift), m_size(size) {}
     bool keepsBad() const override { return true; }
+    bool joinPass(EpiloguePass& pass) const override {
+        if (!pass.factor.empty() || pass.other || pass.clips) return false;
+        pass.factor = m_factor, pass.shift = m_shift, pass.plane = m_size;
+        return true;
+    }
     void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
         forStretches(offset, count, m_size, [&](std::int64_t at, std::int64_t plane, std::int64_t, std::int64_t n) {
             const std::size_t c = static_cast<std::size_t>(plane) % m_factor.size();
@@ -171,8 +209,7 @@ bool runsEpilogue(const OpDef& op) {
 
 std::unique_ptr<EpilogueOp> unaryEpilogue(Unary function, double a, double b) {
     const auto x = static_cast<float>(a), y = static_cast<float>(b);
-    return std::make_unique<UnaryEpilogueOp>(floatKernels().unary[static_cast<std::size_t>(function)], x, y,
-                                             keepsFinite(function, x, y), keepsBad(function));
+    return std::make_unique<UnaryEpilogueOp>(function, x, y, keepsFinite(function, x, y), keepsBad(function));
 }
 
 std::unique_ptr<EpilogueOp> binaryEpilogue(const EpilogueCall& call, Binary operation) {
@@ -239,6 +276,7 @@ bool Epilogue::bind(const Tensor& y) {
     for (std::size_t i = 0; i < m_links.size() && bindLink(i, y.shape()); ++i) {
     }
     if (m_census == Census::Detect) chooseLooks();
+    if (m_census != Census::Count) joinPasses();
     return !m_bound.empty() || m_census != Census::None;
 }
 
@@ -253,6 +291,26 @@ void Epilogue::chooseLooks() {
         looks(value) = value == count || !m_bound[value].op->keepsBad();
     for (std::size_t value = 1; value <= count; ++value) {
         if (looks(value - 1) && m_bound[value - 1].op->keepsFinite()) looks(value) = false;
+    }
+}
+
+/// What is between the operators of a pass is written over by the next one, and looked at only before the bounds.
+void Epilogue::joinPasses() {
+    for (std::size_t first = 0; first < m_bound.size(); ++first) {
+        auto pass = std::make_shared<EpiloguePass>();
+        if (!m_bound[first].op->joinPass(*pass) || pass->clips) continue;
+        std::size_t last = first;
+        for (std::size_t next = first + 1; next < m_bound.size() && m_bound[next].from == m_bound[next].to; ++next) {
+            EpiloguePass longer = *pass;
+            if (!m_bound[next].op->joinPass(longer) || (longer.clips && m_bound[next].looks)) break;
+            *pass = longer;
+            last = next;
+        }
+        if (last == first) continue;
+        for (std::size_t i = first; i <= last; ++i) m_bound[first].passLooks |= m_bound[i].looks;
+        m_bound[first].joined = last - first;
+        m_bound[first].pass = std::move(pass);
+        first = last;
     }
 }
 
@@ -308,6 +366,13 @@ void Epilogue::apply(std::int64_t offset, std::int64_t count) const {
     bool isFinite = !(counts || m_looksAtMain) || look(0, m_results.front().data<float>() + offset, count);
     for (std::size_t i = 0; i < m_bound.size(); ++i) {
         const Bound& bound = m_bound[i];
+        if (bound.pass) {
+            const Bound& last = m_bound[i + bound.joined];
+            if (!bound.pass->apply(bound.from + offset, last.to + offset, offset, count) && bound.passLooks)
+                m_detected.store(true, std::memory_order_relaxed);
+            i += bound.joined;
+            continue;
+        }
         bound.op->apply(bound.from + offset, bound.to + offset, offset, count);
         if (counts ? !(isFinite && bound.op->keepsFinite()) : bound.looks)
             isFinite = look(i + 1, bound.to + offset, count);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +19,19 @@ namespace sonde::ops::kernels {
 /// them: kernels hand over shorter rows and planes by the handful.
 inline constexpr std::int64_t kEpiloguePiece = 4096;
 
+/// Neighbours of an epilogue done in one loop over the elements, where nobody wants what is between them: x · factor +
+/// shift by channel, a tensor of the same shape added, and bounds.
+struct EpiloguePass {
+    std::span<const double> factor, shift;  ///< by channel
+    std::int64_t plane = 0;                 ///< elements of a channel
+    const float* other = nullptr;           ///< added
+    bool clips = false;
+    float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+
+    /// See EpilogueOp::apply. Whether all is finite before the bounds.
+    bool apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const;
+};
+
 /// An element-wise operator that works on pieces of the tensor before it while they are in the cache, instead of in a
 /// pass of its own over memory. It runs the loop of the operator's kernel, so that every bit is the same.
 class EpilogueOp {
@@ -29,6 +43,9 @@ class EpilogueOp {
     virtual bool keepsFinite() const { return false; }
     /// Whatever is NaN or infinite before it is so after it.
     virtual bool keepsBad() const { return false; }
+    /// Takes a place in the pass behind what is there: false if it is none of the operators that a pass is made of, or
+    /// of those that come earlier.
+    virtual bool joinPass(EpiloguePass&) const { return false; }
 };
 
 /// One call of an operator that could be fused. inputs[at] is the tensor before it (of float32 and the given shape).
@@ -128,6 +145,7 @@ class Epilogue {
     bool bind(const Tensor& y);
     bool bindLink(std::size_t index, const Shape& shape);
     void keep(std::size_t link);
+    void joinPasses();
 
     std::vector<Link> m_links;
     OutputAllocator& m_allocator;
@@ -137,6 +155,10 @@ class Epilogue {
         float* to;
         std::size_t deferred = 0;  ///< so many in a row up to this one are kept without being made
         bool looks = false;        ///< Census::Detect looks at its result
+        /// With `joined` others behind it in one pass, which looks at what comes before the bounds if `passLooks`.
+        std::shared_ptr<const EpiloguePass> pass = nullptr;
+        std::size_t joined = 0;
+        bool passLooks = false;
     };
     std::vector<Bound> m_bound;
     std::vector<Tensor> m_results;  ///< y, then one for each bound link

@@ -20,16 +20,30 @@ using UnaryLoop = void (*)(const float* x, float* y, std::size_t n, float a, flo
 /// z[i] = f(x[i], y[i]); a side that is `repeated` has one element that stands for all.
 using BinaryLoop = void (*)(const float* x, bool xRepeated, const float* y, bool yRepeated, float* z, std::size_t n);
 
+/// Memory that will be read soon: data, data + step, data + 2·step … are asked for while a kernel computes, one with
+/// each step of k. Any address will do; null: nothing.
+struct FetchAhead {
+    const float* data = nullptr;
+    std::ptrdiff_t step = 0;
+};
+
 /// The innermost part of a matrix product: C[rows, nr] = (accumulate ? C : 0) + A·B with A packed [k][mr] and B packed
-/// [k][nr]. rows may be 1 to mr; C has leading dimension ldc. `ahead` is memory that will be read soon (any address).
+/// [k][nr]. rows may be 1 to mr; C has leading dimension ldc. Up to mr elements behind A may be read.
 struct MicroKernel {
     int mr = 0;
     int nr = 0;
+    int narrow = 0;
     void (*run)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
-                bool accumulate, const float* ahead) = nullptr;
+                bool accumulate, FetchAhead ahead) = nullptr;
     /// The same for the first half of the columns: C[rows, nr / 2]; B is packed for nr as ever.
     void (*runHalf)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
-                    bool accumulate, const float* ahead) = nullptr;
+                    bool accumulate, FetchAhead ahead) = nullptr;
+    /// The same for the first `columns` of them, 1 to `narrow`.
+    void (*runNarrow)(int rows, int columns, std::ptrdiff_t k, const float* a, const float* b, float* c,
+                      std::ptrdiff_t ldc, bool accumulate) = nullptr;
+    /// B [k, columns] with leading dimension ldb → panels [k][nr] one behind the other, zeros behind the last column.
+    void (*packRight)(const float* b, std::ptrdiff_t ldb, std::ptrdiff_t k, std::ptrdiff_t columns,
+                      float* target) = nullptr;
 };
 
 /// A piece of a product: C[m, n] = A[m, k]·B[k, n] + rowBias[m], columnBias[n] or, with `accumulate`, what is in C. The
@@ -49,7 +63,8 @@ struct ProductBlock {
     bool accumulate = false;
 };
 
-/// Transforms of Winograd's F(m, 3) with a = m + 2, for n tiles side by side (n a multiple of 16).
+/// Transforms of Winograd's F(m, 3) with a = m + 2, for n tiles side by side; what lies behind them up to a multiple of
+/// 16 is computed too.
 struct WinogradKernel {
     /// d [a·a][n] with row stride dStride → v[p·pointStride + t]: V = Bᵀ·d·B for each tile t.
     void (*input)(const float* d, std::ptrdiff_t dStride, float* v, std::ptrdiff_t pointStride,
@@ -59,7 +74,8 @@ struct WinogradKernel {
                    std::size_t n) = nullptr;
 };
 
-/// One channel of a depthwise convolution: x [height, width], weights [3, 3] → y [rows, columns].
+/// One channel of a depthwise convolution: x [height, width], weights [3, 3] → y [rows, columns]. (A pool has no
+/// weights.)
 struct DepthwisePlane {
     const float* x;
     std::ptrdiff_t height, width, padY, padX;
@@ -67,6 +83,11 @@ struct DepthwisePlane {
     float bias;
     float* y;
     std::ptrdiff_t rows, columns;
+};
+
+/// y = clip(x · factor + shift + other, low, high); with the bounds of all numbers nothing is clipped.
+struct AffinePass {
+    float factor = 1, shift = 0, low = 0, high = 0;
 };
 
 /// The hot loops of one instruction set.
@@ -82,6 +103,9 @@ struct FloatKernels {
     void (*axpy)(float w, const float* x, float* y, std::size_t n) = nullptr;
     /// y[i] = x[i] · scale + shift.
     void (*scaleShift)(const float* x, float scale, float shift, float* y, std::size_t n) = nullptr;
+    /// The same with a sum and a clip behind it; other may be null, x, other and y may be the same. Every step rounds
+    /// as by its own loop. Whether all is finite before the clip.
+    bool (*affinePass)(const float* x, const AffinePass& pass, const float* other, float* y, std::size_t n) = nullptr;
     /// y[i] = (x[i] − mean) · inverse · scale[i] + bias[i]; bias may be null.
     void (*normalizeRow)(const float* x, float mean, float inverse, const float* scale, const float* bias, float* y,
                          std::size_t n) = nullptr;
@@ -102,6 +126,8 @@ struct FloatKernels {
     /// y[r, c] = bias + Σ_ij weights[i, j] · x[stride·r + i − padY, stride·c + j − padX], row by row of the window;
     /// what lies outside of x counts as 0. [0] for stride 1, [1] for stride 2; null where there is none.
     void (*depthwise3x3[2])(const DepthwisePlane& plane) = {};
+    /// y[r, c] = max_ij x[stride·r + i − padY, stride·c + j − padX] of what lies inside of x, NaN wins; as above.
+    void (*maxPool3x3[2])(const DepthwisePlane& plane) = {};
     /// y[i] = value.
     void (*fill)(float value, float* y, std::size_t n) = nullptr;
     /// y[i] = x[2·i].
@@ -110,6 +136,9 @@ struct FloatKernels {
     /// lies outside of x[first] to x[last − 1] counts as 0 and is not read.
     void (*tileRows)(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, int step, float* y,
                      std::ptrdiff_t yStride, std::size_t n) = nullptr;
+    /// y[t·step + j] = x[j·xStride + t] for the first n elements of y: a row of outputs of Winograd's tiles, step 2
+    /// or 4. Up to 15 elements behind those are read.
+    void (*joinTiles)(const float* x, std::ptrdiff_t xStride, int step, float* y, std::size_t n) = nullptr;
     /// Whether no x[i] is NaN or infinite.
     bool (*allFinite)(const float* x, std::size_t n) = nullptr;
     /// y[i] = max_t rows[t][i], NaN wins: one row of a max pool.

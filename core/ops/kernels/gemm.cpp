@@ -14,8 +14,11 @@ namespace sonde::ops::kernels {
 
 namespace {
 
-/// Columns of one task if there is one thread: the block of C stays in the second-level cache.
+/// Columns of one task if there is one thread and the right factor is packed: the block of C stays in the second-level
+/// cache.
 constexpr std::int64_t kColumnBlock = 256;
+/// Of the right factor in one strip: half a megabyte, a part of the second-level cache.
+constexpr std::int64_t kStripFloats = std::int64_t{1} << 17;
 /// What packing the right factor costs, in rows of C (half of it is in another core's cache): as such, and gathered by
 /// a PanelSource.
 constexpr std::int64_t kPackRows = 16, kGatherRows = 10;
@@ -66,7 +69,8 @@ void packAll(const float* data, std::int64_t depthStride, std::int64_t acrossStr
 }
 
 std::size_t packedSize(std::int64_t dimSize, std::int64_t width, std::int64_t depth) {
-    return static_cast<std::size_t>(std::max<std::int64_t>(roundUp(dimSize, width) * depth, 1));
+    constexpr std::int64_t kSlack = 64;  // a vector may be read beyond the end
+    return static_cast<std::size_t>(roundUp(dimSize, width) * depth + kSlack);
 }
 
 /// Where a panel of a packed factor begins.
@@ -148,7 +152,7 @@ class Product {
         const auto threads = static_cast<std::int64_t>(m_pool.threads());
         if (threads == 1 || base::insideParallelLoop() ||
             m_call.m * m_call.n < kMinShared / std::max<std::int64_t>(m_call.k, 1)) {
-            best.tiles = divideUp(units * best.unit, roundUp(kColumnBlock, m_micro.nr));
+            if (m_call.rightPacked) best.tiles = divideUp(units * best.unit, roundUp(kColumnBlock, m_micro.nr));
             return best;
         }
         const std::int64_t packing = m_call.rightPacked ? 0 : m_call.rightSource ? kGatherRows : kPackRows;
@@ -165,13 +169,17 @@ class Product {
             least = cost;
             best.parts = parts;
             // Several tiles for each thread: who is done earlier takes some of the others.
-            best.tiles = std::min(units, shares * std::clamp<std::int64_t>(units / (shares * 4), 1, 16));
+            best.tiles = std::min(
+                units, shares * std::clamp<std::int64_t>(units / (shares * 4), 1, m_call.rightPacked ? 16 : 4));
         }
         return best;
     }
 
     /// Where the part of rows, the tile of columns begins.
-    std::int64_t rowAt(std::int64_t part) const { return m_call.m * part / m_cut.parts; }
+    std::int64_t rowAt(std::int64_t part) const {
+        if (part == m_cut.parts) return m_call.m;
+        return std::min(roundUp(m_call.m * part / m_cut.parts, m_micro.mr), m_call.m);  // of whole panels
+    }
     std::int64_t columnAt(std::int64_t at) const {
         const std::int64_t units = divideUp(m_call.n, m_cut.unit);
         return std::min(units * at / m_cut.tiles * m_cut.unit, m_call.n);
@@ -179,7 +187,8 @@ class Product {
 
     /// Room for a part of the left factor.
     std::int64_t leftPitch() const {
-        return static_cast<std::int64_t>(PackedMatrix::leftSize(divideUp(m_call.m, m_cut.parts), m_call.k));
+        return static_cast<std::int64_t>(
+            PackedMatrix::leftSize(divideUp(m_call.m, m_cut.parts) + m_micro.mr, m_call.k));
     }
 
     void packLeft() {
@@ -210,14 +219,16 @@ class Product {
                 mr - inside % mr};
     }
 
-    /// Columns [n, n1), at most nr of them, of the right factor.
-    const float* rightPanel(std::int64_t k0, std::int64_t kc, std::int64_t n, std::int64_t n1, float* scratch) const {
-        if (m_call.rightPacked) return m_call.rightPacked->panel(k0, n / m_micro.nr);
-        if (m_call.rightSource) (*m_call.rightSource)(k0, kc, n, m_micro.nr, scratch);
-        else
-            packPanel(m_call.right.data, m_call.right.rowStride, m_call.right.columnStride, k0, kc, n,
-                      static_cast<std::int64_t>(m_micro.nr), n1, scratch);
-        return scratch;
+    /// Columns [n0, n1) of the right factor for k in [k0, k0 + kc) → panels [kc][nr].
+    void packRight(std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t n1, float* target) const {
+        const MatrixView<float>& right = m_call.right;
+        const auto nr = static_cast<std::int64_t>(m_micro.nr);
+        if (!m_call.rightSource && right.columnStride == 1)
+            return m_micro.packRight(right.data + k0 * right.rowStride + n0, right.rowStride, kc, n1 - n0, target);
+        for (std::int64_t n = n0; n < n1; n += nr, target += kc * nr) {
+            if (m_call.rightSource) (*m_call.rightSource)(k0, kc, n, nr, target);
+            else packPanel(right.data, right.rowStride, right.columnStride, k0, kc, n, nr, n1, target);
+        }
     }
 
     void fillBias(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
@@ -230,56 +241,104 @@ class Product {
         }
     }
 
+    bool startsFromBias() const { return m_call.rowBias || m_call.columnBias || m_call.k == 0; }
+    bool isStopped() const { return m_call.stop && m_call.stop->stop_requested(); }
+
     void tile(std::int64_t part, std::int64_t n0, std::int64_t n1) const {
+        if (m_call.rightPacked) return tileOfPacked(part, n0, n1);
+        const auto nr = static_cast<std::int64_t>(m_micro.nr);
+        const std::int64_t panels = divideUp(n1 - n0, nr),
+                           depth = std::min(m_block, std::max<std::int64_t>(m_call.k, 1));
+        const std::int64_t strips = divideUp(panels, std::max<std::int64_t>(kStripFloats / (depth * nr), 1));
+        const std::int64_t width = divideUp(panels, strips) * nr;
+        float* scratch = Scratch::of<float>(0, static_cast<std::size_t>(depth * width));
+        for (std::int64_t n = n0; n < n1 && !isStopped(); n += width) strip(part, n, std::min(n + width, n1), scratch);
+    }
+
+    /// As many columns as fit into the second-level cache, each panel of rows with all of them: the left factor is
+    /// read once for a strip, and rows of C are done while they are in the cache.
+    void strip(std::int64_t part, std::int64_t n0, std::int64_t n1, float* scratch) const {
         const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
-        const bool start = m_call.rowBias || m_call.columnBias || m_call.k == 0;
-        if (start && !m_call.accumulate) fillBias(m0, m1, n0, n1);
-        float* scratch =
-            m_call.rightPacked
-                ? nullptr
-                : Scratch::of<float>(0, static_cast<std::size_t>(m_block) * static_cast<std::size_t>(m_micro.nr));
+        std::int64_t k0 = 0;
+        do {
+            const std::int64_t kc = std::min(m_block, m_call.k - k0);
+            packRight(k0, kc, n0, n1, scratch);
+            const bool isFirst = k0 == 0, isLast = k0 + kc >= m_call.k;
+            const bool accumulate = m_call.accumulate || startsFromBias() || !isFirst;
+            std::int64_t done = m0;  // by the epilogue
+            for (std::int64_t m = m0; m < m1;) {
+                const LeftRows lines = leftRows(part, k0, m);
+                const std::int64_t rows = std::min(lines.count, m1 - m);
+                if (isFirst && startsFromBias() && !m_call.accumulate) fillBias(m, m + rows, n0, n1);
+                // The first panel of columns meets rows that nobody has read yet.
+                FetchAhead ahead{lines.data + kFetchSteps * m_micro.mr, m_micro.mr};
+                for (std::int64_t n = n0; n < n1; n += m_micro.nr, ahead.data = nullptr) {
+                    panel(lines.data, static_cast<int>(rows), kc, scratch + (n - n0) * kc,
+                          m_call.c + m * m_call.ldc + n, std::min<std::int64_t>(m_micro.nr, n1 - n), accumulate, ahead);
+                }
+                m += rows;
+                if (!isLast || !m_call.epilogue) continue;
+                if (n1 - n0 == m_call.ldc && (m - done) * m_call.ldc < kEpiloguePiece && m < m1) continue;
+                finish(done, m, n0, n1);
+                done = m;
+            }
+            k0 += kc;
+        } while (k0 < m_call.k && !isStopped());
+    }
+
+    /// Where the right factor is packed weights, each panel of them is read once and used for all rows.
+    void tileOfPacked(std::int64_t part, std::int64_t n0, std::int64_t n1) const {
+        const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
+        const auto nr = static_cast<std::int64_t>(m_micro.nr);
+        constexpr std::int64_t kLine = 64 / sizeof(float);
+        if (startsFromBias() && !m_call.accumulate) fillBias(m0, m1, n0, n1);
         for (std::int64_t k0 = 0; k0 < m_call.k; k0 += m_block) {
             const std::int64_t kc = std::min(m_block, m_call.k - k0);
-            const bool accumulate = m_call.accumulate || start || k0 > 0;
-            for (std::int64_t n = n0; n < n1; n += m_micro.nr) {
-                column(part, n, std::min<std::int64_t>(m_micro.nr, n1 - n), k0, kc, rightPanel(k0, kc, n, n1, scratch),
-                       accumulate);
+            const bool accumulate = m_call.accumulate || startsFromBias() || k0 > 0;
+            for (std::int64_t n = n0; n < n1; n += nr) {
+                const float* right = m_call.rightPacked->panel(k0, n / nr);
+                // The next panel lies behind this one; the first panels of rows fetch a part of it each.
+                FetchAhead ahead{right + kc * nr, kLine};
+                for (std::int64_t m = m0; m < m1;) {
+                    const LeftRows lines = leftRows(part, k0, m);
+                    const std::int64_t rows = std::min(lines.count, m1 - m);
+                    panel(lines.data, static_cast<int>(rows), kc, right, m_call.c + m * m_call.ldc + n,
+                          std::min(nr, n1 - n), accumulate, ahead);
+                    if (ahead.data) ahead.data += kc * kLine;
+                    if (ahead.data >= right + 2 * kc * nr) ahead.data = nullptr;
+                    m += rows;
+                }
             }
         }
-        if (!m_call.epilogue) return;
-        // Short rows by the handful, where they follow each other in memory.
+        if (m_call.epilogue) finish(m0, m1, n0, n1);
+    }
+
+    /// The epilogue. Short rows by the handful, where they follow each other in memory.
+    void finish(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
         const std::int64_t step = n1 - n0 == m_call.ldc ? divideUp(kEpiloguePiece, m_call.ldc) : 1;
         for (std::int64_t m = m0; m < m1; m += step)
             m_call.epilogue->apply(m_call.offset + m * m_call.ldc + n0, std::min(step, m1 - m) * (n1 - n0));
     }
 
-    /// All rows of a part, one panel of columns.
-    void column(std::int64_t part, std::int64_t n, std::int64_t width, std::int64_t k0, std::int64_t kc,
-                const float* right, bool accumulate) const {
-        const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
-        for (std::int64_t m = m0; m < m1;) {
-            const LeftRows lines = leftRows(part, k0, m);
-            const int rows = static_cast<int>(std::min(lines.count, m1 - m));
-            const float* left = lines.data;
-            float* c = m_call.c + m * m_call.ldc + n;
-            // The next panel of columns lies behind this one; each panel of rows fetches a part of it.
-            const float* ahead = right + kc * m_micro.nr +
-                                 (m - m0) / m_micro.mr * (kc / 8) * static_cast<std::int64_t>(64 / sizeof(float));
-            if (width == m_micro.nr || 2 * width == m_micro.nr) {
-                (width == m_micro.nr ? m_micro.run : m_micro.runHalf)(rows, kc, left, right, c, m_call.ldc, accumulate,
-                                                                      ahead);
-                m += rows;
-                continue;
-            }
-            alignas(64) float edge[16 * 32];  // mr x nr of the largest kernel
-            const std::int64_t nr = m_micro.nr;
-            for (int r = 0; accumulate && r < rows; ++r)
-                std::copy(c + r * m_call.ldc, c + r * m_call.ldc + width, edge + r * nr);
-            for (int r = 0; accumulate && r < rows; ++r) std::fill(edge + r * nr + width, edge + (r + 1) * nr, 0.0F);
-            (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, accumulate, ahead);
-            for (int r = 0; r < rows; ++r) std::copy(edge + r * nr, edge + r * nr + width, c + r * m_call.ldc);
-            m += rows;
+    /// A panel of rows by a panel of columns, of which `width` are there.
+    void panel(const float* left, int rows, std::int64_t kc, const float* right, float* c, std::int64_t width,
+               bool accumulate, FetchAhead ahead) const {
+        const std::int64_t nr = m_micro.nr, half = nr / 2;
+        if (width == nr) return m_micro.run(rows, kc, left, right, c, m_call.ldc, accumulate, ahead);
+        if (width >= half && (width - half) <= m_micro.narrow) {
+            m_micro.runHalf(rows, kc, left, right, c, m_call.ldc, accumulate, ahead);
+            right += half, c += half, width -= half;
         }
+        if (width == 0) return;
+        if (width <= m_micro.narrow)
+            return m_micro.runNarrow(rows, static_cast<int>(width), kc, left, right, c, m_call.ldc, accumulate);
+        alignas(64) float edge[16 * 32];  // mr x nr of the largest kernel
+        for (int r = 0; accumulate && r < rows; ++r) {
+            std::copy(c + r * m_call.ldc, c + r * m_call.ldc + width, edge + r * nr);
+            std::fill(edge + r * nr + width, edge + (r + 1) * nr, 0.0F);
+        }
+        (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, accumulate, ahead);
+        for (int r = 0; r < rows; ++r) std::copy(edge + r * nr, edge + r * nr + width, c + r * m_call.ldc);
     }
 
     const GemmCall<float>& m_call;

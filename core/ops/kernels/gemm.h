@@ -103,6 +103,9 @@ void denseProduct(const GemmCall<float>& call, base::ThreadPool& pool);
 /// each sum is rounded, in the order of k; then the bias is added (half_sums.cpp). What GemmCall::inHalf asks for.
 void productInHalf(const GemmCall<float>& call, base::ThreadPool& pool);
 
+/// So many steps of k before they are used, rows of a packed left factor are asked for.
+constexpr std::ptrdiff_t kFetchSteps = 128;
+
 /// Fewer multiplications than that are not worth waking a thread.
 constexpr std::int64_t kMinShared = 100'000;
 

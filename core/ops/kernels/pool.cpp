@@ -150,6 +150,19 @@ void poolRows(base::ThreadPool& pool, const Geometry& geometry, const Window& wi
     });
 }
 
+/// A pool of a 3x3 window, straight from the picture; false where there is no loop for it.
+bool maxOf3x3(base::ThreadPool& pool, const Geometry& geometry, const Window& window, const float* x, float* y) {
+    const int stride = strideOf3x3(window);
+    const auto loop = stride ? floatKernels().maxPool3x3[stride - 1] : nullptr;
+    if (!loop) return false;
+    pool.parallelFor(static_cast<std::size_t>(geometry.planes), 1, [&](std::size_t begin, std::size_t end) {
+        for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p)
+            loop({x + p * geometry.inputSize, geometry.input[0], geometry.input[1], window.padBegin[0],
+                  window.padBegin[1], nullptr, 0, y + p * geometry.outputSize, geometry.output[0], geometry.output[1]});
+    });
+    return true;
+}
+
 /// Where the largest elements are, output 1; null if nobody reads it.
 base::Result<std::int64_t*> indicesIfWanted(KernelContext& context, const Shape& shape) {
     if (!context.wants(1)) return nullptr;
@@ -167,6 +180,7 @@ base::Result<void> maxPool(KernelContext& context, const Tensor& x, const Window
     SONDE_ASSIGN(std::int64_t* const where, indicesIfWanted(context, shape));
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32 && !where && fitsDepthwise(window, geometry.input, geometry.output)) {
+        if (maxOf3x3(context.pool(), geometry, window, x.data<float>(), y.mutableData<float>())) return {};
         poolRows(
             context.pool(), geometry, window, -std::numeric_limits<float>::infinity(), x.data<float>(),
             y.mutableData<float>(),

@@ -26,12 +26,19 @@ constexpr double kG4[6][3] = {{1.0 / 4, 0, 0},
 
 /// Rough cost in fused multiply-adds of a vector: products, and reading the weights from beyond the second-level cache.
 double cost(std::int64_t points, std::int64_t channels, std::int64_t columns) {
-    const double products = static_cast<double>(points * channels) * static_cast<double>(divideUp(columns, kLanes));
+    const MicroKernel& micro = floatKernels().gemm;
+    const std::int64_t rest = columns % kLanes;
+    const double vectors =
+        static_cast<double>(columns / kLanes) + (rest <= micro.narrow ? static_cast<double>(rest) / micro.mr : 1);
     const double bytes = static_cast<double>(points * channels) * 4;
-    return products + bytes / 12;
+    return static_cast<double>(points * channels) * vectors + bytes / 4;
 }
 
-/// One convolution: blocks of nr tiles, each in three steps that can be split among threads.
+/// What a block of tiles takes on its way, in floats: it stays in or near the second-level cache. The weights are read
+/// once for each block.
+constexpr std::int64_t kBlockFloats = std::int64_t{1} << 19;
+
+/// One convolution: blocks of panels of nr tiles, each in three steps that can be split among threads.
 class Winograd {
   public:
     Winograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window,
@@ -41,40 +48,36 @@ class Winograd {
           m_dimSize(m_tile + 2), m_points(m_dimSize * m_dimSize), m_padY(window.padBegin[0]),
           m_padX(window.padBegin[1]), m_tilesX(divideUp(sizes.output[1], m_tile)),
           m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)), m_columns(m_micro.nr),
-          m_lanes(std::min<std::int64_t>(kLanes, m_micro.nr)) {}
+          m_lanes(std::min<std::int64_t>(kLanes, m_micro.nr)), m_panels(panelsOfBlock()) {}
 
     std::int64_t blocks() const { return m_sizes.batch * blocksOfPicture(); }
-    std::size_t inputFloats() const { return static_cast<std::size_t>(m_points * m_sizes.inChannels * m_columns); }
-    std::size_t outputFloats() const { return static_cast<std::size_t>(m_points * m_sizes.outChannels * m_columns); }
+    std::size_t inputFloats() const { return static_cast<std::size_t>(m_panels * inputPitch()); }
+    std::size_t outputFloats() const { return static_cast<std::size_t>(m_panels * outputPitch()); }
 
-    /// Channels [c0, c1) of a block → v [point][C][nr].
+    /// Channels [c0, c1) of a block → v [panel][point][C][nr].
     void transformInput(std::int64_t block, std::int64_t c0, std::int64_t c1, float* v) const {
-        const Place place = placeOf(block);
-        const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
-        alignas(64) float patches[kMaxPoints * kMaxColumns] = {};
-        for (std::int64_t c = c0; c < c1; ++c) {
-            gather(m_x + (place.picture * m_sizes.inChannels + c) * m_sizes.input[0] * m_sizes.input[1], place,
-                   patches);
-            m_kernel.input(patches, m_columns, v + c * m_columns, m_sizes.inChannels * m_columns,
-                           static_cast<std::size_t>(lanes));
-        }
+        forPanels(block, [&](std::int64_t panel, const Place& place) {
+            transformPanel(place, c0, c1, v + panel * inputPitch());
+        });
     }
 
-    /// Points [p0, p1): m_p [K, nr] = U_p·v_p.
-    void multiply(std::int64_t at, std::int64_t p0, std::int64_t p1, const float* v, float* m) const {
-        const bool half = placeOf(at).count <= m_columns / 2;
-        const auto run = half ? m_micro.runHalf : m_micro.run;
+    /// Points [p0, p1): m_p [panel][K, nr] = U_p·v_p.
+    void multiply(std::int64_t block, std::int64_t p0, std::int64_t p1, const float* v, float* m) const {
+        const std::int64_t depth = depthBlock(m_sizes.inChannels);
         for (std::int64_t p = p0; p < p1; ++p) {
-            const PackedMatrix& left = m_weights.point(static_cast<int>(p));
-            const float* right = v + p * m_sizes.inChannels * m_columns;
-            float* products = m + p * m_sizes.outChannels * m_columns;
-            const std::int64_t block = depthBlock(m_sizes.inChannels);
-            for (std::int64_t k0 = 0; k0 < m_sizes.inChannels; k0 += block) {
-                const std::int64_t kc = std::min(block, m_sizes.inChannels - k0);
+            for (std::int64_t k0 = 0; k0 < m_sizes.inChannels; k0 += depth) {
+                const std::int64_t kc = std::min(depth, m_sizes.inChannels - k0);
                 for (std::int64_t row = 0; row < m_sizes.outChannels; row += m_micro.mr) {
+                    const float* left = m_weights.point(static_cast<int>(p)).panel(k0, row / m_micro.mr);
+                    // The first panel of tiles meets weights that nobody has read yet.
+                    FetchAhead ahead{left + kFetchSteps * m_micro.mr, m_micro.mr};
                     const int rows = static_cast<int>(std::min<std::int64_t>(m_micro.mr, m_sizes.outChannels - row));
-                    run(rows, kc, left.panel(k0, row / m_micro.mr), right + k0 * m_columns, products + row * m_columns,
-                        m_columns, k0 > 0, left.panel(k0, row / m_micro.mr) + kc * m_micro.mr);
+                    forPanels(block, [&](std::int64_t panel, const Place& place) {
+                        const float* right = v + panel * inputPitch() + p * inputStride() + k0 * m_columns;
+                        float* products = m + panel * outputPitch() + p * outputStride() + row * m_columns;
+                        multiplyPanel(rows, kc, left, right, products, place.count, k0 > 0, ahead);
+                        ahead.data = nullptr;
+                    });
                 }
             }
         }
@@ -82,20 +85,11 @@ class Winograd {
 
     /// Channels [k0, k1) of the block's part of y; false as soon as one is not finite.
     bool transformOutput(std::int64_t block, std::int64_t k0, std::int64_t k1, const float* m) const {
-        const Place place = placeOf(block);
-        const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
-        alignas(64) float results[16 * kMaxColumns];
-        for (std::int64_t k = k0; k < k1; ++k) {
-            if (!m_kernel.output(m + k * m_columns, m_sizes.outChannels * m_columns, m_bias ? m_bias[k] : 0.0f, results,
-                                 m_columns, static_cast<std::size_t>(lanes))) {
-                return false;
-            }
-            const std::int64_t plane =
-                (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1];
-            scatter(results, place, m_y + plane);
-            if (m_sizes.epilogue) runEpilogue(place, plane);
-        }
-        return true;
+        bool isFinite = true;
+        forPanels(block, [&](std::int64_t panel, const Place& place) {
+            isFinite = isFinite && finishPanel(place, k0, k1, m + panel * outputPitch());
+        });
+        return isFinite;
     }
 
     int points() const { return m_points; }
@@ -106,10 +100,66 @@ class Winograd {
         std::int64_t picture, first, count;
     };
 
-    std::int64_t blocksOfPicture() const { return divideUp(m_tiles, m_columns); }
-    Place placeOf(std::int64_t block) const {
-        const std::int64_t first = block % blocksOfPicture() * m_columns;
-        return {block / blocksOfPicture(), first, std::min<std::int64_t>(m_columns, m_tiles - first)};
+    /// Between points, and between panels. Points a power of two apart would share a few lines of the cache.
+    std::int64_t inputStride() const { return m_sizes.inChannels * m_columns + kLanes; }
+    std::int64_t outputStride() const { return m_sizes.outChannels * m_columns + kLanes; }
+    std::int64_t inputPitch() const { return m_points * inputStride(); }
+    std::int64_t outputPitch() const { return m_points * outputStride(); }
+    std::int64_t panelsOfPicture() const { return divideUp(m_tiles, m_columns); }
+    std::int64_t blocksOfPicture() const { return divideUp(panelsOfPicture(), m_panels); }
+    std::int64_t panelsOfBlock() const {
+        const std::int64_t most = std::max<std::int64_t>(kBlockFloats / (inputPitch() + outputPitch()), 1);
+        return divideUp(panelsOfPicture(), divideUp(panelsOfPicture(), most));
+    }
+
+    /// Calls use(panel, its tiles) for the panels of a block.
+    template <typename Use>
+    void forPanels(std::int64_t block, const Use& use) const {
+        const std::int64_t begin = block % blocksOfPicture() * m_panels;
+        const std::int64_t end = std::min(begin + m_panels, panelsOfPicture());
+        for (std::int64_t panel = begin; panel < end; ++panel) {
+            const std::int64_t first = panel * m_columns;
+            use(panel - begin,
+                Place{block / blocksOfPicture(), first, std::min<std::int64_t>(m_columns, m_tiles - first)});
+        }
+    }
+
+    void transformPanel(const Place& place, std::int64_t c0, std::int64_t c1, float* v) const {
+        const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
+        alignas(64) float patches[kMaxPoints * kMaxColumns] = {};
+        for (std::int64_t c = c0; c < c1; ++c) {
+            gather(m_x + (place.picture * m_sizes.inChannels + c) * m_sizes.input[0] * m_sizes.input[1], place,
+                   patches);
+            m_kernel.input(patches, m_columns, v + c * m_columns, inputStride(), static_cast<std::size_t>(lanes));
+        }
+    }
+
+    /// Products of the tiles that are there; what lies behind them is not defined.
+    void multiplyPanel(int rows, std::int64_t kc, const float* left, const float* right, float* m, std::int64_t count,
+                       bool accumulate, FetchAhead ahead) const {
+        const std::int64_t half = m_columns / 2;
+        if (count > half + m_micro.narrow) return m_micro.run(rows, kc, left, right, m, m_columns, accumulate, ahead);
+        if (count > m_micro.narrow) {
+            m_micro.runHalf(rows, kc, left, right, m, m_columns, accumulate, ahead);
+            if (count <= half) return;
+            right += half, m += half, count -= half;
+        }
+        m_micro.runNarrow(rows, static_cast<int>(count), kc, left, right, m, m_columns, accumulate);
+    }
+
+    bool finishPanel(const Place& place, std::int64_t k0, std::int64_t k1, const float* m) const {
+        alignas(64) float results[(16 + 1) * kMaxColumns];  // vectors are read beyond the end
+        for (std::int64_t k = k0; k < k1; ++k) {
+            if (!m_kernel.output(m + k * m_columns, outputStride(), m_bias ? m_bias[k] : 0.0f, results, m_columns,
+                                 static_cast<std::size_t>(place.count))) {
+                return false;
+            }
+            const std::int64_t plane =
+                (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1];
+            scatter(results, place, m_y + plane);
+            if (m_sizes.epilogue) runEpilogue(place, plane);
+        }
+        return true;
     }
 
     /// Calls use(at, row of tiles, first column of tiles, count) for each stretch of tiles that lie in one row.
@@ -144,13 +194,10 @@ class Winograd {
             for (int i = 0; i < m_tile; ++i) {
                 const std::int64_t y = tileRow * m_tile + i;
                 if (y >= height) break;
-                for (int j = 0; j < m_tile; ++j) {
-                    const float* in = results + (i * m_tile + j) * m_columns + at;
-                    float* row = plane + y * width + tileColumn * m_tile + j;
-                    const std::int64_t room = width - tileColumn * m_tile - j;
-                    const std::int64_t end = room <= 0 ? 0 : std::min(divideUp(room, m_tile), count);
-                    for (std::int64_t t = 0; t < end; ++t) row[t * m_tile] = in[t];
-                }
+                const std::int64_t first = tileColumn * m_tile;
+                floatKernels().joinTiles(results + i * m_tile * m_columns + at, m_columns, m_tile,
+                                         plane + y * width + first,
+                                         static_cast<std::size_t>(std::min(count * m_tile, width - first)));
             }
         });
     }
@@ -177,6 +224,7 @@ class Winograd {
     int m_tile, m_dimSize, m_points;
     std::int64_t m_padY, m_padX, m_tilesX, m_tiles;
     std::int64_t m_columns, m_lanes;
+    std::int64_t m_panels;  ///< of a block
 };
 
 /// Splits [0, count) among the threads.
@@ -218,17 +266,22 @@ int winogradTile(const Window& window, const WinogradSizes& sizes) {
     for (std::size_t axis = 0; axis < 2; ++axis)
         if (window.kernel[axis] != 3 || window.stride[axis] != 1 || window.dilation[axis] != 1) return 0;
     const std::int64_t channels = sizes.inChannels * sizes.outChannels;
+    // Measured with AVX-512: to transform a vector at a point, and to gather one of a window's tap.
+    constexpr double kTransform = 40, kGather = 16;
     const auto ofTile = [&](int tile) {
         const std::int64_t tiles = divideUp(sizes.output[0], tile) * divideUp(sizes.output[1], tile) * sizes.batch;
         const std::int64_t points = (tile + 2) * (tile + 2);
-        const double transforms = 2.5 * static_cast<double>(points * (sizes.inChannels + sizes.outChannels)) *
+        const double transforms = kTransform * static_cast<double>(points * (sizes.inChannels + sizes.outChannels)) *
                                   static_cast<double>(divideUp(tiles, kLanes));
         return cost(points, channels, tiles) + transforms;
     };
-    const double direct = 1.3 * cost(9, channels, sizes.output[0] * sizes.output[1] * sizes.batch), two = ofTile(2),
-                 four = ofTile(4);
-    if (std::min(two, four) > direct) return 0;
-    return two < four ? 2 : 4;
+    const std::int64_t outputs = sizes.output[0] * sizes.output[1] * sizes.batch;
+    const double direct = cost(9, channels, outputs) + kGather * static_cast<double>(9 * sizes.inChannels) *
+                                                           static_cast<double>(divideUp(outputs, kLanes));
+    // The less exact and the larger weights have to be worth it.
+    const double two = ofTile(2), four = ofTile(4);
+    if (0.9 * direct < std::min(two, four)) return 0;
+    return four < 0.95 * two ? 4 : 2;
 }
 
 bool convolveWinograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window,

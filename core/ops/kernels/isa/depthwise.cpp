@@ -1,4 +1,5 @@
-// Depthwise convolution with a 3x3 window, straight from the picture: no copy with a border around it is made.
+// Depthwise convolution and max pool with a 3x3 window, straight from the picture: no copy with a border around it is
+// made.
 
 // Only for instruction sets that load a part of a vector.
 
@@ -21,20 +22,39 @@ constexpr int kRows = 4;
 typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
 using Plane = DepthwisePlane;
 
-/// Elements x[at] to x[at + kWidth − 1]; what lies outside of x[0] to x[width − 1] counts as 0 and is not read.
+/// y = bias + Σ weights · x.
+struct WeightedSum {
+    Vector weights[9];
+    float bias;
+    static constexpr float kOutside = 0;
+    Vector start() const { return bias - Vector{}; }
+    void add(Vector& sum, int tap, const Vector& x) const { sum += weights[tap] * x; }
+};
+
+/// y = max x, NaN wins.
+struct Maximum {
+    static constexpr float kOutside = -__builtin_inff();
+    static Vector start() { return kOutside - Vector{}; }
+    static void add(Vector& most, int, const Vector& x) { most = (most > x) | (most != most) ? most : x; }
+};
+
+/// Elements x[at] to x[at + kWidth − 1]; what lies outside of x[0] to x[width − 1] counts as `outside` and is not read.
 template <bool isInside>
-inline __attribute__((always_inline)) Vector load(const float* x, std::ptrdiff_t at, std::ptrdiff_t width) {
+inline __attribute__((always_inline)) Vector load(const float* x, std::ptrdiff_t at, std::ptrdiff_t width,
+                                                  float outside) {
     if constexpr (isInside) return *reinterpret_cast<const Vector*>(x + at);
     const int first = static_cast<int>(at >= 0 ? 0 : at <= -kWidth ? kWidth : -at);
     const int last = static_cast<int>(width - at >= kWidth ? kWidth : width <= at ? 0 : width - at);
 #if defined(__AVX512F__)
     const unsigned lanes = ((1U << last) - 1U) & ~((1U << first) - 1U);
-    return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), x + at));
+    return reinterpret_cast<Vector>(
+        _mm512_mask_loadu_ps(_mm512_set1_ps(outside), static_cast<__mmask16>(lanes), x + at));
 #else
     const __m256i lanes = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
     const __m256i mask = _mm256_and_si256(_mm256_cmpgt_epi32(lanes, _mm256_set1_epi32(first - 1)),
                                           _mm256_cmpgt_epi32(_mm256_set1_epi32(last), lanes));
-    return reinterpret_cast<Vector>(_mm256_maskload_ps(x + at, mask));
+    const __m256 inside = _mm256_maskload_ps(x + at, mask);
+    return reinterpret_cast<Vector>(_mm256_blendv_ps(_mm256_set1_ps(outside), inside, _mm256_castsi256_ps(mask)));
 #endif
 }
 
@@ -57,13 +77,14 @@ inline __attribute__((always_inline)) Vector everyOther(const Vector& a, const V
 /// What the three columns of the window see of a row of the picture, from x[at] on.
 template <int stride, bool isInside>
 inline __attribute__((always_inline)) void loadTaps(const float* x, std::ptrdiff_t at, std::ptrdiff_t width,
-                                                    Vector (&taps)[3]) {
+                                                    float outside, Vector (&taps)[3]) {
     if constexpr (stride == 1) {
-        for (int j = 0; j < 3; ++j) taps[j] = load<isInside>(x, at + j, width);
+        for (int j = 0; j < 3; ++j) taps[j] = load<isInside>(x, at + j, width, outside);
     } else {
-        const Vector low = load<isInside>(x, at, width), high = load<isInside>(x, at + kWidth, width);
+        const auto from = [&](std::ptrdiff_t first) { return load<isInside>(x, first, width, outside); };
+        const Vector low = from(at), high = from(at + kWidth);
         taps[0] = everyOther<0>(low, high), taps[1] = everyOther<1>(low, high);
-        taps[2] = everyOther<0>(load<isInside>(x, at + 2, width), load<isInside>(x, at + kWidth + 2, width));
+        taps[2] = everyOther<0>(from(at + 2), from(at + kWidth + 2));
     }
 }
 
@@ -80,43 +101,55 @@ inline __attribute__((always_inline)) void store(float* y, const Vector& v, std:
 }
 
 /// `rows` rows of kWidth outputs from (row, column) on: every row of the picture is loaded once for all of them.
-template <int rows, int stride, bool isInside>
-void block(const Plane& p, const Vector (&weights)[9], std::ptrdiff_t row, std::ptrdiff_t column) {
+template <int rows, int stride, bool isInside, typename Use>
+void block(const Plane& p, const Use& use, std::ptrdiff_t row, std::ptrdiff_t column) {
     const std::ptrdiff_t top = row * stride - p.padY, left = column * stride - p.padX;
-    Vector sums[rows];
-    for (Vector& sum : sums) sum = p.bias - Vector{};
+    Vector results[rows];
+    for (Vector& result : results) result = use.start();
 #pragma GCC unroll 16
     for (int i = 0; i < (rows - 1) * stride + 3; ++i) {
-        Vector taps[3] = {};
+        Vector taps[3];
+        for (Vector& tap : taps) tap = Use::kOutside - Vector{};
         if (top + i >= 0 && top + i < p.height)
-            loadTaps<stride, isInside>(p.x + (top + i) * p.width, left, p.width, taps);
+            loadTaps<stride, isInside>(p.x + (top + i) * p.width, left, p.width, Use::kOutside, taps);
 #pragma GCC unroll 16
         for (int r = 0; r < rows; ++r) {
             const int line = i - r * stride;
             if (line < 0 || line > 2) continue;
-            for (int j = 0; j < 3; ++j) sums[r] += weights[line * 3 + j] * taps[j];
+            for (int j = 0; j < 3; ++j) use.add(results[r], line * 3 + j, taps[j]);
         }
     }
-    for (int r = 0; r < rows; ++r) store(p.y + (row + r) * p.columns + column, sums[r], p.columns - column);
+    for (int r = 0; r < rows; ++r) store(p.y + (row + r) * p.columns + column, results[r], p.columns - column);
 }
 
 /// All outputs of `rows` rows.
-template <int rows, int stride>
-void band(const Plane& p, const Vector (&weights)[9], std::ptrdiff_t row) {
+template <int rows, int stride, typename Use>
+void band(const Plane& p, const Use& use, std::ptrdiff_t row) {
     for (std::ptrdiff_t column = 0; column < p.columns; column += kWidth) {
         const std::ptrdiff_t left = column * stride - p.padX, right = left + stride * kWidth + 2;
-        left >= 0 && right <= p.width ? block<rows, stride, true>(p, weights, row, column)
-                                      : block<rows, stride, false>(p, weights, row, column);
+        left >= 0 && right <= p.width ? block<rows, stride, true>(p, use, row, column)
+                                      : block<rows, stride, false>(p, use, row, column);
     }
+}
+
+template <int stride, typename Use>
+void eachBand(const Plane& p, const Use& use) {
+    std::ptrdiff_t row = 0;
+    for (; row + kRows <= p.rows; row += kRows) band<kRows, stride>(p, use, row);
+    for (; row < p.rows; ++row) band<1, stride>(p, use, row);
 }
 
 template <int stride>
 void plane(const Plane& p) {
-    Vector weights[9];
-    for (int t = 0; t < 9; ++t) weights[t] = p.weights[t] - Vector{};
-    std::ptrdiff_t row = 0;
-    for (; row + kRows <= p.rows; row += kRows) band<kRows, stride>(p, weights, row);
-    for (; row < p.rows; ++row) band<1, stride>(p, weights, row);
+    WeightedSum use;
+    for (int t = 0; t < 9; ++t) use.weights[t] = p.weights[t] - Vector{};
+    use.bias = p.bias;
+    eachBand<stride>(p, use);
+}
+
+template <int stride>
+void maxima(const Plane& p) {
+    eachBand<stride>(p, Maximum{});
 }
 
 }  // namespace
@@ -124,6 +157,8 @@ void plane(const Plane& p) {
 void addDepthwise(FloatKernels& table) {
     table.depthwise3x3[0] = plane<1>;
     table.depthwise3x3[1] = plane<2>;
+    table.maxPool3x3[0] = maxima<1>;
+    table.maxPool3x3[1] = maxima<2>;
 }
 
 }  // namespace sonde::ops::kernels::SONDE_ISA

@@ -1,5 +1,11 @@
 // Element-wise loops over float32. Every expression rounds step by step, so that all instruction sets agree.
 
+#include <cstdint>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/isa/vector_math.h"
 
@@ -115,6 +121,69 @@ void scaleShift(const float* x, float scale, float shift, float* y, std::size_t 
     for (std::size_t i = 0; i < n; ++i) y[i] = x[i] * scale + shift;
 }
 
+#if defined(__AVX512F__)
+constexpr std::size_t kWidth = 16;
+#elif defined(__AVX2__)
+constexpr std::size_t kWidth = 8;
+#else
+constexpr std::size_t kWidth = 4;
+#endif
+typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef std::uint32_t Bits __attribute__((vector_size(kWidth * sizeof(float))));
+
+/// The first n elements, zeros behind them.
+inline __attribute__((always_inline)) Vector loadFirst(const float* x, std::size_t n) {
+#if defined(__AVX512F__)
+    return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), x));
+#else
+    Vector v = {};
+    for (std::size_t i = 0; i < n; ++i) v[i] = x[i];
+    return v;
+#endif
+}
+
+inline __attribute__((always_inline)) void storeFirst(float* y, const Vector& v, std::size_t n) {
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_ps(y, static_cast<__mmask16>((1U << n) - 1U), reinterpret_cast<__m512>(v));
+#else
+    for (std::size_t i = 0; i < n; ++i) y[i] = v[i];
+#endif
+}
+
+/// What scaleShift, add and clip (or relu) do one after the other, with the same roundings: three passes in one. The
+/// exponent of NaN and infinity is all ones: one more makes it a sign. Lanes behind the end are of x = 0: they are bad
+/// only where factor or shift is, and then all others are too.
+template <bool adds>
+bool finishRow(const float* x, const AffinePass& pass, const float* other, float* y, std::size_t n) {
+    constexpr std::uint32_t kExponent = 0x7F800000U, kOne = 0x00800000U;
+    const Vector factor = pass.factor - Vector{}, shift = pass.shift - Vector{}, low = pass.low - Vector{},
+                 high = pass.high - Vector{};
+    Bits bad = {};
+    const auto one = [&](const Vector& v, const Vector& o) __attribute__((always_inline)) {
+        Vector sum = v * factor + shift;
+        if constexpr (adds) sum = sum + o;
+        bad |= (reinterpret_cast<Bits>(sum) & kExponent) + kOne;
+        const Vector above = sum < low ? low : sum;
+        return above > high ? high : above;
+    };
+    std::size_t i = 0;
+    for (; i + kWidth <= n; i += kWidth) {
+        const Vector v = *reinterpret_cast<const Vector*>(x + i);
+        *reinterpret_cast<Vector*>(y + i) = one(v, adds ? *reinterpret_cast<const Vector*>(other + i) : v);
+    }
+    if (i < n) {
+        const Vector v = loadFirst(x + i, n - i);
+        storeFirst(y + i, one(v, adds ? loadFirst(other + i, n - i) : v), n - i);
+    }
+    std::uint32_t all = 0;
+    for (std::size_t l = 0; l < kWidth; ++l) all |= bad[l];
+    return !(all & 0x80000000U);
+}
+
+bool affinePass(const float* x, const AffinePass& pass, const float* other, float* y, std::size_t n) {
+    return other ? finishRow<true>(x, pass, other, y, n) : finishRow<false>(x, pass, other, y, n);
+}
+
 void normalizeRow(const float* x, float mean, float inverse, const float* scale, const float* bias, float* y,
                   std::size_t n) {
     if (bias) {
@@ -155,6 +224,7 @@ void addElementwise(FloatKernels& table) {
     setTwo(Binary::Max, maxTwo);
     setTwo(Binary::Min, minTwo);
     table.scaleShift = scaleShift;
+    table.affinePass = affinePass;
     table.normalizeRow = normalizeRow;
 }
 

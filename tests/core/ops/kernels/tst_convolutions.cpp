@@ -75,9 +75,15 @@ void TestConvolutions::equalTheDefinition_data() {
     row("the image is the matrix", {1, 64, 96, 14, 1, 1, 0, 1});
     row("blocks of rows and of columns", {1, 40, 300, 24, 1, 1, 0, 1});
     row("more columns than a block has", {1, 24, 9, 130, 1, 1, 0, 1});
+    row("a column more than half a tile, several blocks of depth", {1, 800, 40, 9, 1, 1, 0, 1});
+    row("a few columns", {1, 50, 31, 2, 1, 1, 0, 1});
+    row("several strips of columns", {1, 300, 30, 40, 1, 1, 0, 1});
+    row("several strips of a window's columns", {1, 90, 30, 25, 3, 1, 1, 1});
     row("two images in groups", {2, 24, 36, 9, 1, 1, 0, 3});
     row("one output", {1, 70, 33, 1, 1, 1, 0, 1});
     row("every other pixel", {1, 64, 80, 14, 1, 2, 0, 1});
+    row("every other pixel, odd size", {2, 20, 30, 15, 1, 2, 0, 2});
+    row("every third pixel of a border", {1, 20, 30, 16, 1, 3, 1, 1});
     row("7x7 outputs", {1, 48, 40, 14, 3, 2, 1, 1});
     row("7x7 outputs, groups", {2, 48, 40, 14, 3, 2, 1, 4});
     row("5x5 outputs", {1, 20, 30, 9, 5, 1, 0, 1});
