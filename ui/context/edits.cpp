@@ -194,7 +194,7 @@ void Edits::saveModel(const QString& path) {
     const auto& document = m_session.document();
     if (!document || path.isEmpty()) return;
     if (const auto checked = session::checkOutput(m_session, path.toStdU16String()); !checked)
-        return m_messages.report(checked.error());
+        return m_messages.reportSaving(checked, {});
     const session::Inputs& inputs = m_session.inputs();
     m_saveJob.start(
         [document, edits = m_session.edits().quietCopy(), path,
@@ -210,11 +210,11 @@ void Edits::saveModel(const QString& path) {
             return notes;
         },
         [this, path](base::Result<std::vector<std::string>> notes) {
-            if (!notes) return m_messages.report(notes.error());
+            if (!notes) return m_messages.reportSaving(notes.error(), {});
             for (const std::string& note : *notes)
                 m_messages.report(Message{base::Severity::Warning, QString::fromStdString(note), {}, {}, {}});
-            m_messages.report(
-                Message{base::Severity::Info, tr("Saved the model with its edits as %1").arg(path), {}, {}, {}});
+            m_messages.reportSaving(
+                {}, Message{base::Severity::Info, tr("Saved the model with its edits as %1").arg(path), {}, {}, {}});
             Q_EMIT saved(path);
         });
 }

@@ -14,7 +14,7 @@ void Messages::report(const Message& given) {
     if (message.severity == base::Severity::Error) Q_EMIT bannerRequested(message);
 }
 
-void Messages::report(const base::Error& error) {
+Message Messages::messageOf(const base::Error& error) const {
     Message message{base::Severity::Error,
                     QString::fromStdString(error.what),
                     windowPlace(error.where),
@@ -22,6 +22,15 @@ void Messages::report(const base::Error& error) {
                     {}};
     if (!error.notes.empty()) message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
     if (m_session.document()) message.node = m_session.runs().graph()->findNode(error.where);
+    return message;
+}
+
+void Messages::report(const base::Error& error) { report(messageOf(error)); }
+
+void Messages::reportSaving(const base::Result<void>& written, const Message& saved) {
+    if (written) clearSavingBanner();
+    Message message = written ? saved : messageOf(written.error());
+    message.isOfSaving = true;
     report(message);
 }
 

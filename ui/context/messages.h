@@ -26,6 +26,7 @@ struct Message {
     graph::NodeId node;                                    ///< what it is about, if it can be shown
     std::weak_ptr<const graph::InternalGraph> graph = {};  ///< that the node is of; report() sets it
     bool isOfRun = false;                                  ///< about one run: no more true when another one begins
+    bool isOfSaving = false;    ///< a file was written, or could not be: no more true when the next one is
     bool isDifference = false;  ///< what a comparison found: no problem, F7 goes to its nodes
 };
 
@@ -41,20 +42,28 @@ class Messages : public QObject {
     /// What a message is about, if that is a node of the graph that is shown.
     graph::NodeId nodeOf(const Message& message) const;
 
+    /// What came of writing a file: `saved`, which takes the banner of a failure away, or why it was not written.
+    void reportSaving(const base::Result<void>& written, const Message& saved);
+
   public Q_SLOTS:
     void report(const sonde::context::Message& message);
     void report(const sonde::base::Error& error);
     void clearBanner() { Q_EMIT bannerCleared(); }
     /// Only if it is about a run.
     void clearRunBanner() { Q_EMIT runBannerCleared(); }
+    /// Only if it is about a file that could not be written.
+    void clearSavingBanner() { Q_EMIT savingBannerCleared(); }
 
   Q_SIGNALS:
     void messageReported(const sonde::context::Message& message);
     void bannerRequested(const sonde::context::Message& message);
     void bannerCleared();
     void runBannerCleared();
+    void savingBannerCleared();
 
   private:
+    Message messageOf(const base::Error& error) const;
+
     const session::Session& m_session;
     std::vector<Message> m_all;
 };

@@ -143,6 +143,7 @@ void SessionFiles::finish(const QString& path, base::Result<Outcome> outcome) {
     if (outcome) m_modelRef = std::move(outcome->model);
     if (outcome && outcome->written) {
         m_onDisk = OnDisk{path, std::move(*outcome->written)};
+        if (std::exchange(m_hasFailed, false)) m_messages.clearSavingBanner();
         if (!std::exchange(m_changedElsewhere, {}).isEmpty()) Q_EMIT overwritten();
     } else if (outcome) {
         m_written.reset();
@@ -152,7 +153,8 @@ void SessionFiles::finish(const QString& path, base::Result<Outcome> outcome) {
         Q_EMIT changedElsewhere(path);
     } else {
         m_written.reset();
-        m_messages.report(outcome.error());
+        m_hasFailed = true;
+        m_messages.reportSaving(std::move(outcome).error(), {});
         if (isNew) setPath(m_before);
     }
     if (auto next = std::exchange(m_pending, {})) start(std::move(*next));

@@ -82,6 +82,7 @@ class SessionFiles : public QObject {
     QString m_path;
     QString m_before;  ///< the path before saveAs(), until that was written
     bool m_isNew = false;
+    bool m_hasFailed = false;       ///< the file was not written the last time
     std::optional<Task> m_pending;  ///< changed while it was written
     /// What was opened, written last, or is being written.
     struct Written {

@@ -25,6 +25,9 @@ WindowBanner::WindowBanner(widgets::Banner& banner, context::InspectorContext& c
     connect(&context.messages(), &context::Messages::runBannerCleared, this, [this] {
         if (m_message.isOfRun) m_banner.dismiss();
     });
+    connect(&context.messages(), &context::Messages::savingBannerCleared, this, [this] {
+        if (m_message.isOfSaving) m_banner.dismiss();
+    });
     connect(&context.model(), &context::OpenModel::fileChanged, this, &WindowBanner::offerReload);
     connect(&context.loader(), &context::Loader::consentRequested, this,
             [this](const document::NativeRequest& request) { ask([this, request] { askForConsent(request); }); });

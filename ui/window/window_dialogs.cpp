@@ -196,7 +196,7 @@ void WindowDialogs::showReport() {
         &m_window);
     connect(dialog, &dialogs::ReportDialog::written, this, [this](const QString& file) {
         keepFolder(file);
-        m_context.messages().report(context::Message{base::Severity::Info, tr("Audit report written"), file, {}, {}});
+        m_context.messages().reportSaving({}, {base::Severity::Info, tr("Audit report written"), file, {}, {}});
     });
     open(dialog);
 }

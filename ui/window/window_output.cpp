@@ -74,7 +74,7 @@ WindowOutput::WindowOutput(QMainWindow& window, context::InspectorContext& conte
 
 /// Painting a large graph takes seconds: it is done in the background, each file by itself.
 void WindowOutput::write(const QString& file, Work work) {
-    if (const auto checked = checkOutput(file); !checked) return m_context.messages().report(checked.error());
+    if (const auto checked = checkOutput(file); !checked) return m_context.messages().reportSaving(checked, {});
     auto* job = new context::Job(this);
     auto* progress = new widgets::ProgressStrip;
     m_window.statusBar()->addWidget(progress, 1);
@@ -93,11 +93,10 @@ void WindowOutput::write(const QString& file, Work work) {
     progress->start(tr("Saving %1").arg(QFileInfo(file).fileName()));
     Q_EMIT busyChanged();
     job->start(std::move(work), [this, file](const base::Result<void>& written) {
-        if (written) m_context.messages().report(Message{base::Severity::Info, tr("Graph saved"), file, {}, {}});
-        else if (written.error().kind == base::ErrorKind::Cancelled)
-            m_context.messages().report(
+        if (!written && written.error().kind == base::ErrorKind::Cancelled)
+            return m_context.messages().report(
                 Message{base::Severity::Info, tr("Saving the graph was cancelled"), file, {}, {}});
-        else m_context.messages().report(written.error());
+        m_context.messages().reportSaving(written, {base::Severity::Info, tr("Graph saved"), file, {}, {}});
     });
 }
 
@@ -169,15 +168,14 @@ void WindowOutput::saveValues() {
 
 /// In the background: values may be hundreds of megabytes.
 void WindowOutput::saveTo(const QString& file, const std::vector<io::NamedTensor>& values, const QString& remark) {
-    if (const auto checked = checkOutput(file); !checked) return m_context.messages().report(checked.error());
+    if (const auto checked = checkOutput(file); !checked) return m_context.messages().reportSaving(checked, {});
     auto* job = new context::Job(this);
-    job->start([values, path = file.toStdString()](const base::WorkContext&) { return io::writeNpz(path, values); },
-               [this, job, file, remark](const base::Result<void>& written) {
-                   if (written)
-                       m_context.messages().report(Message{base::Severity::Info, tr("Values saved"), file, remark, {}});
-                   else m_context.messages().report(written.error());
-                   job->deleteLater();
-               });
+    job->start(
+        [values, path = file.toStdString()](const base::WorkContext&) { return io::writeNpz(path, values); },
+        [this, job, file, remark](const base::Result<void>& written) {
+            m_context.messages().reportSaving(written, {base::Severity::Info, tr("Values saved"), file, remark, {}});
+            job->deleteLater();
+        });
 }
 
 void WindowOutput::print() {

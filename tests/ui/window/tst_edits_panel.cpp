@@ -3,6 +3,7 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
@@ -20,6 +21,7 @@
 #include "ui/panels/edits/edits_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/widgets/banner.h"
 #include "ui/widgets/labels.h"
 #include "ui/window/script.h"
 
@@ -44,6 +46,7 @@ class TestEditsPanel : public test::WindowFixture {
     void cleanup() { closeWindow(); }
 
     void aCellIsTyped();
+    void theFirstEditShowsTheList();
     void f2EditsACell();
     void anOpenEditorGoesWithItsValue();
     void whatDoesNotFitIsSaidThere();
@@ -58,6 +61,7 @@ class TestEditsPanel : public test::WindowFixture {
     void runsAreWithAndWithoutThem();
     void aSessionFileBringsThemBack();
     void theEditedModelIsSaved();
+    void savingTakesTheBannerOfAFailureAway();
     void scriptsEdit();
     void theHelpPageIsTrue();
 
@@ -178,6 +182,26 @@ void TestEditsPanel::aCellIsTyped() {
     QVERIFY(!context().debugger().placeText().contains(QStringLiteral("counterfactual")));
     key(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
     QCOMPARE(shown("s"), (Numbers{11, 25, 13, 24}));
+}
+
+/// Not the timeline of the run that it begins. Later ones leave in front what the user has put there.
+void TestEditsPanel::theFirstEditShowsTheList() {
+    const auto isInFront = [this](const char* name) {
+        const QWidget* const seen = m_window->docks().panel(QLatin1String(name));
+        return seen->isVisible() && !seen->visibleRegion().isEmpty();
+    };
+    run();
+    editCell("y", 0, 1, QStringLiteral("5"));
+    QTRY_VERIFY(m_window->docks().panel(QStringLiteral("timeline"))->window()->isVisible() && isInFront("edits"));
+    settle();
+    QVERIFY(!m_window->docks().dock(QStringLiteral("timeline"))->isHidden());
+    QVERIFY(isInFront("edits"));
+    m_window->docks().dock(QStringLiteral("timeline"))->raise();
+    QTRY_VERIFY(isInFront("timeline"));
+    editCell("y", 0, 0, QStringLiteral("6"));
+    QCOMPARE(panel()->model().rowCount(), 2);
+    settle();
+    QVERIFY(isInFront("timeline"));
 }
 
 /// In the table, although F2 goes to the next bookmark elsewhere. An expression may be typed, too.
@@ -461,6 +485,27 @@ void TestEditsPanel::theEditedModelIsSaved() {
     QVERIFY(!context().edits().isCounterfactual());
     QCOMPARE(shown("s"), (Numbers{11, 25, 13, 24}));
     QCOMPARE(shown("t"), (Numbers{-1, 2, -3, -4}));
+}
+
+/// Whatever is written next; an error of something else stays.
+void TestEditsPanel::savingTakesTheBannerOfAFailureAway() {
+    run();
+    editCell("y", 0, 1, QStringLiteral("5"));
+    const auto save = [this](const char* name) {
+        QSignalSpy told(&context().messages(), &context::Messages::messageReported);
+        context().edits().saveModel(path(name));
+        QTRY_VERIFY(!told.isEmpty());
+    };
+    save("missing/edited.onnx");
+    QTRY_VERIFY(m_window->banner()->isVisible());
+    QCOMPARE(m_window->banner()->severity(), widgets::Banner::Severity::Error);
+    save("edited.onnx");
+    QTRY_VERIFY(!m_window->banner()->isVisible());
+    context().messages().report(base::usageError("something else"));
+    QTRY_VERIFY(m_window->banner()->isVisible());
+    save("again.onnx");
+    QTRY_VERIFY(QFile::exists(path("again.onnx")));
+    QVERIFY(m_window->banner()->isVisible());
 }
 
 void TestEditsPanel::scriptsEdit() {

@@ -114,8 +114,9 @@ void BisectionPanel::connectParts() {
                                     static_cast<qint64>(progress.total));
     });
     connect(&m_bisection, &Bisection::saved, this, [this](const QString& path, double apart) {
-        m_messages.report(Message{
-            base::Severity::Info, tr("Piece saved; run alone, it differs by %1 at most").arg(apart), path, {}, {}});
+        m_messages.reportSaving(
+            {},
+            {base::Severity::Info, tr("Piece saved; run alone, it differs by %1 at most").arg(apart), path, {}, {}});
     });
     connect(&m_bisection, &Bisection::failed, this, [this](const base::Error& error) { m_messages.report(error); });
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, &m_bisection, &Bisection::cancel);

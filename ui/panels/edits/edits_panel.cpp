@@ -171,11 +171,24 @@ void EditsPanel::join(const PanelHost& host) {
     for (const char* id : kTools)
         if (auto* button = m_tools->findChild<QToolButton*>(QLatin1String(id)))
             button->setDefaultAction(actions.action(QLatin1String(id)));
+    connect(&m_edits, &context::Edits::accepted, this, [this] {
+        m_isFirst = m_model.rowCount() == 1;
+        raiseFirst();
+    });
+    connect(&m_debugger, &context::Debugger::changed, this, &EditsPanel::raiseFirst);
+    m_raise = host.raise;
     connect(&m_edits, &context::Edits::begun, this, [this, show = host.show](graph::NodeId node, const QString& slice) {
         if (!m_opened.isOpen() || !node.valid()) return;
         show();
         m_form->begin(QString::fromStdString(m_opened.graph().node(node).name), slice);
     });
+}
+
+/// The first edit shows the list once its run stands still: the timeline of that has come to the front by then.
+void EditsPanel::raiseFirst() {
+    if (!m_isFirst || m_debugger.isRunning()) return;
+    m_isFirst = false;
+    if (m_raise) m_raise();
 }
 
 PanelInfo editsPanel() {

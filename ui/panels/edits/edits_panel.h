@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "ui/context/edits.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
@@ -40,6 +42,7 @@ class EditsPanel : public Panel {
     void removeSelected();
     void switchSelected();
     void saveModel();
+    void raiseFirst();
 
     context::OpenModel& m_opened;
     context::Navigation& m_navigation;
@@ -51,7 +54,9 @@ class EditsPanel : public Panel {
     QTableView* m_view;
     QWidget* m_tools;
     QLabel* m_state;
-    int m_rows = 0;  ///< that were in the list
+    int m_rows = 0;          ///< that were in the list
+    bool m_isFirst = false;  ///< an edit was made, the first of the list, and its run is not through
+    std::function<void()> m_raise;
 };
 
 PanelInfo editsPanel();

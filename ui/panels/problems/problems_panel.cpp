@@ -226,8 +226,7 @@ void ProblemsPanel::save() {
 
 bool ProblemsPanel::saveTo(const QString& path) {
     const base::Result<void> written = m_debugged.areShown() ? m_debugged.save(path) : m_problems.save(path);
-    if (written) m_messages.report(Message{base::Severity::Info, tr("Problems saved"), path, {}, {}});
-    else m_messages.report(Message{base::Severity::Error, context::windowText(written.error()), {}, {}, {}});
+    m_messages.reportSaving(written, {base::Severity::Info, tr("Problems saved"), path, {}, {}});
     return static_cast<bool>(written);
 }
 

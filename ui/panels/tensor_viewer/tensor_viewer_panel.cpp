@@ -83,10 +83,12 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
         if (m_node.valid()) m_runs.runTo(m_node);
     });
     connect(m_viewer, &TensorViewer::saved, this, [this](const QString& path) {
-        m_messages.report(context::Message{base::Severity::Info, tr("Saved %1").arg(path), {}, {}, m_node});
+        m_messages.reportSaving({}, {base::Severity::Info, tr("Saved %1").arg(path), {}, {}, m_node});
     });
     connect(m_viewer, &TensorViewer::saveFailed, this, [this](const QString& what, const QString& hint) {
-        m_messages.report(context::Message{base::Severity::Error, what, {}, hint, m_node});
+        context::Message failed{base::Severity::Error, what, {}, hint, m_node};
+        failed.isOfSaving = true;
+        m_messages.report(failed);
     });
     connectWhy();
     setFocusProxy(m_viewer);

@@ -346,9 +346,7 @@ void WeightsPanel::askForCsv() {
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("csv"));
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
-        const base::Result<void> written = writeCsv(path);
-        if (!written) return m_messages.report(written.error());
-        m_messages.report(context::Message{base::Severity::Info, tr("Table saved"), path, {}, {}});
+        m_messages.reportSaving(writeCsv(path), {base::Severity::Info, tr("Table saved"), path, {}, {}});
     });
     dialog->open();
 }
