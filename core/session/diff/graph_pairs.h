@@ -42,12 +42,12 @@ bool isDiffOperation(const graph::Expr& expr);
 
 /// First what was paired by hand. Then, in this order, each for what is left by then: the same module and operator,
 /// where both graphs have a place for it; of parallel branches that do the same (GraphSide::place) those with the same
-/// names of weights, or the same weights, and what is between them; the same operators with the same attributes upstream
-/// and downstream, in the same order; the same without attributes; (with two vocabularies) analysis::matchNodes(); the
-/// same weights; the same names of weights; the same module and operator; the same upstream or downstream; neighbours
-/// of pairs with the same operator; the longest common sequence between pairs; what is between the same neighbours,
-/// whatever its operator. Linear in the graphs but for the sequences, which are bounded. Stops early, with what it has,
-/// if `work` is cancelled.
+/// names of weights, or the same weights, and what is between them; the same operators with the same attributes
+/// upstream and downstream, in the same order; the same without attributes; (with two vocabularies)
+/// analysis::matchNodes(); the same weights; the same names of weights; the same module and operator; the same upstream
+/// or downstream; neighbours of pairs with the same operator; the longest common sequence between pairs; what is
+/// between the same neighbours, whatever its operator. Linear in the graphs but for the sequences, which are bounded.
+/// Stops early, with what it has, if `work` is cancelled.
 GraphPairs pairOperations(const graph::InternalGraph& first, const graph::InternalGraph& second,
                           const base::WorkContext& work = {});
 GraphPairs pairOperations(const graph::InternalGraph& first, const graph::InternalGraph& second,
