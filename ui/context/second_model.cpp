@@ -386,12 +386,27 @@ void SecondModel::follow(const ModelSide& from, const ModelSide& to) {
 }
 
 bool SecondModel::goTo(const DifferenceRow& row) {
-    if (!m_isShown || !m_known || (!row.a.valid() && !row.b.valid())) return false;
+    if (!m_isShown || !m_known) return false;
+    if (!row.nodesA.empty() || !row.nodesB.empty()) return selectFigure(row);
+    if (!row.a.valid() && !row.b.valid()) return false;
     if (row.a.valid()) m_first.navigation.navigateTo(row.a);
     if (row.b.valid() && m_other->side.navigation.selection().node != row.b) {
         const QScopedValueRollback guard(m_isFollowing, row.a.valid());
         m_other->side.navigation.navigateTo(row.b);
     }
+    Q_EMIT changed();
+    return true;
+}
+
+/// All that makes a figure differ, in each model; where one has nothing, nothing stays selected.
+bool SecondModel::selectFigure(const DifferenceRow& row) {
+    const QScopedValueRollback guard(m_isFollowing, true);
+    const auto select = [](Navigation& navigation, const std::vector<NodeId>& nodes) {
+        navigation.selectMany(nodes);
+        if (!nodes.empty()) navigation.reveal(navigation.selectionOf(nodes.front()));
+    };
+    select(m_first.navigation, row.nodesA);
+    select(m_other->side.navigation, row.nodesB);
     Q_EMIT changed();
     return true;
 }

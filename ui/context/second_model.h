@@ -137,6 +137,7 @@ class SecondModel : public QObject {
     void compare(std::vector<tensor::Value> values = {});
     void take(base::Result<Known> known);
     void forget();
+    bool selectFigure(const session::DifferenceRow& row);
     void mark();
     void followFirst();
     void followSecond();

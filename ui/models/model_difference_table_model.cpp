@@ -84,13 +84,17 @@ QString ModelDifferenceTableModel::text(const DifferenceRow& row, int column) co
     }
 }
 
-/// The cell, and how its figure is made.
+/// The cell, how its figure is made, and what the row leads to.
 QString ModelDifferenceTableModel::toolTip(const DifferenceRow& row, int column) const {
     QStringList lines;
     if (const QString own = text(row, column); !own.isEmpty()) lines << own;
     if (column == Kind) lines << tr(kKinds[static_cast<std::size_t>(row.kind)].tip);
     else if (row.kind == Kinds::Cost) lines << QString::fromStdString(session::infoFormula(row.what));
     else if (!lines.isEmpty()) lines << headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
+    const auto count = static_cast<int>(row.nodesA.size() + row.nodesB.size());
+    if (count > 0)
+        lines << (count == 1 ? tr("Click to select the node that makes the difference")
+                             : tr("Click to select the %1 nodes that make the difference").arg(count));
     lines.removeAll(QString());
     return lines.join(u'\n');
 }

@@ -92,7 +92,8 @@ class RowMaker {
     }
 
     void facts(Kind kind, const std::vector<FactChange>& facts) {
-        for (const FactChange& fact : facts) m_rows.push_back({kind, {}, {}, fact.a, fact.b, fact.name, {}, {}});
+        for (const FactChange& fact : facts)
+            m_rows.push_back({kind, {}, {}, fact.a, fact.b, fact.name, {}, {}, fact.nodesA, fact.nodesB});
     }
 
     const InternalGraph &m_a, &m_b;

@@ -14,10 +14,11 @@ struct DifferenceRow {
     enum class Kind { Added, Removed, Changed, Moved, Parameter, Value, Cost, Metadata };
 
     Kind kind = Kind::Changed;
-    graph::NodeId a, b;                    ///< of either graph; none where there is no such node
-    std::string first, second;             ///< what it is called there, or the figures; empty: it is not there
-    std::string what;                      ///< "strides: [2, 2] -> [1, 1]"; may be empty
-    std::optional<double> maxAbs, maxRel;  ///< of parameters and values
+    graph::NodeId a, b;                         ///< of either graph; none where there is no such node
+    std::string first, second;                  ///< what it is called there, or the figures; empty: it is not there
+    std::string what;                           ///< "strides: [2, 2] -> [1, 1]"; may be empty
+    std::optional<double> maxAbs, maxRel;       ///< of parameters and values
+    std::vector<graph::NodeId> nodesA, nodesB;  ///< of figures of the cost: FactChange
 };
 
 /// "added", "removed", "changed", "moved", "parameter", "value", "cost", "metadata".

@@ -11,6 +11,7 @@
 namespace sonde::session {
 
 using analysis::CostSum;
+using graph::ExprId;
 using graph::InternalGraph;
 using graph::NodeId;
 
@@ -19,8 +20,9 @@ namespace {
 /// Changed entries of two lists of properties, in the order of the first.
 class FactList {
   public:
-    void add(const std::string& name, std::string a, std::string b) {
-        if (a != b) m_facts.push_back({name, std::move(a), std::move(b)});
+    /// The change that was added; null: there is none.
+    FactChange* add(const std::string& name, std::string a, std::string b) {
+        return a == b ? nullptr : &m_facts.emplace_back(FactChange{name, std::move(a), std::move(b), {}, {}});
     }
     template <typename Value>
     void addAll(const std::string& prefix, const std::vector<std::pair<std::string, Value>>& a,
@@ -52,6 +54,41 @@ std::vector<std::pair<std::string, std::string>> typesOf(const InternalGraph& gr
     return types;
 }
 
+/// The operations that make the difference between two sums.
+void addNodes(FactChange& change, const ModelInfo& a, const ModelInfo& b, const GraphPairs& pairs,
+              tensor::SymbolicSum CostSum::*figure) {
+    const auto part = [figure](const ModelInfo& info, ExprId id) -> std::string {
+        if (!id.valid() || id.index() >= info.cost.ofExpr.size()) return {};
+        const analysis::ExprCost& cost = info.cost.ofExpr[id.index()];
+        if (cost.part != analysis::CostPart::Counted || (cost.sum.*figure).constant() == 0) return {};
+        return (cost.sum.*figure).text();
+    };
+    const auto collect = [&](const ModelInfo& own, const ModelInfo& other, const std::vector<ExprId>& match,
+                             std::vector<NodeId>& nodes) {
+        for (const ExprId id : own.graph->recursiveOrder(own.graph->mainId())) {
+            const auto& outputs = own.graph->expr(id).outputs;
+            if (outputs.empty() || id.index() >= match.size()) continue;
+            if (part(own, id) != part(other, match[id.index()])) nodes.push_back(outputs.front());
+        }
+    };
+    collect(a, b, pairs.ofFirst, change.nodesA);
+    collect(b, a, pairs.ofSecond, change.nodesB);
+}
+
+/// The stored tensors that make the difference between two counts of elements.
+void addNodes(FactChange& change, const ParameterDiff& parameters) {
+    const auto add = [](std::vector<NodeId>& nodes, NodeId node) {
+        if (node.valid()) nodes.push_back(node);
+    };
+    for (const ParameterRef& one : parameters.removed) add(change.nodesA, one.node);
+    for (const ParameterRef& one : parameters.added) add(change.nodesB, one.node);
+    for (const ParameterChange& one : parameters.changed) {
+        if (one.maxAbs) continue;  // as many elements
+        add(change.nodesA, one.a);
+        add(change.nodesB, one.b);
+    }
+}
+
 void addFacts(ModelDiff& diff, const document::Document& first, const document::Document& second, const ModelInfo& a,
               const ModelInfo& b) {
     FactList metadata, cost;
@@ -64,13 +101,19 @@ void addFacts(ModelDiff& diff, const document::Document& first, const document::
     metadata.addAll("output ", typesOf(*first.graph, first.outputs), typesOf(*second.graph, second.outputs));
     diff.metadata = metadata.take();
     const auto number = [](std::int64_t value) { return std::to_string(value); };
-    cost.add("parameters", number(a.counts.parameters.elements), number(b.counts.parameters.elements));
-    cost.add("buffers", number(a.counts.buffers.elements), number(b.counts.buffers.elements));
-    cost.add("parameter_bytes", number(a.counts.parameters.bytes), number(b.counts.parameters.bytes));
+    const auto addStored = [&](const char* name, const analysis::StoredSum& ours, const analysis::StoredSum& theirs,
+                               std::int64_t analysis::StoredSum::*figure) {
+        if (FactChange* const change = cost.add(name, number(ours.*figure), number(theirs.*figure)))
+            addNodes(*change, diff.parameters);
+    };
+    addStored("parameters", a.counts.parameters, b.counts.parameters, &analysis::StoredSum::elements);
+    addStored("buffers", a.counts.buffers, b.counts.buffers, &analysis::StoredSum::elements);
+    addStored("parameter_bytes", a.counts.parameters, b.counts.parameters, &analysis::StoredSum::bytes);
     const CostSum &ours = a.cost.total, &theirs = b.cost.total;
     const auto add = [&](const char* name, tensor::SymbolicSum CostSum::*figure, bool (CostSum::*isKnown)() const) {
         const auto text = [&](const CostSum& sum) { return (sum.*isKnown)() ? (sum.*figure).text() : "not known"; };
-        cost.add(name, text(ours), text(theirs));
+        if (FactChange* const change = cost.add(name, text(ours), text(theirs)))
+            addNodes(*change, a, b, diff.pairs, figure);
     };
     add("macs", &CostSum::multiplyAdds, &CostSum::hasMultiplyAdds);
     add("flops", &CostSum::flops, &CostSum::hasFlops);

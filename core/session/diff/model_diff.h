@@ -17,6 +17,9 @@ namespace sonde::session {
 struct FactChange {
     std::string name;  ///< "macs", "producer", "opset ai.onnx"
     std::string a, b;  ///< empty: it has none
+    /// Of either model, what makes a difference to a figure of the cost: operations that are a part of it and have no
+    /// counterpart, or one with another figure; stored tensors of which only one model has as many elements.
+    std::vector<graph::NodeId> nodesA, nodesB;
 };
 
 /// The values of a node in both models on the same input.

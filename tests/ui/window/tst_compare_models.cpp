@@ -60,7 +60,7 @@ class TestCompareModels : public test::WindowFixture {
     void bothAreShownWithMarks();
     void theMenuAsksForAModel();
     void oneSelectionForBoth();
-    void figuresHaveFormulas();
+    void figuresHaveFormulasAndNodes();
     void keysGoThroughDifferences();
     void pairsByHand();
     void pairsAreInTheSessionFile();
@@ -175,8 +175,8 @@ void TestCompareModels::oneSelectionForBoth() {
     QVERIFY(compared()->view().camera().scale != m_window->canvases().at(0)->view().camera().scale);
 }
 
-/// The second model takes absolute values, which are FLOPs.
-void TestCompareModels::figuresHaveFormulas() {
+/// The second model takes absolute values, one FLOP for each of four elements: that node makes the difference.
+void TestCompareModels::figuresHaveFormulasAndNodes() {
     compare();
     QTableView* const view = panel()->view();
     const auto rowOf = [&](ModelDifferenceTableModel::Column column, const QString& text) {
@@ -189,8 +189,16 @@ void TestCompareModels::figuresHaveFormulas() {
     QVERIFY(flops >= 0 && weight >= 0);
     const QString tip = test::hovered(view, view->model()->index(flops, ModelDifferenceTableModel::Second));
     QVERIFY2(tip.contains(QStringLiteral("2 \u00d7 multiply-adds + 1 for each other operation")), qPrintable(tip));
+    QVERIFY2(tip.contains(QStringLiteral("select the node that makes the difference")), qPrintable(tip));
     const QString maximum = test::hovered(view, view->model()->index(weight, ModelDifferenceTableModel::MaxAbsolute));
     QVERIFY2(maximum.startsWith(QStringLiteral("1\nMaximum of |b \u2212 a|")), qPrintable(maximum));
+    const QModelIndex cell = view->model()->index(flops, ModelDifferenceTableModel::What);
+    view->scrollTo(cell);
+    QTest::mouseDClick(view->viewport(), Qt::LeftButton, {}, view->visualRect(cell).center());
+    click(view->viewport(), view->visualRect(cell).center());
+    QVERIFY(other().navigation().selectedNodes() == std::vector{nodeOf(other(), "m")});
+    QVERIFY(context().navigation().selection().isNone());
+    QCOMPARE(view->currentIndex().row(), flops);
 }
 
 void TestCompareModels::keysGoThroughDifferences() {

@@ -101,6 +101,10 @@ void DifferencesPanel::follow() {
     const DifferenceRow* const current = m_model.row(m_proxy.mapToSource(m_view->currentIndex()).row());
     if (current && ((current->a.valid() && current->a == first) || (current->b.valid() && current->b == second)))
         return;
+    // All that a figure leads to is selected; the first of it may have a row of its own.
+    if (current && ((!current->nodesA.empty() && current->nodesA.front() == first) ||
+                    (!current->nodesB.empty() && current->nodesB.front() == second)))
+        return;
     // A figure of the whole model stays chosen while nothing is selected.
     if (current && !current->a.valid() && !current->b.valid() && !first.valid() && !second.valid()) return;
     const int row = m_model.rowOf(first, second);
@@ -123,7 +127,9 @@ void DifferencesPanel::step(int by) {
         row = (row + by + count) % count;
         const QModelIndex index = m_proxy.index(row, 0);
         const DifferenceRow* const next = m_model.row(m_proxy.mapToSource(index).row());
-        if (!next || (!next->a.valid() && !next->b.valid())) continue;
+        const bool leads =
+            next && (next->a.valid() || next->b.valid() || !next->nodesA.empty() || !next->nodesB.empty());
+        if (!leads) continue;
         {
             const QScopedValueRollback guard(m_isFollowing, true);
             m_view->setCurrentIndex(index);

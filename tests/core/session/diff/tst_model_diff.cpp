@@ -103,6 +103,7 @@ class TestModelDiff : public QObject {
     void exportsOfOneNetworkHaveEqualValues_data();
     void exportsOfOneNetworkHaveEqualValues();
     void factsAreListed();
+    void figuresOfTheCostHaveNodes();
     void sequences();
 
   private:
@@ -370,6 +371,28 @@ void TestModelDiff::factsAreListed() {
     QVERIFY(archive && exported);
     const QJsonObject unknown = jsonOf(**archive, **exported);
     QCOMPARE(unknown["cost"]["macs"].toObject(), (QJsonObject{{"a", "not known"}, {"b", "2880"}}));
+}
+
+/// A seventh block, and a softmax in place of a ReLU, which takes more FLOPs: only those make the figures differ.
+void TestModelDiff::figuresOfTheCostHaveNodes() {
+    Network first, second;
+    second.blocks = 7;
+    second.edit = [](Graph& graph) { nodeOf(graph, "relu1").op = "Softmax"; };
+    const auto a = open(first.graph()), b = open(second.graph());
+    const auto diff = session::modelDiff(*a, *b);
+    QVERIFY(diff);
+    const auto names = [](const document::Document& document, const std::vector<graph::NodeId>& nodes) {
+        QStringList names;
+        for (const graph::NodeId node : nodes) names << QString::fromStdString(document.graph->node(node).name);
+        names.sort();
+        return names.join(u' ');
+    };
+    QStringList found;
+    for (const session::FactChange& fact : diff->cost)
+        found << QString::fromStdString(fact.name) + ": " + names(*a, fact.nodesA) + " | " + names(*b, fact.nodesB);
+    QVERIFY2(found.contains("parameters:  | b6 w6"), qPrintable(found.join(u'\n')));
+    QVERIFY2(found.contains("macs:  | product6"), qPrintable(found.join(u'\n')));
+    QVERIFY2(found.contains("flops: relu1 | block6 product6 relu1 relu6 sum6 tanh6"), qPrintable(found.join(u'\n')));
 }
 
 void TestModelDiff::sequences() {
