@@ -197,7 +197,7 @@ Execution::Outcome Execution::runBody(BodyId id, int depth) {
     if (m_trace) m_trace->enterBody(id);
     const BodyPlan& body = m_plan.bodies[id.index()];
     const std::size_t calls = m_calls.size();  // that this row is in
-    const std::vector<Step>& steps = m_options.observer || !body.isRow ? body.steps : body.joined;
+    const std::vector<Step>& steps = m_options.observer || !body.isRow ? body.steps : m_plan.joined(id);
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Step& step = steps[i];
         std::optional<base::Error> stopped = m_files.changedMeanwhile();
@@ -350,7 +350,7 @@ Execution::Outcome Execution::execute(const Step& step, const Expr& expr, int de
             fail(described(results.error(), step, expr));
             return Outcome::Failed;
         }
-        case Step::Kind::Impossible: fail(described(step.problem, step, expr)); return Outcome::Failed;
+        case Step::Kind::Impossible: fail(described(step.call->problem, step, expr)); return Outcome::Failed;
         case Step::Kind::Enter:
         case Step::Kind::Leave: break;  // see runRowStep
     }

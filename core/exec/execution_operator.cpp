@@ -69,9 +69,9 @@ class Execution::KernelBodies final : public ops::BodyRunner {
 };
 
 Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
-    std::vector<Value> inputs(step.arguments.size());
+    std::vector<Value> inputs(step.call->arguments.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        inputs[i] = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
+        inputs[i] = step.call->arguments[i] ? build(*step.call->arguments[i]) : step.call->fallbacks[i];
     }
     if (m_trace) {
         for (const NodeId input : expr.inputs)
@@ -90,7 +90,7 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
                 const bool runs = step.runsEpilogue && (m_census || !step.epilogue.empty()) && areFloats(inputs);
                 if (runs) epilogue.emplace(linksOf(step), m_memory.blocks, mode);
                 const Epilogue::Scope scope(runs ? &*epilogue : nullptr);
-                results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment,
+                results = ops::callPrepared(*step.op, inputs, step.call->attributes, expr.outputs.size(), m_environment,
                                             expr.op.version, prepared->get(), expr.bodies.empty() ? nullptr : &bodies,
                                             &m_memory.blocks);
             };
@@ -130,14 +130,20 @@ bool Execution::areFloats(std::span<const Value> inputs) {
 std::vector<Execution::Epilogue::Link> Execution::linksOf(const Step& step) {
     std::vector<Epilogue::Link> links;
     for (const Step& fused : step.epilogue) {
-        Epilogue::Link link{fused.op,          {},      fused.fusedAt,    fused.ownInputs,
-                            &fused.attributes, nullptr, fused.overwrites, fused.onlyKept,
+        Epilogue::Link link{fused.op,
+                            {},
+                            fused.fusedAt,
+                            fused.ownInputs,
+                            &fused.call->attributes,
+                            nullptr,
+                            fused.overwrites,
+                            fused.onlyKept,
                             fused.isKept};
-        for (std::size_t i = 0; i < fused.arguments.size(); ++i) {
+        for (std::size_t i = 0; i < fused.call->arguments.size(); ++i) {
             const bool isMadeHere = i == fused.fusedAt || fused.ownInputs[i] != ops::kernels::kNoInput;
-            link.inputs.push_back(isMadeHere           ? Value()
-                                  : fused.arguments[i] ? build(*fused.arguments[i])
-                                                       : fused.fallbacks[i]);
+            link.inputs.push_back(isMadeHere                 ? Value()
+                                  : fused.call->arguments[i] ? build(*fused.call->arguments[i])
+                                                             : fused.call->fallbacks[i]);
         }
         const auto constantsOf = [&] { return constantInputs(m_plan, fused); };
         if (auto prepared = m_memory.prepared.find(m_plan, fused, constantsOf, m_environment))
@@ -182,8 +188,8 @@ base::Error Execution::described(base::Error error, const Step& step, const Expr
     const std::string node = expr.outputs.empty() ? expr.name : m_graph.node(expr.outputs.front()).name;
     std::string types;
     m_failure = {expr.id, error, {}};
-    for (std::size_t i = 0; i < step.arguments.size(); ++i) {
-        const Value value = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
+    for (std::size_t i = 0; i < step.call->arguments.size(); ++i) {
+        const Value value = step.call->arguments[i] ? build(*step.call->arguments[i]) : step.call->fallbacks[i];
         m_failure.inputTypes.push_back(value.typeText());
         types += (i ? ", " : "") + m_failure.inputTypes.back();
     }

@@ -131,10 +131,10 @@ class Joiner {
     bool canFuse(Step& step, NodeId result, std::size_t first,
                  const std::unordered_map<NodeId, std::size_t>& own) const {
         if (!isPlain(step) || isEdited(step) || !ops::kernels::epilogueOpOf(*step.op)) return false;
-        step.ownInputs.assign(step.arguments.size(), kNoInput);
+        step.ownInputs.assign(step.call->arguments.size(), kNoInput);
         step.fusedAt = kNoInput;
-        for (std::size_t i = 0; i < step.arguments.size(); ++i) {
-            const Argument* argument = step.arguments[i];
+        for (std::size_t i = 0; i < step.call->arguments.size(); ++i) {
+            const Argument* argument = step.call->arguments[i];
             if (!argument || argument->kind == Argument::Kind::Constant || argument->kind == Argument::Kind::Omitted)
                 continue;
             if (argument->kind != Argument::Kind::Node) return false;

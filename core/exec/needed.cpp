@@ -34,8 +34,9 @@ class Finder {
         m_again = dependantsOf(graph, options.edits ? *options.edits : Edits()).exprs;
     }
 
-    Needed find() {
-        findEffects();
+    Needed find(const std::vector<bool>* effect) {
+        if (effect) m_needed.effect = *effect;
+        else findEffects();
         std::vector<ExprId> ends;  // constants are there from the beginning
         for (NodeId node : m_options.end) {
             if (!m_graph.node(node).constant) ends.push_back(m_graph.node(node).producer);
@@ -169,8 +170,9 @@ class Finder {
 
 }  // namespace
 
-Needed neededExprs(const InternalGraph& graph, const PlanOptions& options, const ops::Registry& registry) {
-    return Finder(graph, options, registry).find();
+Needed neededExprs(const InternalGraph& graph, const PlanOptions& options, const ops::Registry& registry,
+                   const std::vector<bool>* effect) {
+    return Finder(graph, options, registry).find(effect);
 }
 
 }  // namespace sonde::exec

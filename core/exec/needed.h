@@ -20,6 +20,8 @@ struct Needed {
 
 /// Dead code does not run. Alive is what end points (or, without any, the outputs) need, what has an effect and comes
 /// before the last end point, and what watch points need. Whatever is in a body needs the body's owner.
-Needed neededExprs(const InternalGraph& graph, const PlanOptions& options, const ops::Registry& registry);
+/// `effect`: Needed::effect of the same graph and registry, if it is known.
+Needed neededExprs(const InternalGraph& graph, const PlanOptions& options, const ops::Registry& registry,
+                   const std::vector<bool>* effect = nullptr);
 
 }  // namespace sonde::exec

@@ -1,6 +1,7 @@
 #include "core/exec/plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -8,6 +9,7 @@
 #include "core/exec/join.h"
 #include "core/exec/needed.h"
 #include "core/exec/plan_impl.h"
+#include "core/exec/releases.h"
 #include "core/graph/missing_data.h"
 #include "core/graph/purify.h"
 #include "core/graph/traits.h"
@@ -38,7 +40,8 @@ class Planner {
   public:
     Planner(PlanImpl& plan, const ops::Registry& registry)
         : m_plan(plan), m_graph(*plan.graph), m_registry(registry),
-          m_needed(neededExprs(m_graph, plan.options, registry)), m_streams(streamsOf(m_graph)) {}
+          m_alike(plan.options.alike ? &plan.options.alike->impl() : nullptr),
+          m_needed(neededExprs(m_graph, plan.options, registry, m_alike ? &m_alike->effect : nullptr)) {}
 
     void run() {
         const PlanOptions& options = m_plan.options;
@@ -51,15 +54,20 @@ class Planner {
             if (m_graph.expr(m_graph.node(node).producer).body != m_graph.mainId()) m_plan.keep[node.index()] = true;
         }
 
-        m_plan.source = valueSources(m_graph);
+        m_plan.source = m_alike ? m_alike->source : valueSources(m_graph);
+        m_plan.effect = m_needed.effect;
+        if (m_alike) m_plan.calls = m_alike->calls;
+        else m_plan.calls.resize(m_graph.exprCount());
         planEdits();
 
         m_plan.bodies.resize(m_graph.bodyCount());
         for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) planBody(BodyId(i));
-        findHomes();
-        for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) planRow(BodyId(i));
-        for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) planReleases(BodyId(i), m_plan.bodies[i].steps, false);
-        cutAfterEnds();
+        const Releases releases(m_plan);
+        for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) {
+            m_plan.bodies[i].isRow = rowOf(m_graph, BodyId(i)) == BodyId(i);
+            releases.plan(BodyId(i), m_plan.bodies[i].steps, false);
+        }
+        cutAfterEnds(m_plan, m_plan.bodies.front().steps);
         for (const Step& step : m_plan.bodies.front().steps) m_plan.mainSteps.push_back(step.expr);
         m_plan.missing.assign(m_missing.begin(), m_missing.end());
     }
@@ -95,30 +103,6 @@ class Planner {
         }
     }
 
-    void planRow(BodyId id) {
-        BodyPlan& body = m_plan.bodies[id.index()];
-        body.isRow = rowOf(m_graph, id) == id;
-        if (!body.isRow) return;
-        body.joined = fuseEpilogues(flattened(m_plan.bodies, id, m_graph), m_plan, m_graph);
-        planReleases(id, body.joined, true);
-    }
-
-    /// Where a value goes out of reach: in the outermost body that has a node with it.
-    void findHomes() {
-        std::vector<std::size_t> depth(m_graph.bodyCount(), 0);
-        for (std::size_t i = 0; i < depth.size(); ++i) {
-            const ExprId owner = m_graph.body(BodyId(i)).owner;
-            if (owner.valid() && !m_graph.isErased(owner)) depth[i] = depth[m_graph.expr(owner).body.index()] + 1;
-        }
-        m_home.resize(m_graph.nodeCount());
-        for (std::size_t i = 0; i < m_home.size(); ++i) {
-            const Expr& producer = m_graph.expr(m_graph.node(NodeId(i)).producer);
-            if (!producer.id.valid()) continue;
-            BodyId& home = m_home[m_plan.source[i].index()];
-            if (!home.valid() || depth[producer.body.index()] < depth[home.index()]) home = producer.body;
-        }
-    }
-
     bool isConstant(const Expr& expr) const {
         return !expr.outputs.empty() && m_graph.node(expr.outputs.front()).constant.has_value();
     }
@@ -130,22 +114,36 @@ class Planner {
     }
 
     Step planStep(const Expr& expr) {
+        std::shared_ptr<const StepCall>& call = m_plan.calls[expr.id.index()];
+        if (!call) call = std::make_shared<const StepCall>(makeCall(expr));
+        if (!call->missing.empty()) m_missing.insert(call->missing);
         Step step;
         step.expr = expr.id;
+        step.call = call;
+        step.kind = call->kind;
+        step.op = call->op;
+        step.runsEpilogue = call->runsEpilogue;
+        step.stream = call->stream;
         step.hasEffect = m_needed.effect[expr.id.index()];
         step.isOptional = isOptional(expr);
-        if (const auto stream = m_streams.find(expr.id); stream != m_streams.end()) step.stream = stream->second;
-        for (const Argument& argument : expr.arguments) step.arguments.push_back(&argument);
-        if (expr.kind == ExprKind::Output) {
-            step.kind = Step::Kind::Collect;
-        } else if (expr.op.name.empty() && !expr.bodies.empty()) {
-            step.kind = Step::Kind::Body;
-        } else if (expr.op.name.empty() && expr.callable) {
-            step.kind = Step::Kind::Callable;
-        } else {
-            planOperator(expr, step);
-        }
         return step;
+    }
+
+    StepCall makeCall(const Expr& expr) {
+        StepCall call;
+        if (!m_streams) m_streams = streamsOf(m_graph);
+        if (const auto stream = m_streams->find(expr.id); stream != m_streams->end()) call.stream = stream->second;
+        for (const Argument& argument : expr.arguments) call.arguments.push_back(&argument);
+        if (expr.kind == ExprKind::Output) {
+            call.kind = Step::Kind::Collect;
+        } else if (expr.op.name.empty() && !expr.bodies.empty()) {
+            call.kind = Step::Kind::Body;
+        } else if (expr.op.name.empty() && expr.callable) {
+            call.kind = Step::Kind::Callable;
+        } else {
+            planOperator(expr, call);
+        }
+        return call;
     }
 
     /// Only watched, and in a row that runs anyway: what fails inside an operator's body is that operator's failure.
@@ -155,149 +153,75 @@ class Planner {
         return !owner.valid() || m_needed.required[owner.index()];
     }
 
-    static void impossible(Step& step, base::Error error) {
-        step.kind = Step::Kind::Impossible;
-        step.problem = std::move(error);
+    static void impossible(StepCall& call, base::Error error) {
+        call.kind = Step::Kind::Impossible;
+        call.problem = std::move(error);
     }
 
-    void planOperator(const Expr& expr, Step& step) {
+    void planOperator(const Expr& expr, StepCall& call) {
         const std::string title = expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;
         if (expr.op.name.empty()) {
-            impossible(step, base::runError("'" + expr.target + "' has nothing to execute"));
+            impossible(call, base::runError("'" + expr.target + "' has nothing to execute"));
             return;
         }
-        step.op = m_registry.find(expr.op.domain, expr.op.name, expr.op.version);
-        if (!step.op || !step.op->kernel) {
+        call.op = m_registry.find(expr.op.domain, expr.op.name, expr.op.version);
+        if (!call.op || !call.op->kernel) {
             const bool known = m_registry.knows(expr.op.domain, expr.op.name);
             const std::string what =
                 known ? "operator " + title + " is not known in version " + std::to_string(expr.op.version)
                       : "operator " + title + " is not known";
-            m_missing.insert(title + (known ? " (version " + std::to_string(expr.op.version) + ")" : ""));
-            impossible(step, base::runError(what, {}, "the nodes before this one can be run: set an end point there"));
+            call.missing = title + (known ? " (version " + std::to_string(expr.op.version) + ")" : "");
+            impossible(call, base::runError(what, {}, "the nodes before this one can be run: set an end point there"));
             return;
         }
-        auto attributes = ops::completeAttributes(*step.op, expr.attributes);
+        auto attributes = ops::completeAttributes(*call.op, expr.attributes);
         if (!attributes) {
-            impossible(step, attributes.error());
+            impossible(call, attributes.error());
             return;
         }
-        step.attributes = std::move(*attributes);
-        step.runsEpilogue = expr.outputs.size() == 1 && expr.bodies.empty() && ops::kernels::runsEpilogue(*step.op);
-        if (!step.op->parameters.empty() || !expr.keywords.empty()) bindParameters(expr, step);
+        call.attributes = std::move(*attributes);
+        call.runsEpilogue = expr.outputs.size() == 1 && expr.bodies.empty() && ops::kernels::runsEpilogue(*call.op);
+        if (!call.op->parameters.empty() || !expr.keywords.empty()) bindParameters(expr, call);
     }
 
     /// Operators with a schema see one value for each parameter, whether it was given by position, by name or not at
     /// all.
-    void bindParameters(const Expr& expr, Step& step) {
-        const std::vector<ops::Parameter>& parameters = step.op->parameters;
-        if (step.arguments.size() > parameters.size()) {
-            impossible(step, base::runError(std::string(step.op->name) + " takes " + std::to_string(parameters.size()) +
-                                            " arguments, not " + std::to_string(step.arguments.size())));
+    void bindParameters(const Expr& expr, StepCall& call) {
+        const std::vector<ops::Parameter>& parameters = call.op->parameters;
+        if (call.arguments.size() > parameters.size()) {
+            impossible(call, base::runError(std::string(call.op->name) + " takes " + std::to_string(parameters.size()) +
+                                            " arguments, not " + std::to_string(call.arguments.size())));
             return;
         }
-        step.arguments.resize(parameters.size(), nullptr);
-        step.fallbacks.resize(parameters.size());
+        call.arguments.resize(parameters.size(), nullptr);
+        call.fallbacks.resize(parameters.size());
         for (const auto& [key, argument] : expr.keywords) {
             const auto found =
                 std::find_if(parameters.begin(), parameters.end(),
                              [&key = key](const ops::Parameter& parameter) { return parameter.name == key; });
             if (found == parameters.end()) {
-                impossible(step, base::runError(std::string(step.op->name) + " has no parameter '" + key + "'"));
+                impossible(call, base::runError(std::string(call.op->name) + " has no parameter '" + key + "'"));
                 return;
             }
-            step.arguments[static_cast<std::size_t>(found - parameters.begin())] = &argument;
+            call.arguments[static_cast<std::size_t>(found - parameters.begin())] = &argument;
         }
         for (std::size_t i = 0; i < parameters.size(); ++i) {
-            if (step.arguments[i]) continue;
+            if (call.arguments[i]) continue;
             if (!parameters[i].fallback) {
-                impossible(step, base::runError(std::string(step.op->name) + " is missing its argument '" +
+                impossible(call, base::runError(std::string(call.op->name) + " is missing its argument '" +
                                                 std::string(parameters[i].name) + "'"));
                 return;
             }
-            step.fallbacks[i] = *parameters[i].fallback;
-        }
-    }
-
-    /// Nodes read anywhere inside a step: its arguments, and what its bodies capture.
-    void collectReads(const Step& step, std::vector<NodeId>& reads) const {
-        const Expr& expr = m_graph.expr(step.expr);
-        const auto results = [&](BodyId body) {
-            const auto& outputs = m_graph.body(body).outputs;
-            reads.insert(reads.end(), outputs.begin(), outputs.end());
-        };
-        if (step.kind == Step::Kind::Leave) results(expr.bodies.front());
-        else reads.insert(reads.end(), expr.inputs.begin(), expr.inputs.end());
-        const auto operands = [&](std::span<const NodeId> made) {
-            m_plan.forEachOperand(made, [&](NodeId operand) { reads.push_back(operand); });
-        };
-        if (step.kind != Step::Kind::Enter) {
-            reads.insert(reads.end(), expr.outputs.begin(), expr.outputs.end());  // never read at all
-            operands(expr.outputs);
-        }
-        if (step.kind == Step::Kind::Enter || step.kind == Step::Kind::Leave) return;
-        for (BodyId inner : expr.bodies) {
-            for (ExprId id : m_graph.recursiveOrder(inner)) {
-                const Expr& e = m_graph.expr(id);
-                reads.insert(reads.end(), e.inputs.begin(), e.inputs.end());
-                operands(e.outputs);
-                for (BodyId deeper : e.bodies) results(deeper);
-            }
-            results(inner);
-        }
-    }
-
-    /// A value is dropped after the last step that reads it; results of the body stay. In a row that holds the steps of
-    /// called bodies their values are its own.
-    void planReleases(BodyId id, std::vector<Step>& steps, bool isRow) const {
-        std::vector<bool> done(m_graph.nodeCount(), false);
-        const auto source = [&](NodeId node) { return m_plan.source[node.index()]; };
-        for (NodeId output : m_graph.body(id).outputs) done[source(output).index()] = true;
-        for (NodeId end : m_plan.options.end) done[source(end).index()] = true;
-        std::vector<NodeId> reads;
-        for (std::size_t i = steps.size(); i-- > 0;) {
-            reads.clear();
-            collectReads(steps[i], reads);
-            for (const Step& fused : steps[i].epilogue) collectReads(fused, reads);
-            for (NodeId read : reads) {
-                const NodeId node = source(read);
-                if (done[node.index()]) continue;
-                done[node.index()] = true;
-                const BodyId home = m_home[node.index()];
-                if ((isRow ? rowOf(m_graph, home) : home) == id && !m_graph.node(node).constant)
-                    steps[i].release.push_back(node);
-            }
-        }
-    }
-
-    /// Nothing after the last end point runs. (Inside bodies the runner stops by itself.)
-    void cutAfterEnds() {
-        if (m_plan.options.end.empty()) return;
-        std::vector<bool> holdsEnd(m_graph.exprCount(), false);
-        for (NodeId node : m_plan.options.end) {
-            ExprId id = m_graph.node(node).producer;
-            holdsEnd[id.index()] = true;
-            while (m_graph.body(m_graph.expr(id).body).owner.valid()) {
-                id = m_graph.body(m_graph.expr(id).body).owner;
-                holdsEnd[id.index()] = true;
-            }
-        }
-        for (std::vector<Step>* steps : {&m_plan.bodies.front().steps, &m_plan.bodies.front().joined}) {
-            std::size_t last = 0;
-            for (std::size_t i = 0; i < steps->size(); ++i) {
-                bool holds = holdsEnd[(*steps)[i].expr.index()];
-                for (const Step& fused : (*steps)[i].epilogue) holds = holds || holdsEnd[fused.expr.index()];
-                if (holds) last = i + 1;
-            }
-            steps->resize(last);
+            call.fallbacks[i] = *parameters[i].fallback;
         }
     }
 
     PlanImpl& m_plan;
     const InternalGraph& m_graph;
     const ops::Registry& m_registry;
+    const PlanImpl* const m_alike;  ///< null: none
     Needed m_needed;
-    const std::unordered_map<ExprId, std::uint64_t> m_streams;
-    std::vector<BodyId> m_home;  ///< by source node
+    std::optional<std::unordered_map<ExprId, std::uint64_t>> m_streams;  ///< none: nobody asked yet
     std::set<std::string> m_missing;
     NodeId m_lacking;
 };
@@ -328,6 +252,22 @@ base::Result<void> refuseWritesInPlace(const InternalGraph& graph) {
 
 }  // namespace
 
+const std::vector<Step>& PlanImpl::joined(BodyId body) const {
+    std::call_once(m_onceJoined, [this] {
+        m_joined.resize(bodies.size());
+        const Releases releases(*this);
+        for (std::size_t i = 0; i < bodies.size(); ++i) {
+            if (!bodies[i].isRow) continue;
+            std::vector<Step> row = flattened(bodies, BodyId(i), *graph);
+            for (Step& step : row) step.release.clear();  // those of called bodies are other ones
+            m_joined[i] = fuseEpilogues(row, *this, *graph);
+            releases.plan(BodyId(i), m_joined[i], true);
+        }
+        cutAfterEnds(*this, m_joined.front());
+    });
+    return m_joined[body.index()];
+}
+
 Plan::Plan() : m_impl(std::make_unique<PlanImpl>()) {}
 Plan::~Plan() = default;
 
@@ -349,11 +289,15 @@ base::Result<std::shared_ptr<const Plan>> Plan::make(std::shared_ptr<const Inter
     SONDE_TRY(checkNodes(*graph, options.watch));
     SONDE_TRY(checkNodes(*graph, options.end));
     SONDE_TRY(checkNodes(*graph, options.given));
+    if (options.alike && (options.alike->sharedGraph() != graph || options.alike->impl().registry != &registry))
+        options.alike.reset();
     std::shared_ptr<Plan> plan(new Plan);
     plan->m_impl->graph = std::move(graph);
     plan->m_impl->options = std::move(options);
+    plan->m_impl->registry = &registry;
     Planner planner(*plan->m_impl, registry);
     planner.run();
+    plan->m_impl->options.alike.reset();  // what was taken from it is enough
     if (planner.lacking().valid()) return lackingError(plan->m_impl->graph, planner.lacking());
     return std::shared_ptr<const Plan>(std::move(plan));
 }

@@ -13,6 +13,7 @@ using graph::NodeId;
 using tensor::Value;
 
 struct Edits;
+class Plan;
 
 /// What a run is for. Watch and end points are sets of nodes; only what they and the outputs need is computed.
 struct PlanOptions {
@@ -25,6 +26,8 @@ struct PlanOptions {
     /// what they alone need does not run. They are those before edits. With them, what has an effect runs only if it
     /// depends on an edit.
     std::vector<NodeId> given = {};
+    /// A plan of the same graph, by which this one is made sooner: what steps call is taken from it. Null: none.
+    std::shared_ptr<const Plan> alike = {};
 };
 
 }  // namespace sonde::exec

@@ -31,11 +31,11 @@ const std::optional<Value>& constantOf(const PlanImpl& plan, NodeId node, bool* 
 }  // namespace
 
 std::vector<Value> constantInputs(const PlanImpl& plan, const Step& step) {
-    std::vector<Value> constants(step.arguments.size());
+    std::vector<Value> constants(step.call->arguments.size());
     for (std::size_t i = 0; i < constants.size(); ++i) {
-        const graph::Argument* argument = step.arguments[i];
+        const graph::Argument* argument = step.call->arguments[i];
         if (!argument) {
-            constants[i] = step.fallbacks[i];
+            constants[i] = step.call->fallbacks[i];
         } else if (argument->kind == graph::Argument::Kind::Constant) {
             constants[i] = argument->constant;
         } else if (argument->kind == graph::Argument::Kind::Node) {
@@ -48,7 +48,7 @@ std::vector<Value> constantInputs(const PlanImpl& plan, const Step& step) {
 bool readsEdited(const PlanImpl& plan, const Step& step) {
     bool isOther = false;
     if (plan.edits.empty() && plan.constants.empty()) return false;
-    for (const graph::Argument* const argument : step.arguments)
+    for (const graph::Argument* const argument : step.call->arguments)
         if (argument && argument->kind == graph::Argument::Kind::Node) (void)constantOf(plan, argument->node, &isOther);
     return isOther;
 }
@@ -77,7 +77,7 @@ base::Result<std::shared_ptr<const ops::PreparedState>> PreparedCache::find(
     }
     const std::vector<Value> values = constants();
     SONDE_ASSIGN(std::shared_ptr<const ops::PreparedState> state,
-                 step.op->prepare(ops::Constants(values, *step.op), step.attributes, environment));
+                 step.op->prepare(ops::Constants(values, *step.op), step.call->attributes, environment));
     return isEdited ? m_edited.emplace(step.expr, std::move(state)).first->second
                     : m_states->add(step.expr, std::move(state));
 }

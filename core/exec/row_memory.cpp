@@ -93,10 +93,10 @@ class Table {
 }  // namespace
 
 RowMemory rowMemory(const Plan& plan, const Measurement& measurement, bool fuses, std::span<const NodeId> origin) {
-    const BodyPlan& main = plan.impl().bodies.front();
-    if (fuses) return Table(plan, measurement, origin).run(main.joined);
+    const graph::BodyId main = plan.graph().mainId();
+    if (fuses) return Table(plan, measurement, origin).run(plan.impl().joined(main));
     // Called bodies in their place: each releases its own values, the call those of the caller when it is left.
-    std::vector<Step> row = flattened(plan.impl().bodies, plan.graph().mainId(), plan.graph());
+    std::vector<Step> row = flattened(plan.impl().bodies, main, plan.graph());
     for (Step& step : row) {
         if (step.kind == Step::Kind::Enter) step.release.clear();
     }

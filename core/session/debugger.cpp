@@ -132,6 +132,7 @@ base::Result<std::shared_ptr<debug::RecordedRun>> Debugger::makeRun(std::shared_
     }
     exec::PlanOptions options = m_options;
     options.edits = std::move(edits);
+    if (base) options.alike = base->sharedPlan();
     SONDE_ASSIGN(auto plan, exec::Plan::make(m_document->graph, std::move(options)));
     return std::make_shared<debug::RecordedRun>(debug::RecordedTask{std::move(plan), std::move(inputs), m_runner,
                                                                     m_runs.settings().seed, m_limits, std::move(base)});

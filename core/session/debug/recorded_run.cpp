@@ -57,7 +57,7 @@ class RecordedRun::Listener : public exec::RunObserver {
 };
 
 RecordedRun::RecordedRun(RecordedTask task)
-    : m_task(std::move(task)), m_sources(exec::valueSources(graph())), m_trace(plan()), m_kept(m_task.limits),
+    : m_task(std::move(task)), m_sources(plan().impl().source), m_trace(plan()), m_kept(m_task.limits),
       m_canDrop(exec::replayable(plan())), m_state(graph().nodeCount(), 0),
       m_listener(std::make_unique<Listener>(*this)) {
     for (const Value& input : m_task.inputs) m_kept.addForeign(input);
@@ -151,6 +151,7 @@ void RecordedRun::run() {
     exec::RunOptions options;
     options.seed = m_task.seed;
     options.observer = m_listener.get();
+    options.countsBad = !m_task.base;  // with one, all that is shown is what note() has counted
     options.keepsWatched = false;
     exec::Recording recording = m_task.runner->run(plan(), m_task.inputs, {m_end.get_token(), {}}, options);
     {

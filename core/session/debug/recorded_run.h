@@ -48,6 +48,7 @@ class RecordedRun {
 
     const graph::InternalGraph& graph() const { return m_task.plan->graph(); }
     const exec::Plan& plan() const { return *m_task.plan; }
+    const std::shared_ptr<const exec::Plan>& sharedPlan() const { return m_task.plan; }
     const Trace& trace() const { return m_trace; }
     const KeptValues& kept() const { return m_kept; }
     /// The run has come to its end, or failed.
