@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +13,31 @@
 
 namespace sonde::analysis {
 
+/// What the reference of a comparison has computed, for the next comparison with it: the run is not made again while
+/// graph, inputs and the nodes that are compared are the same. Thread-safe.
+class KeptRun {
+  public:
+    /// Null: it is of other inputs, another graph or other nodes.
+    std::shared_ptr<const exec::Recording> find(const graph::InternalGraph& graph,
+                                                const std::vector<tensor::Value>& inputs,
+                                                const std::vector<graph::NodeId>& nodes) const;
+    void keep(std::shared_ptr<const graph::InternalGraph> graph, std::vector<tensor::Value> inputs,
+              std::vector<graph::NodeId> nodes, std::shared_ptr<const exec::Recording> recording);
+
+  private:
+    mutable std::mutex m_mutex;
+    std::shared_ptr<const graph::InternalGraph> m_graph;
+    std::vector<tensor::Value> m_inputs;
+    std::vector<graph::NodeId> m_nodes;
+    std::shared_ptr<const exec::Recording> m_recording;
+};
+
 /// A graph and what it is run on: values in the order of graph->inputs(), after edits.
 struct MeasuredRun {
     std::shared_ptr<const graph::InternalGraph> graph;
     std::vector<tensor::Value> inputs;
     std::shared_ptr<const exec::Edits> edits = {};  ///< of what the run computes; null: none
+    std::shared_ptr<KeptRun> kept = {};             ///< of a reference without edits; null: it is run each time
 };
 
 /// How many bytes of values are held at once. A model with more is run several times, a part of its nodes each time, so
@@ -67,7 +89,8 @@ struct RunDifferences {
 };
 
 /// Runs both and compares every value with that of its counterpart (see matchNodes()). Of a run that failed only what
-/// comes before the failure in the order of the program counts, whatever else was computed by then.
+/// comes before the failure in the order of the program counts, whatever else was computed by then. The reference is
+/// not run if its `kept` has the values; if they are held all at once, they are kept there.
 base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference,
                                          const Tolerances& tolerances, exec::Runner& runner,
                                          const base::WorkContext& work = {}, std::int64_t heldBytes = kHeldBytes);

@@ -231,11 +231,12 @@ void Comparison::withFile(const std::string& path) {
 
 namespace {
 
-/// The model that is compared with: not opened again for every edit, while its files are the same. Used by the works of
-/// comparisons, of which one may go on that was given up.
+/// The model that is compared with: not opened again for every edit, while its files are the same, nor run again while
+/// its inputs are. Used by the works of comparisons, of which one may go on that was given up.
 struct KeptModel {
     std::mutex mutex;
     std::shared_ptr<const document::Document> document;
+    std::shared_ptr<analysis::KeptRun> run = std::make_shared<analysis::KeptRun>();
 
     base::Result<std::shared_ptr<const document::Document>> at(const std::string& path, const base::WorkContext& work) {
         const std::scoped_lock lock(mutex);
@@ -253,7 +254,7 @@ void Comparison::withModel(const std::string& path) {
     const auto opened = [path, kept = std::make_shared<KeptModel>()](
                             const MeasuredRun& actual, const base::WorkContext& work) -> base::Result<MeasuredRun> {
         SONDE_ASSIGN(const auto other, kept->at(path, work));
-        return MeasuredRun{other->graph, inputsFor(*other->graph, actual)};
+        return MeasuredRun{other->graph, inputsFor(*other->graph, actual), {}, kept->run};
     };
     m_again = [this, path, opened] {
         tellStarted();

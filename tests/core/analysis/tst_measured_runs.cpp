@@ -107,6 +107,7 @@ class TestMeasuredRuns : public QObject {
     void nanOnOneSideDiffers();
     void whatOneRunComputedDiffers();
     void equalRunsAgree();
+    void aKeptReferenceIsNotRunAgain();
     void otherShapesAreTold();
     void statisticsOfLargeTensors();
     void statisticsTogether();
@@ -222,6 +223,73 @@ void TestMeasuredRuns::equalRunsAgree() {
     QVERIFY(found);
     QCOMPARE(found->differing, std::size_t{0});
     QVERIFY(!found->firstDiverging.valid());
+}
+
+namespace {
+
+/// z = y without a change, by code that counts how often it runs.
+struct Counted : Sums {
+    class Count : public graph::Callable {
+      public:
+        explicit Count(int& calls) : m_calls(calls) {}
+        base::Result<std::vector<tensor::Value>> call(std::span<const tensor::Value> arguments) const override {
+            ++m_calls;
+            return std::vector<tensor::Value>{arguments.front()};
+        }
+
+      private:
+        int& m_calls;
+    };
+
+    int calls = 0;
+    NodeId y, z;
+    Counted() {
+        y = add("Add", {x, x}, "y", "a");
+        graph::Expr expr;
+        expr.callable = std::make_shared<Count>(calls);
+        expr.target = "count";
+        expr.arguments.push_back(graph::Argument::of(y));
+        std::string name = "z";
+        z = graph->expr(graph->addExpr(std::move(expr), std::span(&name, 1))).outputs[0];
+        graph->setType(y, graph->node(x).type);
+        graph->setType(z, graph->node(x).type);
+        finish(z);
+    }
+};
+
+}  // namespace
+
+/// Only for other inputs, another graph, other nodes, or in parts that are not held at once; what is found is the same.
+void TestMeasuredRuns::aKeptReferenceIsNotRunAgain() {
+    const Logs actual;
+    const Counted other, again;
+    exec::Runner runner(1);
+    const std::vector<tensor::Value> ones{floats({1, 2, 3, 4})}, others{floats({1, 2, 3, 5})};
+    const auto kept = std::make_shared<analysis::KeptRun>();
+    const auto compare = [&](const std::vector<tensor::Value>& ours, const std::vector<tensor::Value>& theirs,
+                             const Counted& reference, std::int64_t held = analysis::kHeldBytes) {
+        const auto found =
+            analysis::compareRuns({actual.graph, ours}, {reference.graph, theirs, {}, kept}, {}, runner, {}, held);
+        return found && found->ofNode[actual.y.index()] ? found->ofNode[actual.y.index()]->maxAbsolute : -1;
+    };
+    QCOMPARE(compare(ones, ones, other), 0.0);
+    QCOMPARE(other.calls, 1);
+    QCOMPARE(compare(others, ones, other), 2.0);  // 10 against 8
+    QCOMPARE(compare(ones, ones, other), 0.0);
+    QCOMPARE(other.calls, 1);
+    QCOMPARE(compare(others, others, other), 0.0);
+    QCOMPARE(other.calls, 2);
+    QCOMPARE(compare(ones, others, other), 2.0);
+    QCOMPARE(other.calls, 2);
+    QCOMPARE(compare(ones, others, again), 2.0);  // what another file had
+    QCOMPARE(again.calls, 1);
+    QVERIFY(compare(ones, others, again, 1) >= 0);
+    QVERIFY(again.calls > 1);
+    const int calls = again.calls;
+    QVERIFY(compare(ones, others, again, 1) >= 0);
+    QVERIFY(again.calls > calls);
+    // Nodes that are compared: those of a graph that lacks one of them.
+    QVERIFY(!kept->find(*again.graph, others, {again.y}));
 }
 
 void TestMeasuredRuns::otherShapesAreTold() {
