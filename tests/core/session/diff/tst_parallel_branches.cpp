@@ -235,6 +235,4 @@ QTEST_APPLESS_MAIN(TestParallelBranches)
 
 }  // namespace tst_parallel_branches
 
-Q_DECLARE_METATYPE(tst_parallel_branches::Branches)
-
 #include "tst_parallel_branches.moc"
