@@ -7,6 +7,7 @@
 #include "core/analysis/match.h"
 #include "core/analysis/node_measures.h"
 #include "core/analysis/stored_layouts.h"
+#include "core/exec/flatten.h"
 
 namespace sonde::analysis {
 
@@ -253,48 +254,32 @@ std::string NodeDifference::remarks() const {
     return text;
 }
 
-TensorStats together(const TensorStats& a, const TensorStats& b) {
-    if (a.count == 0) return b;
-    if (b.count == 0) return a;
-    TensorStats sum;
-    sum.count = a.count + b.count;
-    sum.nanCount = a.nanCount + b.nanCount;
-    sum.infCount = a.infCount + b.infCount;
-    sum.zeroCount = a.zeroCount + b.zeroCount;
-    const auto n = static_cast<double>(a.finiteCount()), m = static_cast<double>(b.finiteCount());
-    if (n == 0 || m == 0) {
-        const TensorStats& some = n == 0 ? b : a;
-        sum.minimum = some.minimum, sum.maximum = some.maximum, sum.mean = some.mean, sum.deviation = some.deviation;
-        return sum;
-    }
-    sum.minimum = std::min(a.minimum, b.minimum);
-    sum.maximum = std::max(a.maximum, b.maximum);
-    // Chan, Golub, LeVeque (1979): the squared deviations of both, and that of their means.
-    const double apart = b.mean - a.mean;
-    sum.mean = a.mean + apart * m / (n + m);
-    sum.deviation = std::sqrt(
-        (a.deviation * a.deviation * n + b.deviation * b.deviation * m + apart * apart * n * m / (n + m)) / (n + m));
-    return sum;
-}
-
-base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work,
-                                  std::int64_t heldBytes) {
+base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work) {
     RunStats result;
     result.ofNode.resize(run.graph->nodeCount());
-    for (const std::vector<NodeId>& nodes : parts(*run.graph, computedNodes(*run.graph), heldBytes)) {
-        SONDE_ASSIGN(const Recording recording, runWatching(run, nodes, runner, work));
-        for (const NodeId node : nodes) {
-            for (std::size_t pass = 0; pass < recording.iterations(node); ++pass) {
-                const auto tensor = asTensor(*recording.value(node, pass));
-                if (!tensor || tensor->dtype() == tensor::DType::String) continue;
-                const TensorStats stats = tensorStats(*tensor, work.stop);
-                if (work.cancelled()) return base::cancelled();  // they may be of a part of the elements
-                auto& known = result.ofNode[node.index()];
-                known = known ? together(*known, stats) : stats;
-            }
-        }
-        if (recording.error && !result.error) result.error = recording.error;
-    }
+    exec::PlanOptions plan;
+    plan.watch = computedNodes(*run.graph);
+    plan.edits = run.edits;
+    SONDE_ASSIGN(const auto made, exec::Plan::make(run.graph, plan));
+    const std::vector<NodeId> sources = exec::valueSources(*run.graph);
+    std::vector<std::optional<TensorStats>> last(run.graph->nodeCount());  // by node: of the value that it has now
+    exec::RunOptions options;
+    // While the value is in the cache; none is kept.
+    options.mayDefer = false;
+    options.mayKeep = [&](NodeId node, const tensor::Value& value) {
+        const auto tensor = asTensor(value);
+        if (!tensor || tensor->dtype() == tensor::DType::String) return false;
+        const auto& ofSource = last[sources[node.index()].index()];
+        auto& now = last[node.index()];
+        now = sources[node.index()] != node && ofSource ? ofSource : tensorStats(*tensor, work.stop, &runner.pool());
+        auto& known = result.ofNode[node.index()];
+        known = known ? together(*known, *now) : *now;
+        return false;
+    };
+    Recording recording = runner.run(*made, run.inputs, work, options);
+    // The last ones may be of a part of the elements.
+    if (work.cancelled()) return base::cancelled();
+    result.error = std::move(recording.error);
     return result;
 }
 

@@ -40,8 +40,8 @@ struct MeasuredRun {
     std::shared_ptr<KeptRun> kept = {};             ///< of a reference without edits; null: it is run each time
 };
 
-/// How many bytes of values are held at once. A model with more is run several times, a part of its nodes each time, so
-/// that what is known of all nodes needs no more memory than what is known of a few.
+/// How many bytes of values are held at once while two runs are compared. Models with more are run several times, a
+/// part of their nodes each time, so that comparing all nodes needs no more memory than comparing a few.
 inline constexpr std::int64_t kHeldBytes = 256LL << 20;
 
 /// What is known of the values of one run, by NodeId; nothing of values that are no tensors, of weights, and of what
@@ -50,8 +50,8 @@ struct RunStats {
     std::vector<std::optional<TensorStats>> ofNode;
     std::optional<base::Error> error;  ///< why the run ended early; what was computed is there
 };
-base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work = {},
-                                  std::int64_t heldBytes = kHeldBytes);
+/// Each value is measured when it is computed, and none is kept. Errors: cancelled.
+base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work = {});
 
 /// How far the value of a node is from that of its counterpart in another run; inside loops the worst of all passes.
 struct NodeDifference {
@@ -107,8 +107,5 @@ std::string remarksOn(const graph::InternalGraph& graph, const RunDifferences& d
 
 /// What one case of a reference file says of the nodes of `graph`.
 RunDifferences differencesOf(const graph::InternalGraph& graph, const ComparedCase& compared);
-
-/// The statistics of two sets of elements together.
-TensorStats together(const TensorStats& a, const TensorStats& b);
 
 }  // namespace sonde::analysis

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/kernels/finite.h"
 #include "core/ops/kernels/float_kernels.h"
 
 namespace sonde::analysis {
@@ -13,7 +14,7 @@ using tensor::Tensor;
 
 namespace {
 
-constexpr std::int64_t kStatsPiece = 1 << 16;  ///< elements between two looks at the stop token
+constexpr std::int64_t kStatsPiece = 1 << 15;  ///< elements between two looks at the stop token
 
 /// The element as the asNumber that statistics are made of.
 template <typename T>
@@ -91,135 +92,134 @@ void visitElements(const Tensor& tensor, const std::stop_token& stop, Visit&& vi
     }
 }
 
-// Of finite float32 both passes take vectors: several sums side by side, as each addition waits for the one before it.
-// One loop has counts, extremes and sum: with Eigen they would be six reductions of masked arrays, each a pass of its
-// own.
-typedef float Floats __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
-typedef double Doubles __attribute__((vector_size(32)));
-typedef std::int32_t Ints __attribute__((vector_size(16)));
-constexpr std::int64_t kLanes = 4;
+/// Of a part of the elements: what two parts have together is known from what each has.
+struct Part {
+    std::int64_t finite = 0, nans = 0, infs = 0, zeros = 0;
+    double low = std::numeric_limits<double>::infinity(), high = -low, mean = 0;
+    double squares = 0;  ///< Σ (x − mean)²
 
-/// Counts, extremes and sum so far.
-struct Moments {
-    double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0;
-    std::int64_t nans = 0, infs = 0, zeros = 0;
-
-    void add(double x) {
-        if (!std::isfinite(x)) {
-            std::isnan(x) ? ++nans : ++infs;
-            return;
-        }
-        zeros += x == 0 ? 1 : 0;
-        low = std::min(low, x);
-        high = std::max(high, x);
-        sum += x;
-    }
-
-    void addFinite(const float* x, std::int64_t count) {
-        Doubles sums[2] = {};
-        Floats lows = Floats{} + std::numeric_limits<float>::infinity(), highs = -lows;
-        Ints isZero = {};
-        std::int64_t i = 0;
-        for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-            const Floats a = *reinterpret_cast<const Floats*>(x + i),
-                         b = *reinterpret_cast<const Floats*>(x + i + kLanes);
-            sums[0] += __builtin_convertvector(a, Doubles);
-            sums[1] += __builtin_convertvector(b, Doubles);
-            lows = a < lows ? a : lows, highs = a > highs ? a : highs;
-            lows = b < lows ? b : lows, highs = b > highs ? b : highs;
-            isZero += (a == 0) + (b == 0);  // -1 each
-        }
-        for (std::int64_t lane = 0; i > 0 && lane < kLanes; ++lane) {
-            sum += sums[0][lane] + sums[1][lane];
-            low = std::min<double>(low, lows[lane]), high = std::max<double>(high, highs[lane]);
-            zeros -= isZero[lane];
-        }
-        for (; i < count; ++i) add(x[i]);
+    /// Chan, Golub, LeVeque (1979): the squared deviations of both, and that of their means.
+    void add(const Part& other) {
+        nans += other.nans, infs += other.infs, zeros += other.zeros;
+        low = std::min(low, other.low), high = std::max(high, other.high);
+        if (other.finite == 0) return;
+        const auto n = static_cast<double>(finite), m = static_cast<double>(other.finite);
+        const double apart = other.mean - mean;
+        mean += apart * m / (n + m);
+        squares += other.squares + apart * apart * n * m / (n + m);
+        finite += other.finite;
     }
 };
 
-/// Σ (x − mean)².
-double squaresOfFinite(const float* x, std::int64_t count, double mean) {
-    Doubles sums[2] = {};
-    std::int64_t i = 0;
-    for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-        const Doubles a = __builtin_convertvector(*reinterpret_cast<const Floats*>(x + i), Doubles) - mean;
-        const Doubles b = __builtin_convertvector(*reinterpret_cast<const Floats*>(x + i + kLanes), Doubles) - mean;
-        sums[0] += a * a, sums[1] += b * b;
+/// Of elements that visit() shows one after another, and again: one pass for each moment.
+template <typename VisitAll>
+Part partOf(const VisitAll& visitAll) {
+    Part part;
+    visitAll([&](double x) {
+        if (!std::isfinite(x)) {
+            std::isnan(x) ? ++part.nans : ++part.infs;
+            return;
+        }
+        ++part.finite;
+        part.zeros += x == 0 ? 1 : 0;
+        part.low = std::min(part.low, x);
+        part.high = std::max(part.high, x);
+        part.mean += x;
+    });
+    if (part.finite > 0) part.mean /= static_cast<double>(part.finite);
+    visitAll([&](double x) {
+        if (std::isfinite(x)) part.squares += (x - part.mean) * (x - part.mean);
+    });
+    return part;
+}
+
+/// Where all elements are finite one pass does, about one of them: the sums of squares then lose no more than `count`
+/// roundings of what they come to.
+Part partOf(const float* x, std::int64_t count) {
+    const double shift = std::isfinite(*x) ? *x : 0;
+    ops::kernels::MomentSums sums;
+    ops::kernels::floatKernels().moments(x, static_cast<std::size_t>(count), shift, sums);
+    if (!std::isfinite(sums.sum)) return partOf([&](const auto& visit) { std::for_each(x, x + count, visit); });
+    Part part;
+    const auto n = static_cast<double>(count);
+    part.finite = count;
+    part.zeros = static_cast<std::int64_t>(sums.zeros);
+    part.low = sums.low, part.high = sums.high;
+    part.mean = shift + sums.sum / n;
+    part.squares = std::max(0.0, sums.squares - sums.sum * sums.sum / n);
+    return part;
+}
+
+/// Of a float32 tensor, in the order of the memory where its elements lie side by side: a transposed one need not be
+/// turned. Those of other views are put side by side, all of them if they are not too many.
+Part partOfFloats(const Tensor& given, const std::stop_token& stop, base::ThreadPool* pool) {
+    constexpr std::int64_t kMaxCopied = 1 << 24;
+    Tensor tensor = given;
+    auto start = ops::kernels::denseStart(tensor);
+    if (!start && given.numel() <= kMaxCopied) {
+        if (auto together = given.contiguous()) tensor = std::move(*together), start = 0;
     }
-    double sum = 0;
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) sum += sums[0][lane] + sums[1][lane];
-    for (; i < count; ++i) sum += (x[i] - mean) * (x[i] - mean);
+    const std::int64_t numel = tensor.numel();
+    std::vector<Part> parts(static_cast<std::size_t>((numel + kStatsPiece - 1) / kStatsPiece));
+    const auto one = [&](std::size_t at) {
+        if (stop.stop_requested()) return;
+        const std::int64_t begin = static_cast<std::int64_t>(at) * kStatsPiece;
+        const std::int64_t count = std::min(numel - begin, kStatsPiece);
+        if (start) {
+            parts[at] = partOf(tensor.data<float>() + *start + begin, count);
+            return;
+        }
+        std::vector<float> gathered(static_cast<std::size_t>(count));
+        for (std::int64_t i = 0; i < count; ++i)
+            gathered[static_cast<std::size_t>(i)] = static_cast<float>(tensor.toDouble(begin + i));
+        parts[at] = partOf(gathered.data(), count);
+    };
+    if (pool && parts.size() > 1)
+        pool->parallelFor(parts.size(), 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t at = begin; at < end; ++at) one(at);
+        });
+    else
+        for (std::size_t at = 0; at < parts.size(); ++at) one(at);
+    Part sum;
+    for (const Part& part : parts) sum.add(part);
     return sum;
 }
 
-/// Calls use(data, count, whether all are finite) for each piece of a float32 tensor. The order of the sums depends on
-/// the elements alone: those of a view are put side by side, all of them if they are not too many.
-template <typename Use>
-void forPieces(const Tensor& given, const std::stop_token& stop, const Use& use) {
-    constexpr std::int64_t kMaxCopied = 1 << 24;
-    Tensor tensor = given;
-    if (!given.isContiguous() && given.numel() <= kMaxCopied) {
-        if (auto together = given.contiguous()) tensor = std::move(*together);
-    }
-    std::vector<float> gathered(tensor.isContiguous() ? 0 : static_cast<std::size_t>(kStatsPiece));
-    for (std::int64_t begin = 0; begin < tensor.numel() && !stop.stop_requested(); begin += kStatsPiece) {
-        const std::int64_t count = std::min(tensor.numel() - begin, kStatsPiece);
-        for (std::int64_t i = 0; !gathered.empty() && i < count; ++i)
-            gathered[static_cast<std::size_t>(i)] = static_cast<float>(tensor.toDouble(begin + i));
-        const float* const data = gathered.empty() ? tensor.data<float>() + begin : gathered.data();
-        use(data, count, ops::kernels::floatKernels().allFinite(data, static_cast<std::size_t>(count)));
-    }
+Part partOf(const TensorStats& stats) {
+    const std::int64_t finite = stats.finiteCount();
+    if (finite == 0) return {.nans = stats.nanCount, .infs = stats.infCount};
+    return {
+        finite,        stats.nanCount, stats.infCount, stats.zeroCount,
+        stats.minimum, stats.maximum,  stats.mean,     stats.deviation * stats.deviation * static_cast<double>(finite)};
 }
 
-/// Σ (x − mean)² of the finite elements.
-double squaresOf(const Tensor& tensor, double mean, const std::stop_token& stop) {
-    double squares = 0;
-    const auto one = [&](double x) {
-        if (std::isfinite(x)) squares += (x - mean) * (x - mean);
-    };
-    if (tensor.dtype() == DType::Float32) {
-        forPieces(tensor, stop, [&](const float* x, std::int64_t count, bool areFinite) {
-            if (areFinite) squares += squaresOfFinite(x, count, mean);
-            else std::for_each(x, x + count, one);
-        });
-    } else {
-        visitElements(tensor, stop, one);
-    }
-    return squares;
-}
-
-Moments momentsOf(const Tensor& tensor, const std::stop_token& stop) {
-    Moments moments;
-    if (tensor.dtype() == DType::Float32) {
-        forPieces(tensor, stop, [&](const float* x, std::int64_t count, bool areFinite) {
-            if (areFinite) moments.addFinite(x, count);
-            else std::for_each(x, x + count, [&](float each) { moments.add(each); });
-        });
-    } else {
-        visitElements(tensor, stop, [&](double x) { moments.add(x); });
-    }
-    return moments;
+TensorStats statsOf(const Part& part, std::int64_t count) {
+    TensorStats stats;
+    stats.count = count;
+    stats.nanCount = part.nans, stats.infCount = part.infs, stats.zeroCount = part.zeros;
+    if (part.finite == 0) return stats;
+    stats.minimum = part.low, stats.maximum = part.high, stats.mean = part.mean;
+    stats.deviation = std::sqrt(part.squares / static_cast<double>(part.finite));
+    return stats;
 }
 
 bool hasNumbers(const Tensor& tensor) { return tensor.defined() && tensor.dtype() != DType::String; }
 
 }  // namespace
 
-TensorStats tensorStats(const Tensor& tensor, const std::stop_token& stop) {
-    TensorStats stats;
-    if (!tensor.defined()) return stats;
-    stats.count = tensor.numel();
-    if (!hasNumbers(tensor)) return stats;
-    const Moments moments = momentsOf(tensor, stop);
-    stats.nanCount = moments.nans, stats.infCount = moments.infs, stats.zeroCount = moments.zeros;
-    const std::int64_t finite = stats.finiteCount();
-    if (finite == 0) return stats;
-    stats.minimum = moments.low;
-    stats.maximum = moments.high;
-    stats.mean = moments.sum / static_cast<double>(finite);
-    stats.deviation = std::sqrt(squaresOf(tensor, stats.mean, stop) / static_cast<double>(finite));
-    return stats;
+TensorStats tensorStats(const Tensor& tensor, const std::stop_token& stop, base::ThreadPool* pool) {
+    if (!tensor.defined()) return {};
+    if (!hasNumbers(tensor)) return {.count = tensor.numel()};
+    const Part part = tensor.dtype() == DType::Float32
+                          ? partOfFloats(tensor, stop, pool)
+                          : partOf([&](const auto& visit) { visitElements(tensor, stop, visit); });
+    return statsOf(part, tensor.numel());
+}
+
+TensorStats together(const TensorStats& a, const TensorStats& b) {
+    Part sum = partOf(a);
+    sum.add(partOf(b));
+    return statsOf(sum, a.count + b.count);
 }
 
 std::vector<std::int64_t> histogram(const Tensor& tensor, double low, double high, std::size_t bins,

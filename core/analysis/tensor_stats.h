@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "core/base/thread_pool.h"
 #include "core/tensor/value.h"
 
 namespace sonde::analysis {
@@ -23,8 +24,13 @@ struct TensorStats {
     std::int64_t finiteCount() const { return count - nanCount - infCount; }
 };
 
-/// One pass per moment in double precision. Any dtype, any strides. Stops early (with what it has) when asked to.
-TensorStats tensorStats(const tensor::Tensor& tensor, const std::stop_token& stop = {});
+/// In double precision; bit for bit the same with any number of threads. Any dtype, any strides. Stops early (with what
+/// it has) when asked to.
+TensorStats tensorStats(const tensor::Tensor& tensor, const std::stop_token& stop = {},
+                        base::ThreadPool* pool = nullptr);
+
+/// The statistics of two sets of elements together.
+TensorStats together(const TensorStats& a, const TensorStats& b);
 
 /// Equal-width bins over [low, high] of the finite elements; elements outside fall into the end bins.
 std::vector<std::int64_t> histogram(const tensor::Tensor& tensor, double low, double high, std::size_t bins,

@@ -138,7 +138,7 @@ std::vector<Execution::Epilogue::Link> Execution::linksOf(const Step& step) {
                             nullptr,
                             fused.overwrites,
                             fused.onlyKept,
-                            fused.isKept};
+                            fused.isKept && m_options.mayDefer};
         for (std::size_t i = 0; i < fused.call->arguments.size(); ++i) {
             const bool isMadeHere = i == fused.fusedAt || fused.ownInputs[i] != ops::kernels::kNoInput;
             link.inputs.push_back(isMadeHere                 ? Value()

@@ -38,6 +38,9 @@ struct RunOptions {
     /// Asked for each watched value that is computed, on the running thread. False: the recording does not keep it, nor
     /// what it has of the node by then. Of constants nobody is asked: they are there anyway.
     std::function<bool(NodeId, const Value&)> mayKeep = {};
+    /// A watched value that is cheaply computed from another kept one may be made when it is first read, which saves
+    /// its memory until then. False: not so, for those who read all of them at once.
+    bool mayDefer = true;
     std::span<const Value> given = {};  ///< the values of PlanOptions::given, in its order
 };
 

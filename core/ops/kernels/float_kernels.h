@@ -90,6 +90,14 @@ struct AffinePass {
     float factor = 1, shift = 0, low = 0, high = 0;
 };
 
+/// Sums over a row of elements.
+struct MomentSums {
+    double sum = 0;      ///< Σ (x − shift); finite if and only if all elements are
+    double squares = 0;  ///< Σ (x − shift)²
+    float low = __builtin_inff(), high = -__builtin_inff();
+    std::size_t zeros = 0;
+};
+
 /// The hot loops of one instruction set.
 struct FloatKernels {
     const char* name = "";
@@ -114,6 +122,9 @@ struct FloatKernels {
     float (*sumSquares)(const float* x, float center, std::size_t n) = nullptr;  ///< Σ (x − center)²
     float (*dot)(const float* x, const float* y, std::size_t n) = nullptr;
     float (*maximum)(const float* x, std::size_t n) = nullptr;  ///< NaN if there is one
+    /// Adds to what is in `result`; bit for bit the same in all instruction sets. `shift` is finite and near the
+    /// elements, as one of them is, so that nothing is lost where the mean is far from 0.
+    void (*moments)(const float* x, std::size_t n, double shift, MomentSums& result) = nullptr;
     /// y[i] = exp(x[i] − shift); returns their sum.
     float (*expSum)(const float* x, float shift, float* y, std::size_t n) = nullptr;
     /// y[i] = bias + Σ_t weights[t] · rows[t][i]: one row of a depthwise convolution.

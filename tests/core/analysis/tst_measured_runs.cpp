@@ -2,12 +2,14 @@
 
 #include <QtTest>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "core/analysis/match.h"
 #include "core/analysis/measured_runs.h"
+#include "core/ops/kernels/float_kernels.h"
 
 namespace tst_measured_runs {
 
@@ -96,11 +98,6 @@ struct Logs : Sums {
 class TestMeasuredRuns : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void everyValueIsMeasured_data() {
-        QTest::addColumn<qlonglong>("held");
-        QTest::newRow("at once") << qlonglong(analysis::kHeldBytes);
-        QTest::newRow("one value at a time") << qlonglong(1);
-    }
     void everyValueIsMeasured();
     void differencesNameTheFirst();
     void firstOnesAndInheritedOnes();
@@ -110,6 +107,8 @@ class TestMeasuredRuns : public QObject {
     void aKeptReferenceIsNotRunAgain();
     void otherShapesAreTold();
     void statisticsOfLargeTensors();
+    void deviationFarFromZero();
+    void momentsOfEachInstructionSet();
     void statisticsTogether();
     void nodesArePairedByNameThenByPlace();
     void modulesOfOtherExportersArePaired();
@@ -119,11 +118,10 @@ class TestMeasuredRuns : public QObject {
 };
 
 void TestMeasuredRuns::everyValueIsMeasured() {
-    QFETCH(qlonglong, held);
     const Logs g;
     exec::Runner runner(1);
     // y = {2, 0, -2, 6}: log gives ln 2, -Inf, NaN, ln 6
-    const auto found = analysis::measureRun({g.graph, {floats({1, 0, -1, 3})}}, runner, {}, held);
+    const auto found = analysis::measureRun({g.graph, {floats({1, 0, -1, 3})}}, runner);
     QVERIFY(found);
     QVERIFY(!found->error);
     const auto& y = found->ofNode[g.y.index()];
@@ -330,11 +328,53 @@ void TestMeasuredRuns::statisticsOfLargeTensors() {
     QCOMPARE(stats.minimum, static_cast<double>(low));
     QVERIFY(std::fabs(stats.mean - static_cast<double>(sum / finite)) < 1e-12);
     QVERIFY(std::fabs(stats.deviation - static_cast<double>(std::sqrt(squares / finite))) < 1e-11);
+    base::ThreadPool pool(3);
+    const analysis::TensorStats threaded = analysis::tensorStats(x, {}, &pool);
+    QVERIFY(threaded.mean == stats.mean && threaded.deviation == stats.deviation && threaded.nanCount == 1);
     const Tensor view = x.transposed(0, 1).contiguous().value().transposed(0, 1);
     QVERIFY(!view.isContiguous());
-    const analysis::TensorStats same = analysis::tensorStats(view);
-    QCOMPARE(same.mean, stats.mean);
-    QVERIFY(same.mean == stats.mean && same.deviation == stats.deviation && same.minimum == stats.minimum);
+    const analysis::TensorStats same = analysis::tensorStats(view);  // in another order
+    QVERIFY(std::fabs(same.mean - stats.mean) < 1e-12 && std::fabs(same.deviation - stats.deviation) < 1e-11);
+    QVERIFY(same.minimum == stats.minimum && same.zeroCount == zeros && same.nanCount == 1 && same.infCount == 1);
+    const Tensor part = x.sliced(1, 1, kColumns, 2);
+    QVERIFY(!part.isContiguous());
+    const analysis::TensorStats ofPart = analysis::tensorStats(part);
+    const analysis::TensorStats ofCopy = analysis::tensorStats(part.contiguous().value());
+    QVERIFY(ofPart.mean == ofCopy.mean && ofPart.deviation == ofCopy.deviation && ofPart.minimum == ofCopy.minimum);
+}
+
+/// The mean is 2²⁴ times the deviation: without a shift Σx² loses it.
+void TestMeasuredRuns::deviationFarFromZero() {
+    std::vector<float> values(100'003);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = i % 2 == 0 ? 8'388'608.0F : 8'388'609.0F;
+    const analysis::TensorStats stats = analysis::tensorStats(Tensor::of<float>({100'003}, values));
+    QVERIFY(std::fabs(stats.mean - 8'388'608.5) < 1e-5);
+    QVERIFY(std::fabs(stats.deviation - 0.5) < 1e-9);
+    QCOMPARE(stats.minimum, 8'388'608.0);
+    QCOMPARE(stats.maximum, 8'388'609.0);
+}
+
+void TestMeasuredRuns::momentsOfEachInstructionSet() {
+    std::vector<float> values(1'003);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = i % 7 == 0 ? -0.0F : static_cast<float>(static_cast<int>(i * 37 % 101) - 50) / 3.0F;
+    ops::kernels::MomentSums expected;
+    ops::kernels::floatKernels(ops::kernels::Isa::Baseline)->moments(values.data(), values.size(), 0.25, expected);
+    double sum = 0, squares = 0;
+    for (const float x : values) sum += x - 0.25, squares += (x - 0.25) * (x - 0.25);
+    QVERIFY(std::fabs(expected.sum - sum) < 1e-9);
+    QVERIFY(std::fabs(expected.squares - squares) < 1e-8);
+    QCOMPARE(expected.zeros, static_cast<std::size_t>(std::ranges::count(values, 0.0F)));
+    QCOMPARE(expected.low, *std::ranges::min_element(values));
+    QCOMPARE(expected.high, *std::ranges::max_element(values));
+    for (const auto isa : {ops::kernels::Isa::Avx2, ops::kernels::Isa::Avx512}) {
+        const ops::kernels::FloatKernels* kernels = ops::kernels::floatKernels(isa);
+        if (!kernels) continue;
+        ops::kernels::MomentSums sums;
+        kernels->moments(values.data(), values.size(), 0.25, sums);
+        QVERIFY(sums.sum == expected.sum && sums.squares == expected.squares && sums.zeros == expected.zeros);
+        QVERIFY(sums.low == expected.low && sums.high == expected.high);
+    }
 }
 
 void TestMeasuredRuns::statisticsTogether() {

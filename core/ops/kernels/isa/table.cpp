@@ -6,6 +6,7 @@ void addDepthwise(FloatKernels& table);
 void addGemm(FloatKernels& table);
 void addElementwise(FloatKernels& table);
 void addEigenProducts(FloatKernels& table);
+void addMoments(FloatKernels& table);
 void addRows(FloatKernels& table);
 void addWinograd(FloatKernels& table);
 
@@ -21,6 +22,7 @@ void fillTable(FloatKernels& table) {
     addGemm(table);
     addElementwise(table);
     addEigenProducts(table);
+    addMoments(table);
     addRows(table);
     addWinograd(table);
 }
