@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "ui/canvas/item_text.h"
 
@@ -24,7 +25,8 @@ constexpr std::size_t kMaxNear = 400;
 
 }  // namespace
 
-FarTitles::FarTitles(const SceneIndex& index, const ItemPainter& items) : m_index(index), m_items(items) {
+FarTitles::FarTitles(const SceneIndex& index, const ItemPainter& items, JumpNames jumpNames)
+    : m_index(index), m_items(items), m_jumpNames(std::move(jumpNames)) {
     const std::vector<layout::SceneItem>& all = index.scene().items;
     for (std::size_t i = 0; i < all.size(); ++i)
         if (all[i].what.open || all[i].what.kind == ItemKind::Module) m_boxes.push_back(ItemId(i));
@@ -106,7 +108,7 @@ FarTitle FarTitles::placedInside(ItemId id, const std::vector<QRectF>& taken) {
         title.rect = QRectF(at, size);
         const bool isInside = title.rect.bottom() <= box.bottom() && title.rect.left() >= box.left();
         const auto covers = [&](const QRectF& other) { return other.intersects(title.rect); };
-        if (!isInside || std::any_of(taken.begin(), taken.end(), covers)) continue;
+        if (!isInside || std::any_of(taken.begin(), taken.end(), covers) || !isOffNames(title.rect)) continue;
         if (m_boxes.size() > kMaxPlaced || isOffNodes(title.rect, id)) return title;
         if (found.isEmpty()) found = title.rect;
     }
@@ -120,6 +122,15 @@ bool FarTitles::isOffNodes(const QRectF& rect, ItemId id) const {
         const layout::SceneItem& item = m_index.scene().items[other];
         return !item.what.open && other != id.value && toQt(item.rect).intersects(rect);
     });
+}
+
+bool FarTitles::isOffNames(const QRectF& rect) const {
+    if (m_names.empty()) return true;
+    const double first = rect.top() - m_names.front().height();
+    auto name = std::ranges::lower_bound(m_names, first, {}, &QRectF::top);
+    for (; name != m_names.end() && name->top() < rect.bottom(); ++name)
+        if (name->intersects(rect)) return false;
+    return true;
 }
 
 /// Plates lie within their boxes, so only those of boxes around one can be in its way; these are placed first.
@@ -164,7 +175,7 @@ FarTitle FarTitles::placedBeside(ItemId id) {
     const std::size_t first = m_index.scene().direction == layout::Direction::TopDown ? 0 : 2;
     for (const std::size_t i : {first, first + 1}) {
         title.rect = QRectF(places[i], size);
-        if (isOffItems(title.rect, id)) return title;
+        if (isOffNames(title.rect) && isOffItems(title.rect, id)) return title;
     }
     return {};
 }
@@ -187,6 +198,10 @@ void FarTitles::placeAll() {
 void FarTitles::useScale(double scale) {
     if (scale == m_scale) return;
     m_scale = scale;
+    m_names.clear();
+    if (m_jumpNames)
+        for (const JumpName& name : m_jumpNames(scale)) m_names.push_back(name.rect);
+    std::ranges::sort(m_names, {}, &QRectF::top);
     m_insides.clear();
     m_all.clear();
     if (m_boxes.size() <= kMaxPlaced) placeAll();

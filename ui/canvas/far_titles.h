@@ -3,10 +3,12 @@
 #include <QRectF>
 #include <QString>
 
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
 #include "ui/canvas/item_painter.h"
+#include "ui/canvas/jump_names.h"
 #include "ui/canvas/scene_index.h"
 
 namespace sonde::canvas {
@@ -19,12 +21,14 @@ struct FarTitle {
 };
 
 /// Places the names of boxes for pictures that are far out: "layer3 · 6 blocks". Within the box where it has room, off
-/// the names of boxes around; else beside it, where nothing else is. Names of boxes around have precedence, then
-/// earlier ones. What is placed depends on the scale alone, whatever part of the picture is painted. Remembers texts,
-/// and the places of one scale; used on one thread.
+/// the names of boxes around; else beside it, where nothing else is. Never on a name at the end of a line between
+/// columns. Names of boxes around have precedence, then earlier ones. What is placed depends on the scale alone,
+/// whatever part of the picture is painted. Remembers texts, and the places of one scale; used on one thread.
 class FarTitles {
   public:
-    FarTitles(const SceneIndex& index, const ItemPainter& items);
+    /// `jumpNames`: the places of names at the ends of lines, for a scale; null if there are none.
+    using JumpNames = std::function<const std::vector<JumpName>&(double scale)>;
+    FarTitles(const SceneIndex& index, const ItemPainter& items, JumpNames jumpNames = {});
 
     /// Those in `area` (scene units). Linear in the boxes of the scene for a new scale, of few boxes; where there are
     /// many, in those in the area, and all names are within their boxes.
@@ -45,16 +49,19 @@ class FarTitles {
     FarTitle placedBeside(layout::ItemId id);
     bool isOffNodes(const QRectF& rect, layout::ItemId id) const;
     bool isOffItems(const QRectF& rect, layout::ItemId id) const;
+    bool isOffNames(const QRectF& rect) const;
     double roomAbove(layout::ItemId id);
     void useScale(double scale);
     void placeAll();
 
     const SceneIndex& m_index;
     const ItemPainter& m_items;
+    JumpNames m_jumpNames;
     std::vector<layout::ItemId> m_boxes;  ///< that may have a title
     std::unordered_map<std::uint32_t, Text> m_texts;
     std::unordered_map<std::uint32_t, double> m_rooms;      ///< of open boxes, to the first of what is in them
     double m_scale = 0;                                     ///< of what follows
+    std::vector<QRectF> m_names;                            ///< of lines, from top to bottom; all of one height
     std::unordered_map<std::uint32_t, FarTitle> m_insides;  ///< as asked for
     std::vector<FarTitle> m_all;
 };

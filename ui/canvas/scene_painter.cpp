@@ -253,7 +253,12 @@ void ScenePainter::paintTitles(QPainter& painter, const SceneMarks& marks, const
 
 void ScenePainter::paintFarTitles(QPainter& painter, const QRectF& area, double scale) const {
     painter.setRenderHint(QPainter::Antialiasing);
-    if (!m_farTitles) m_farTitles.emplace(*m_index, m_items);
+    if (!m_farTitles) {
+        FarTitles::JumpNames names;
+        if (!m_index->scene().jumps.empty())
+            names = [this](double at) -> const std::vector<JumpName>& { return jumpNames(at); };
+        m_farTitles.emplace(*m_index, m_items, std::move(names));
+    }
     const TextMeasure& measure = m_items.measure();
     const CanvasStyle& style = m_items.style();
     for (const FarTitle& title : m_farTitles->within(area, scale)) {

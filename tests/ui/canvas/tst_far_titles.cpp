@@ -22,6 +22,8 @@ class TestFarTitles : public QObject {
     void namesAreBesideNarrowBoxes_data();
     void namesAreBesideNarrowBoxes();
     void partsShowWhatTheWholeShows();
+    void namesBetweenColumnsStayReadable_data();
+    void namesBetweenColumnsStayReadable();
 };
 
 namespace {
@@ -31,13 +33,14 @@ struct Scene {
     std::shared_ptr<const SceneIndex> index;
     std::unique_ptr<ItemPainter> items;
 
-    Scene(const char* model, std::size_t depth) {
+    Scene(const char* model, std::size_t depth, double columnHeight = 0) {
         auto opened = document::open(model, {});
         if (!opened) qFatal("%s", opened.error().text().c_str());
         document = *opened;
         const layout::Outline outline(document->graph);
         layout::ViewState view;
         layout::openToDepth(outline, view, depth);
+        view.columnHeight = columnHeight;
         const auto measure = std::make_shared<const TextMeasure>(1.0);
         layout::SceneOptions options;
         options.metrics = itemMetrics(document->graph, {}, measure, {}, {});
@@ -115,6 +118,36 @@ void TestFarTitles::partsShowWhatTheWholeShows() {
             QVERIFY(std::ranges::any_of(part, [&](const FarTitle& other) { return other.rect == title.rect; }));
         }
     }
+}
+
+void TestFarTitles::namesBetweenColumnsStayReadable_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<int>("depth");
+    QTest::newRow("resnet18") << "zoo:resnet18" << 9;
+    QTest::newRow("densenet121") << "zoo:densenet121" << 2;
+    QTest::newRow("vit_b_16") << "zoo:vit_b_16" << 3;
+}
+
+void TestFarTitles::namesBetweenColumnsStayReadable() {
+    QFETCH(QString, model);
+    QFETCH(int, depth);
+    const Scene scene(qPrintable(model), static_cast<std::size_t>(depth), 1500);
+    std::vector<JumpName> names;
+    const auto namesAt = [&](double scale) -> const std::vector<JumpName>& {
+        names = jumpNames(*scene.index, *scene.document->graph, scene.items->measure(), jumpNameFactor(scale));
+        return names;
+    };
+    FarTitles titles(*scene.index, *scene.items, namesAt);
+    std::size_t seen = 0, named = 0;
+    for (const double scale : {0.08, 0.12, 0.2, 0.3, 0.45}) {
+        const std::vector<FarTitle> placed = titles.within(scene.whole(), scale);
+        named += namesAt(scale).size();
+        for (const FarTitle& title : placed)
+            for (const JumpName& name : names)
+                QVERIFY2(!title.rect.intersects(name.rect), qPrintable(title.text + u' ' + name.text));
+        seen += placed.size();
+    }
+    QVERIFY(seen > 0 && named > 0);
 }
 
 QTEST_MAIN(TestFarTitles)
