@@ -2,6 +2,7 @@
 
 #include <QtTest>
 
+#include "core/analysis/model_structure.h"
 #include "core/analysis/model_summary.h"
 #include "tests/core/passes/graph_maker.h"
 
@@ -24,6 +25,7 @@ class TestModelSummary : public QObject {
   private Q_SLOTS:
     void operatorsAreCounted();
     void computedWeightsAreCountedOnce();
+    void pathsGoThroughOperationsOnly();
 };
 
 void TestModelSummary::operatorsAreCounted() {
@@ -71,6 +73,24 @@ void TestModelSummary::computedWeightsAreCountedOnce() {
     // A shape is computed from constants, too, and is no weight.
     maker.onnx("reshaped", "Reshape", maker.onnx("sum", "Add", first, second), maker.onnx("same", "Identity", shape));
     QCOMPARE(analysis::computedWeights(maker.graph).count, std::size_t(1));
+}
+
+/// Three operations lead to y, one to z, which is the last result: y = ((x + 1) + x)·x, z = relu(x).
+void TestModelSummary::pathsGoThroughOperationsOnly() {
+    test::Maker maker;
+    const auto x = maker.floats("x", {4});
+    const auto one = maker.constant("one", Tensor::of<float>({1}, {1}));
+    const auto a = maker.onnx("a", "Add", x, one);
+    const auto b = maker.onnx("b", "Add", x, a);  // the second input is the deeper one
+    const auto y = maker.onnx("y", "Mul", b, x);
+    const auto z = maker.onnx("z", "Relu", x);
+    maker.result(test::tuple({test::arg(y), test::arg(z)}));
+    const analysis::ModelStructure structure = analysis::structureOf(maker.graph);
+    QCOMPARE(structure.depth, std::size_t(3));
+    QCOMPARE(structure.path, (std::vector<graph::NodeId>{a, b, y}));
+    QCOMPARE(structure.depths[one.index()], std::size_t(0));
+    QCOMPARE(structure.depths[x.index()], std::size_t(0));
+    QCOMPARE(structure.depths[z.index()], std::size_t(1));
 }
 
 QTEST_MAIN(TestModelSummary)

@@ -214,6 +214,9 @@ void TestParameters::partsOfOneMemoryAreApart() {
     const analysis::ModelCounts counts = analysis::countParameters(maker.graph, graph::ModuleTree());
     QCOMPARE(counts.parameters.elements, std::int64_t{8});
     QCOMPARE(counts.parameters.tensors, std::int64_t{2});
+    // What the graph still reads is there, whatever the graph was before a pass.
+    const auto kept = analysis::countParameters(maker.graph, graph::ModuleTree(), &maker.graph);
+    QCOMPARE(kept.parameters.elements, std::int64_t{8});
 }
 
 void TestParameters::throughCastsAndTransposes() {
