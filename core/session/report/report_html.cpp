@@ -47,7 +47,7 @@ svg.chart { display: block; max-width: 100%; height: auto; } .chart text { font:
   tr, .finding, figure { break-inside: avoid; } .finding:has(li) { break-inside: auto; } .wide { overflow: visible; }
   td.number, th.number { white-space: normal; } .graph { overflow: visible; max-height: none; border: none; }
   .finding ul { margin: 0; font-size: 7.5pt; line-height: 1.25; } .finding ul.places { columns: 2; }
-  .graph svg { min-width: 0 !important; max-height: 230mm; } .paper { display: block; } figure.tall { break-inside: auto; } .tall .graph svg { max-height: none; } nav a { text-decoration: none; }
+  .graph svg { min-width: 0 !important; max-height: 205mm; } .paper { display: block; } figure.tall { break-inside: auto; } .tall .graph svg { max-height: none; } nav a { text-decoration: none; }
   details::details-content { content-visibility: visible; block-size: auto; } summary { display: none; }
 }
 )";
@@ -61,16 +61,16 @@ double numberOf(std::string_view svg, std::string_view name) {
     return number;
 }
 
-/// Units of the smallest text of a picture of a graph, and what is wide on paper, in points, as in the style.
-constexpr double kSmallText = 9, kPaperWidth = 182 / 25.4 * 72;
+/// Units of the smallest text of a picture of a graph, and what is wide and high on paper, in points, as in the style:
+/// with its headings a picture takes a page of Letter or A4.
+constexpr double kSmallText = 9, kPaperWidth = 182 / 25.4 * 72, kPaperHeight = 205 / 25.4 * 72;
 /// Points that text has to have to be read on paper, and how far a picture may be shrunk on a screen.
 constexpr double kLegible = 5, kMinScale = 0.8;
 
-/// It is longer than a printed page if it is as wide as one: it goes on over several.
+/// It could not be read on one printed page: it goes on over several.
 bool isTall(std::string_view svg) {
-    constexpr double kPage = 230.0 / 182;  // millimetres, as in the style
     const double width = numberOf(svg, " width=\""), height = numberOf(svg, " height=\"");
-    return width > 0 && height > kPage * std::max(width, 500.0);
+    return width > 0 && height * kPaperWidth > width * kPaperHeight && kSmallText * kPaperHeight < kLegible * height;
 }
 
 /// Equal findings that are listed without asking.
