@@ -48,7 +48,8 @@ base::Result<Measured> measure(const std::shared_ptr<const document::Document>& 
 
 QString decibelText(double decibels) {
     if (std::isnan(decibels)) return QObject::tr("not finite");
-    return std::isinf(decibels) ? QObject::tr("equal") : QObject::tr("%1 dB").arg(decibels, 0, 'f', 1);
+    if (std::isinf(decibels)) return decibels > 0 ? QObject::tr("equal") : QObject::tr("only noise");
+    return QObject::tr("%1 dB").arg(decibels, 0, 'f', 1);
 }
 
 Precision::Precision(session::Session& session, OpenModel& model) : m_session(session), m_model(model) {

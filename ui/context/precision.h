@@ -82,7 +82,7 @@ class Precision : public QObject {
     QString m_title, m_detail;  ///< "int8", ", a scale for each channel"
 };
 
-/// "41.2 dB", "equal", "not finite".
+/// "41.2 dB", "equal", "only noise" (of what should be 0), "not finite".
 QString decibelText(double decibels);
 
 }  // namespace sonde::context

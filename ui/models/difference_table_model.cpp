@@ -33,7 +33,9 @@ QString differenceText(int column, double number) {
     switch (column) {
         case DifferenceTableModel::Cosine: return QString::number(number, 'f', 6);
         case DifferenceTableModel::Snr:
-            return std::isinf(number) ? QStringLiteral("\u221e dB") : QStringLiteral("%1 dB").arg(number, 0, 'f', 1);
+            // Of what should be 0 there is no signal: 10 log10(0).
+            if (std::isinf(number)) return number > 0 ? QStringLiteral("\u221e dB") : QStringLiteral("\u2212\u221e dB");
+            return QStringLiteral("%1 dB").arg(number, 0, 'f', 1);
         default: return std::isinf(number) ? QStringLiteral("\u221e") : QString::number(number, 'g', 3);
     }
 }

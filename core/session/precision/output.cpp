@@ -50,7 +50,9 @@ ordered_json jsonOf(const NodeError& node, const InternalGraph& graph) {
 }
 
 std::string decibels(double value) {
-    return std::isnan(value) ? "not finite" : std::isinf(value) ? "equal" : base::roundedText(value, 4) + " dB";
+    if (std::isnan(value)) return "not finite";
+    if (std::isinf(value)) return value > 0 ? "equal" : "only noise";
+    return base::roundedText(value, 4) + " dB";
 }
 std::string textOf(const ValueError& error) {
     return "max abs " + base::roundedText(error.maxAbs, 3) + "  max rel " + base::roundedText(error.maxRel, 3) + "  " +
@@ -92,7 +94,8 @@ class ReportWriter {
             return;
         }
         m_text += textOf(node.error);
-        m_text += std::isinf(node.inputSqnr) ? " from equal inputs" : " from " + decibels(node.inputSqnr);
+        m_text += std::isinf(node.inputSqnr) && node.inputSqnr > 0 ? " from equal inputs"
+                                                                   : " from " + decibels(node.inputSqnr);
         m_text += "\n";
         for (const ChannelError& one : node.channels)
             if (withChannels) m_text += "    channel " + std::to_string(one.channel) + "  " + textOf(one.error) + "\n";

@@ -44,6 +44,7 @@ class TestTwoPanes : public test::WindowFixture {
     void theBaselineIsBeside();
     void theFirstSaysWhatItShows();
     void bothAreLookedAtInOneWay();
+    void theSecondTakesTheLookOfTheFirst();
     void everyLookIsShared();
     void theyBlinkAndDiffer();
     void aPinnedNodeIsBeside();
@@ -171,6 +172,17 @@ void TestTwoPanes::bothAreLookedAtInOneWay() {
     QCOMPARE(right->place().scroll, left->place().scroll);
     right->fit();
     QVERIFY(left->isFitted());
+}
+
+/// What was chosen before there was a second one.
+void TestTwoPanes::theSecondTakesTheLookOfTheFirst() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\nview heatmap\n")), QString());
+    pair()->first()->setSlice({1, 0, {0, 0}});
+    pair()->first()->rangeControl()->setLogarithmic(true);
+    QCOMPARE(play(QStringLiteral("beside baseline\n")), QString());
+    QTRY_COMPARE(pair()->second()->currentView(), QStringLiteral("heat_map"));
+    QCOMPARE(pair()->second()->shown().slice, (widgets::Slice{1, 0, {0, 0}}));
+    QVERIFY(pair()->second()->shown().range.logarithmic);
 }
 
 /// Whichever of the three it is chosen in. Ends of the range are not those of the difference.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/document/document.h"
@@ -266,6 +267,11 @@ void TestPrecision::tellsWhereTheErrorBegins() {
     QCOMPARE(json["begins"], "loss");
     QCOMPARE(json["nodes"][0]["input_sqnr"], nullptr);
     QVERIFY(session::precision::reportText(*report, *document, false).find("begins at loss") != std::string::npos);
+    // Of what should be 0 there is no signal: 10 log10(0).
+    session::precision::Report silent = *report;
+    silent.nodes[0].error.sqnr = silent.nodes[0].inputSqnr = -std::numeric_limits<double>::infinity();
+    QVERIFY(session::precision::reportText(silent, *document, true).find("only noise from only noise") !=
+            std::string::npos);
 }
 
 void TestPrecision::refusesUnknownTypesAndQueries() {
