@@ -44,7 +44,7 @@ svg.chart { display: block; max-width: 100%; height: auto; } .chart text { font:
   body { max-width: none; padding: 0; font-size: 10pt; } h1 { font-size: 18pt; } h2 { font-size: 14pt; break-after: avoid; }
   table { font-size: 8pt; line-height: 1.25; } th, td { padding: 1px 4px; } thead { display: table-header-group; } caption { break-after: avoid; }
   table.long { font-size: 6.5pt; line-height: 1.15; }
-  tr, .finding, figure { break-inside: avoid; } .finding:has(li) { break-inside: auto; } .wide { overflow: visible; }
+  tr, .finding, figure { break-inside: avoid; } .finding:has(li) { break-inside: auto; } .finding .head { break-after: avoid; } .wide { overflow: visible; }
   td.number, th.number { white-space: normal; } .graph { overflow: visible; max-height: none; border: none; }
   .finding ul { margin: 0; font-size: 7.5pt; line-height: 1.25; } .finding ul.places { columns: 2; }
   .graph svg { min-width: 0 !important; max-height: 205mm; } .paper { display: block; } figure.tall { break-inside: auto; } .tall .graph svg { max-height: none; } nav a { text-decoration: none; }
