@@ -66,7 +66,9 @@ base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std
         const auto dimSize = static_cast<double>(axis.input);
         if (!request.scales.empty()) {
             axis.scale = request.scales[i];
-            const double output = std::floor(dimSize * axis.scale * (crop ? axis.roiEnd - axis.roiStart : 1.0));
+            // Scales are float32, and so is their product: 10 by 2.3 is 23.
+            const auto part = static_cast<float>(crop ? axis.roiEnd - axis.roiStart : 1.0);
+            const double output = std::floor(static_cast<float>(axis.input) * static_cast<float>(axis.scale) * part);
             if (!(output >= 0 && output < 1e12))
                 return opError("scale " + std::to_string(axis.scale) + " is out of range");
             axis.output = static_cast<std::int64_t>(output);

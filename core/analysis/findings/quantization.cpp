@@ -82,6 +82,9 @@ void findRanges(const CheckedModel& model, std::vector<Finding>& findings) {
         const ObservedValue* const value =
             isQuantizer && model.run ? model.run->values.of(expr.outputs.front()) : nullptr;
         if (!value || value->count < kMinQuantized || value->maximum - value->minimum + 1 > kFewLevels) continue;
+        // At the end of the levels the scale is too small instead: see findClipping().
+        const bool isSigned = model.graph.node(expr.outputs.front()).type.dtype == tensor::DType::Int8;
+        if (value->maximum == (isSigned ? 127 : 255) || (isSigned && value->minimum == -128)) continue;
         findings.push_back(findingAt(
             expr.outputs.front(), base::Severity::Warning, model.run->inputs > 1 ? Confidence::Medium : Confidence::Low,
             fmt::format(

@@ -62,9 +62,9 @@ std::optional<FilterLayout> ofConvolution(const Expr& expr, std::size_t index, c
         shape.rank() >= 3 && index > 0 && (position == WeightPosition::Weight || position == WeightPosition::Quantized);
     const std::optional<bool> transposed = isKernel ? isTransposed(expr) : std::nullopt;
     if (!transposed) return std::nullopt;
-    if (!*transposed) return FilterLayout{1, 1, shape[0], product(shape, 1)};
     const std::int64_t groups = groupsOf(expr);
     if (groups < 1 || shape[0] % groups != 0) return std::nullopt;
+    if (!*transposed) return FilterLayout{groups, 1, shape[0] / groups, product(shape, 1)};
     return FilterLayout{groups, shape[0] / groups, shape[1], product(shape, 2)};
 }
 
@@ -144,9 +144,12 @@ FilterFigures FilterCollector::finish(const WeightReader& reader, const std::sto
             figures.zero.push_back(i);
             continue;
         }
+        // Filters of other groups read other channels.
+        const auto groupOf = [this](std::size_t filter) { return filter / static_cast<std::size_t>(m_layout.filters); };
         const auto [begin, end] = known.equal_range(m_hashes[i]);
-        const auto same =
-            std::find_if(begin, end, [&](const auto& entry) { return areEqual(reader, i, entry.second); });
+        const auto same = std::find_if(begin, end, [&](const auto& entry) {
+            return groupOf(i) == groupOf(entry.second) && areEqual(reader, i, entry.second);
+        });
         if (same != end) figures.duplicates.emplace_back(i, same->second);
         else known.emplace(m_hashes[i], i);
     }

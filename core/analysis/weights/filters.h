@@ -11,7 +11,8 @@
 
 namespace sonde::analysis {
 
-/// Where the filters of a kernel are, one for each output channel of the operation that reads it. Seen as
+/// Where the filters of a kernel are, one for each output channel of the operation that reads it; those of a group read
+/// the same channels. Seen as
 /// [groups, outer, filters, inner], the elements (g, :, f, :) are filter g·filters + f.
 struct FilterLayout {
     std::int64_t groups = 1, outer = 1, filters = 1, inner = 1;
@@ -26,9 +27,10 @@ struct FilterLayout {
 std::optional<FilterLayout> filterLayout(const graph::Expr& expr, std::size_t index, const tensor::Shape& shape);
 
 struct FilterFigures {
-    std::vector<float> largest;                                   ///< by filter: |element|
-    std::vector<std::size_t> zero;                                ///< all of whose elements are 0
-    std::vector<std::pair<std::size_t, std::size_t>> duplicates;  ///< one that is not zero, and the first equal to it
+    std::vector<float> largest;     ///< by filter: |element|
+    std::vector<std::size_t> zero;  ///< all of whose elements are 0
+    std::vector<std::pair<std::size_t, std::size_t>>
+        duplicates;  ///< one that is not zero, and the first of its group equal to it
 };
 
 /// Collects them while elements go by in row-major order, piece by piece. Memory grows with the filters alone.

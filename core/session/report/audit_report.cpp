@@ -1,5 +1,6 @@
 #include "core/session/report/audit_report.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "core/graph/missing_data.h"
@@ -46,8 +47,8 @@ base::Result<void> addValues(ReportContent& content, const document::Document& d
         return {};
     }
     content.values = std::move(*values);
-    content.inputData =
-        fmt::format("{}, seed {}", request.inputData.empty() ? "random numbers" : request.inputData, run.seed);
+    content.inputData = fmt::format(
+        "{}, seed {}", request.inputData.empty() ? "random numbers" : withoutFolders(request.inputData), run.seed);
     if (run.cases.size() > 1) content.valuesNote = fmt::format("The first of {} inputs.", run.cases.size());
     return {};
 }
@@ -90,6 +91,24 @@ std::string inputsText(const document::Document& document, const AuditRequest& r
 }
 
 }  // namespace
+
+std::string withoutFolders(const std::string& inputData) {
+    std::string text;
+    bool isQuoted = false, isStart = true;  // of a path
+    for (std::size_t i = 0; i < inputData.size(); ++i) {
+        const char c = inputData[i];
+        if (c == '\'') isQuoted = !isQuoted;
+        if (isStart && !isQuoted && c == '/') {
+            const std::size_t end = std::min(inputData.find_first_of("#;", i), inputData.size());
+            i = inputData.rfind('/', end - 1);
+            isStart = false;
+            continue;
+        }
+        isStart = !isQuoted && (c == ':' || c == ';' || c == '@');
+        text += c;
+    }
+    return text;
+}
 
 base::Result<Report> auditReport(const document::Document& document, const AuditRequest& request,
                                  const base::WorkContext& work) {

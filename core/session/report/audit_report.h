@@ -24,6 +24,10 @@ struct AuditRequest {
     std::string withoutPictures;
 };
 
+/// Input data as they are named in a report: of files at absolute paths their names alone, as the folders are of the
+/// machine and often of a person. "x:/home/a/b.npz#c;y:#rand(0,1)" becomes "x:b.npz#c;y:#rand(0,1)".
+std::string withoutFolders(const std::string& inputData);
+
 /// Looks at everything that a report is about, and puts it together. What cannot be had (the run fails, the whole graph
 /// is too large to be drawn) is told in the report. Blocks, on any thread. Errors: Cancelled; a file of a model
 /// changed; a module that cannot be drawn.

@@ -16,10 +16,13 @@ using tensor::Value;
 
 namespace {
 
+bool hasNumbers(const Value& value) {
+    return value.isTensor() && value.tensor().dtype() != tensor::DType::String && value.tensor().numel() > 0;
+}
+
 /// Of the first sample: all elements, or those at index 0 of the first of several dimensions.
 std::optional<std::int64_t> indexOfLargest(const Value& value) {
-    if (!value.isTensor() || value.tensor().dtype() == tensor::DType::String || value.tensor().numel() == 0)
-        return std::nullopt;
+    if (!hasNumbers(value)) return std::nullopt;
     const auto whole = value.tensor().contiguous();
     if (!whole) return std::nullopt;
     const std::int64_t count = whole->rank() > 1 ? whole->numel() / whole->shape()[0] : whole->numel();
@@ -43,7 +46,7 @@ void SweepSummary::add(const SweepRow& row) {
     failed += row.error ? 1 : 0;
     broken += row.condition == false ? 1 : 0;
     unlabelled += row.labelError.empty() ? 0 : 1;
-    if (row.label.empty() || !row.predicted) return;
+    if (!row.isJudged()) return;
     ++labelled;
     correct += row.isCorrect() ? 1 : 0;
 }
@@ -102,7 +105,10 @@ struct Sweep::Runs {
             hadCondition = true;
         }
         if (sweep.hasLabels() && !document.outputs.empty())
-            if (const Value* output = valueOf(document.outputs.front().node)) row.predicted = indexOfLargest(*output);
+            if (const Value* output = valueOf(document.outputs.front().node)) {
+                row.predicted = indexOfLargest(*output);
+                row.isAllNan = !row.predicted && hasNumbers(*output);
+            }
         return row;
     }
 

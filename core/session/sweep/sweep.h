@@ -36,9 +36,12 @@ struct SweepRow {
     std::string label;                      ///< empty: none
     std::string labelError;                 ///< why there is none although labels were given
     std::optional<std::int64_t> predicted;  ///< index of the largest element of the first output's first sample
+    bool isAllNan = false;                  ///< instead of `predicted`: there is no largest element
     std::optional<base::Error> error;       ///< why there is nothing else
 
-    /// Whether label and prediction are the same class. Only with both.
+    /// There is a label, and an output that is right or wrong.
+    bool isJudged() const { return !label.empty() && (predicted || isAllNan); }
+    /// Whether label and prediction are the same class. Only of one that is judged.
     bool isCorrect() const;
 };
 
@@ -46,7 +49,7 @@ struct SweepSummary {
     std::size_t done = 0;        ///< rows, with those that failed
     std::size_t failed = 0;      ///< could not be read, or the run failed
     std::size_t broken = 0;      ///< the condition is false
-    std::size_t labelled = 0;    ///< have a label and a prediction
+    std::size_t labelled = 0;    ///< have a label and an output: see SweepRow::isJudged()
     std::size_t correct = 0;     ///< of them
     std::size_t unlabelled = 0;  ///< have none although labels were given
     bool isCancelled = false;

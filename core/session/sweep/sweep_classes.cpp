@@ -7,11 +7,11 @@
 namespace sonde::session {
 
 void SweepClasses::add(const SweepRow& row) {
-    if (row.label.empty() || !row.predicted) return;
+    if (!row.isJudged()) return;
     Counts& counts = m_classes[row.label];
     ++counts.count;
     if (row.isCorrect()) ++counts.correct;
-    else ++counts.mistakes[*row.predicted];
+    else if (row.predicted) ++counts.mistakes[*row.predicted];
 }
 
 std::vector<SweepClass> SweepClasses::worst() const {

@@ -66,6 +66,7 @@ class TestWeightFigures : public QObject {
     void quantisedOnesAreRealNumbers();
     void filtersAreThoseOfTheOperation_data();
     void filtersAreThoseOfTheOperation();
+    void filtersOfGroupsAreComparedWithinThem();
     void stringsAndNoTensorHaveNone();
     void cancelledOnesEnd();
     void sharedBinsCountWhatIsOutside();
@@ -156,6 +157,13 @@ void TestWeightFigures::filtersAreThoseOfTheOperation() {
     QCOMPARE(zero, expected["zero"].toArray());
     QCOMPARE(duplicate, expected["duplicate"].toArray());
     QVERIFY(!zero.isEmpty() && !duplicate.isEmpty());
+}
+
+/// Filters of another group read other channels: filter 2 is no duplicate of filter 0.
+void TestWeightFigures::filtersOfGroupsAreComparedWithinThem() {
+    const WeightFigures figures =
+        analysis::weightFigures(WeightReader(weightOf({1, 2, 3, 4, 1, 2, 1, 2}, {4, 2})), FilterLayout{2, 1, 2, 2});
+    QVERIFY(figures.filters.duplicates == (std::vector<std::pair<std::size_t, std::size_t>>{{3, 2}}));
 }
 
 void TestWeightFigures::stringsAndNoTensorHaveNone() {

@@ -51,6 +51,7 @@ class TestReport : public QObject {
 
   private slots:
     void textsAreEscaped();
+    void foldersOfInputsAreNotTold();
     void tablesAndChartsAreWritten();
     void onlyThePictureOfAFileIsTaken();
     void equalFindingsAreListed();
@@ -108,6 +109,15 @@ void TestReport::textsAreEscaped() {
     QVERIFY(read.texts.contains(shown));
     QVERIFY(read.texts.contains(QStringLiteral("Accepted: ") + shown));
     QCOMPARE(html.find('\x01'), std::string::npos);
+}
+
+void TestReport::foldersOfInputsAreNotTold() {
+    using session::withoutFolders;
+    QCOMPARE(withoutFolders("x:/home/a/b.npz#c;y:#rand(0,1)"), std::string("x:b.npz#c;y:#rand(0,1)"));
+    QCOMPARE(withoutFolders("/home/a/b.npz"), std::string("b.npz"));
+    QCOMPARE(withoutFolders("x:pictures/b.png"), std::string("x:pictures/b.png"));
+    QCOMPARE(withoutFolders("ids:'/home/a b'#vocab.txt"), std::string("ids:'/home/a b'#vocab.txt"));
+    QCOMPARE(withoutFolders("@/home/a/list.txt"), std::string("@list.txt"));
 }
 
 void TestReport::tablesAndChartsAreWritten() {

@@ -45,6 +45,7 @@ class TestSweep : public QObject {
     void casesOfDifferentShapes();
     void conditionsThatOneInputLacks();
     void confusion();
+    void notANumberIsWrong();
     void emptyAndUnreadableFolders();
     void aDamagedArchiveIsOneRow();
 
@@ -129,6 +130,20 @@ void TestSweep::confusion() {
     QCOMPARE(session::sweepClassText(worst[1]), std::string("5: 25 % of 4, taken for 3 (2), 9 (1)"));
     QCOMPARE(worst[2].label, std::string("3"));
     QCOMPARE(worst[3].label, std::string("9"));
+}
+
+/// An output that is NaN alone has no class, and is not right.
+void TestSweep::notANumberIsWrong() {
+    SweepRow nan = rowOf("0", 0);
+    nan.predicted.reset();
+    nan.isAllNan = true;
+    session::SweepSummary summary;
+    session::SweepClasses classes;
+    for (const SweepRow& row : {rowOf("0", 0), nan}) summary.add(row), classes.add(row);
+    QCOMPARE(summary.labelled, std::size_t{2});
+    QCOMPARE(summary.correct, std::size_t{1});
+    QCOMPARE(classes.worst().front().count, std::size_t{2});
+    QVERIFY(classes.worst().front().mistakes.empty());
 }
 
 void TestSweep::emptyAndUnreadableFolders() {
