@@ -32,7 +32,7 @@ struct FetchAhead {
 struct MicroKernel {
     int mr = 0;
     int nr = 0;
-    int narrow = 0;
+    int narrow = 0;  ///< columns of runNarrow, at most
     void (*run)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
                 bool accumulate, FetchAhead ahead) = nullptr;
     /// The same for the first half of the columns: C[rows, nr / 2]; B is packed for nr as ever.
@@ -74,9 +74,9 @@ struct WinogradKernel {
                    std::size_t n) = nullptr;
 };
 
-/// One channel of a depthwise convolution: x [height, width], weights [3, 3] → y [rows, columns]. (A pool has no
-/// weights.)
-struct DepthwisePlane {
+/// One channel under a 3x3 window: x [height, width] → y [rows, columns]. Of a depthwise convolution with its weights
+/// [3, 3] and bias, of a pool without.
+struct Plane3x3 {
     const float* x;
     std::ptrdiff_t height, width, padY, padX;
     const float* weights;
@@ -136,9 +136,9 @@ struct FloatKernels {
                           std::ptrdiff_t pitch, float* y, std::ptrdiff_t columns, std::ptrdiff_t rows) = nullptr;
     /// y[r, c] = bias + Σ_ij weights[i, j] · x[stride·r + i − padY, stride·c + j − padX], row by row of the window;
     /// what lies outside of x counts as 0. [0] for stride 1, [1] for stride 2; null where there is none.
-    void (*depthwise3x3[2])(const DepthwisePlane& plane) = {};
+    void (*depthwise3x3[2])(const Plane3x3& plane) = {};
     /// y[r, c] = max_ij x[stride·r + i − padY, stride·c + j − padX] of what lies inside of x, NaN wins; as above.
-    void (*maxPool3x3[2])(const DepthwisePlane& plane) = {};
+    void (*maxPool3x3[2])(const Plane3x3& plane) = {};
     /// y[i] = value.
     void (*fill)(float value, float* y, std::size_t n) = nullptr;
     /// y[i] = x[2·i].

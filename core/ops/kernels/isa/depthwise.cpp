@@ -4,23 +4,21 @@
 // Only for instruction sets that load a part of a vector.
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/isa/vectors.h"
 
 #if defined(__AVX2__)
-#include <immintrin.h>
 
 namespace sonde::ops::kernels::SONDE_ISA {
 
 namespace {
 
+/// Outputs below each other that stay in registers: 7, 14, 28 … rows are common.
 #if defined(__AVX512F__)
-constexpr int kWidth = 16;
-constexpr int kRows = 7;  ///< outputs below each other that stay in registers: 7, 14, 28 … rows are common
+constexpr int kRows = 7;
 #else
-constexpr int kWidth = 8;
 constexpr int kRows = 4;
 #endif
-typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
-using Plane = DepthwisePlane;
+using Plane = Plane3x3;
 
 /// y = bias + Σ weights · x.
 struct WeightedSum {

@@ -2,12 +2,9 @@
 
 #include <cstdint>
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
-
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/isa/vector_math.h"
+#include "core/ops/kernels/isa/vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
 
@@ -119,35 +116,6 @@ SONDE_BINARY(minTwo, minOf(a, b))
 
 void scaleShift(const float* x, float scale, float shift, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] = x[i] * scale + shift;
-}
-
-#if defined(__AVX512F__)
-constexpr std::size_t kWidth = 16;
-#elif defined(__AVX2__)
-constexpr std::size_t kWidth = 8;
-#else
-constexpr std::size_t kWidth = 4;
-#endif
-typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
-typedef std::uint32_t Bits __attribute__((vector_size(kWidth * sizeof(float))));
-
-/// The first n elements, zeros behind them.
-inline __attribute__((always_inline)) Vector loadFirst(const float* x, std::size_t n) {
-#if defined(__AVX512F__)
-    return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), x));
-#else
-    Vector v = {};
-    for (std::size_t i = 0; i < n; ++i) v[i] = x[i];
-    return v;
-#endif
-}
-
-inline __attribute__((always_inline)) void storeFirst(float* y, const Vector& v, std::size_t n) {
-#if defined(__AVX512F__)
-    _mm512_mask_storeu_ps(y, static_cast<__mmask16>((1U << n) - 1U), reinterpret_cast<__m512>(v));
-#else
-    for (std::size_t i = 0; i < n; ++i) y[i] = v[i];
-#endif
 }
 
 /// What scaleShift, add and clip (or relu) do one after the other, with the same roundings: three passes in one. The

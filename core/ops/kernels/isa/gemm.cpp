@@ -6,28 +6,22 @@
 #include <utility>
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/isa/vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
 
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
 constexpr int kRows = 14;
 #elif defined(__AVX2__)
-constexpr int kVectorBytes = 32;
 constexpr int kRows = 6;
 #elif defined(__aarch64__)
-constexpr int kVectorBytes = 16;
 constexpr int kRows = 8;
 #else
-constexpr int kVectorBytes = 16;
 constexpr int kRows = 4;
 #endif
 constexpr int kVectors = 2;
-
-typedef float Vector __attribute__((vector_size(kVectorBytes), aligned(sizeof(float)), may_alias));
-constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(float));
 
 /// x − 0 is x for every x, so that this is one broadcasting load; 0 + x is not (−0), and would cost an addition.
 inline __attribute__((always_inline)) Vector all(float x) { return x - Vector{}; }

@@ -1,11 +1,8 @@
 // Loops over rows that end in one number, and loops over several rows at once.
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/isa/vector_math.h"
+#include "core/ops/kernels/isa/vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
 
@@ -74,17 +71,6 @@ float expSum(const float* x, float shift, float* y, std::size_t n) {
 void axpy(float w, const float* x, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] += w * x[i];
 }
-
-#if defined(__AVX512F__)
-constexpr std::size_t kWidth = 16;
-#elif defined(__AVX2__)
-constexpr std::size_t kWidth = 8;
-#else
-constexpr std::size_t kWidth = 4;
-#endif
-typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
-
-typedef unsigned Bits __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
 
 constexpr unsigned kExponent = 0x7f800000U, kOne = 0x00800000U;
 

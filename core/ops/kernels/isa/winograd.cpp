@@ -2,24 +2,11 @@
 // Convolutional Neural Networks", 2016, sections 4.1 and 4.3), on many tiles at once: one tile in each lane.
 
 #include "core/ops/kernels/float_kernels.h"
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
+#include "core/ops/kernels/isa/vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
 
 namespace {
-
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
-constexpr std::size_t kWidth = kVectorBytes / sizeof(float);
-typedef float Vector __attribute__((vector_size(kVectorBytes), aligned(sizeof(float)), may_alias));
 
 /// Bᵀ·x.
 void input(const Vector (&x)[4], Vector (&r)[4]) {
@@ -105,9 +92,9 @@ bool transformOutput(const float* m, std::ptrdiff_t pointStride, float bias, flo
 }
 
 #if defined(__AVX512F__)
-inline void storeFirst(float* y, __m512 v, std::size_t n) {
+inline void storeSome(float* y, __m512 v, std::size_t n) {
     if (n >= kWidth) _mm512_storeu_ps(y, v);
-    else _mm512_mask_storeu_ps(y, static_cast<__mmask16>((1U << n) - 1U), v);
+    else storeFirst(y, reinterpret_cast<Vector>(v), n);
 }
 
 /// Transposes in registers: first within quarters of a vector, then the quarters.
@@ -128,7 +115,7 @@ void joinTilesOfFour(const float* x, std::ptrdiff_t xStride, float* y, std::size
         const __m512 out[4] = {_mm512_shuffle_f32x4(r[0], r[2], 0x88), _mm512_shuffle_f32x4(r[1], r[3], 0x88),
                                _mm512_shuffle_f32x4(r[0], r[2], 0xDD), _mm512_shuffle_f32x4(r[1], r[3], 0xDD)};
         for (std::size_t j = 0; j < 4 && done + j * kWidth < n; ++j)
-            storeFirst(y + j * kWidth, out[j], n - done - j * kWidth);
+            storeSome(y + j * kWidth, out[j], n - done - j * kWidth);
     }
 }
 
@@ -137,8 +124,8 @@ void joinTilesOfTwo(const float* x, std::ptrdiff_t xStride, float* y, std::size_
     const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
     for (std::size_t done = 0; done < n; done += 2 * kWidth, x += kWidth, y += 2 * kWidth) {
         const __m512 a = _mm512_loadu_ps(x), b = _mm512_loadu_ps(x + xStride);
-        storeFirst(y, _mm512_permutex2var_ps(a, low, b), n - done);
-        if (n - done > kWidth) storeFirst(y + kWidth, _mm512_permutex2var_ps(a, high, b), n - done - kWidth);
+        storeSome(y, _mm512_permutex2var_ps(a, low, b), n - done);
+        if (n - done > kWidth) storeSome(y + kWidth, _mm512_permutex2var_ps(a, high, b), n - done - kWidth);
     }
 }
 #endif
