@@ -322,14 +322,14 @@ bool Execution::isKnown(const Step& step, const Expr& expr) {
     if (!m_options.observer || !expr.bodies.empty() || expr.outputs.empty()) return false;
     m_known.assign(expr.outputs.size(), Value());
     if (!m_options.observer->takeKnown(step.expr, m_known)) return false;
-    if (step.stream != 0) ++m_draws[step.expr];
+    if (step.call->stream != 0) ++m_draws[step.expr];
     return true;
 }
 
 /// Of a step and how often it has run: the same whatever else of the program is run.
 std::uint64_t Execution::seedOf(const Step& step) {
-    if (step.stream == 0) return m_options.seed;
-    const std::uint64_t ofStep = base::mixBits(m_options.seed + step.stream * base::Random::kStep);
+    if (step.call->stream == 0) return m_options.seed;
+    const std::uint64_t ofStep = base::mixBits(m_options.seed + step.call->stream * base::Random::kStep);
     return base::mixBits(ofStep + ++m_draws[step.expr] * base::Random::kStep);
 }
 

@@ -87,14 +87,14 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
         auto prepared = m_memory.prepared.find(m_plan, step, constantsOf, m_environment);
         if (prepared) {
             const auto call = [&](Epilogue::Census mode) {
-                const bool runs = step.runsEpilogue && (m_census || !step.epilogue.empty()) && areFloats(inputs);
+                const bool runs = step.call->runsEpilogue && (m_census || !step.epilogue.empty()) && areFloats(inputs);
                 if (runs) epilogue.emplace(linksOf(step), m_memory.blocks, mode);
                 const Epilogue::Scope scope(runs ? &*epilogue : nullptr);
-                results = ops::callPrepared(*step.op, inputs, step.call->attributes, expr.outputs.size(), m_environment,
-                                            expr.op.version, prepared->get(), expr.bodies.empty() ? nullptr : &bodies,
-                                            &m_memory.blocks);
+                results = ops::callPrepared(*step.call->op, inputs, step.call->attributes, expr.outputs.size(),
+                                            m_environment, expr.op.version, prepared->get(),
+                                            expr.bodies.empty() ? nullptr : &bodies, &m_memory.blocks);
             };
-            call(m_census && step.runsEpilogue ? m_census->modeFor(step) : Epilogue::Census::None);
+            call(m_census && step.call->runsEpilogue ? m_census->modeFor(step) : Epilogue::Census::None);
             if (results && epilogue && epilogue->detected()) {
                 m_census->detectedIn(step);
                 call(Epilogue::Census::Count);
@@ -130,7 +130,7 @@ bool Execution::areFloats(std::span<const Value> inputs) {
 std::vector<Execution::Epilogue::Link> Execution::linksOf(const Step& step) {
     std::vector<Epilogue::Link> links;
     for (const Step& fused : step.epilogue) {
-        Epilogue::Link link{fused.op,
+        Epilogue::Link link{fused.call->op,
                             {},
                             fused.fusedAt,
                             fused.ownInputs,

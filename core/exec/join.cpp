@@ -48,7 +48,7 @@ class Joiner {
         for (std::size_t i = 0; i < m_steps.size(); ++i) {
             Step step = m_steps[i];
             step.isFused = m_taken[i];
-            if (!step.isFused && step.runsEpilogue && !isEdited(step)) fuse(i, step);
+            if (!step.isFused && step.call->runsEpilogue && !isEdited(step)) fuse(i, step);
             result.push_back(std::move(step));
         }
         return result;
@@ -130,7 +130,7 @@ class Joiner {
     /// Sets where the step reads the result and what else of this chain it reads.
     bool canFuse(Step& step, NodeId result, std::size_t first,
                  const std::unordered_map<NodeId, std::size_t>& own) const {
-        if (!isPlain(step) || isEdited(step) || !ops::kernels::epilogueOpOf(*step.op)) return false;
+        if (!isPlain(step) || isEdited(step) || !ops::kernels::epilogueOpOf(*step.call->op)) return false;
         step.ownInputs.assign(step.call->arguments.size(), kNoInput);
         step.fusedAt = kNoInput;
         for (std::size_t i = 0; i < step.call->arguments.size(); ++i) {

@@ -121,9 +121,6 @@ class Planner {
         step.expr = expr.id;
         step.call = call;
         step.kind = call->kind;
-        step.op = call->op;
-        step.runsEpilogue = call->runsEpilogue;
-        step.stream = call->stream;
         step.hasEffect = m_needed.effect[expr.id.index()];
         step.isOptional = isOptional(expr);
         return step;

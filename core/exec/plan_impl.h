@@ -29,7 +29,6 @@ struct Step {
     };
     ExprId expr;
     Kind kind = Kind::Operator;
-    const ops::OpDef* op = nullptr;
     std::shared_ptr<const StepCall> call;
     std::vector<NodeId> release;  ///< values whose last consumer this step is
     /// Element-wise steps that may be done piece by piece while this one's result is in the cache. Each reads the
@@ -40,15 +39,11 @@ struct Step {
     std::size_t fusedAt = 0;
     std::vector<std::size_t> ownInputs;
     bool overwrites = false;
-    bool onlyKept = false;      ///< what it is fused to is kept for later, and no other step reads it
-    bool isKept = false;        ///< its own result is kept for later
-    bool runsEpilogue = false;  ///< its kernel can run an epilogue, see ops::kernels::Epilogue
-    bool hasEffect = false;     ///< see Needed::effect: nothing of what comes after it is done before it
-    bool isOptional = false;    ///< only watched: if it fails, it and what reads it are missing, and the run goes on
-    bool isFused = false;       ///< is in another step's `epilogue`: nothing to do if that one's kernel did it
-    /// Of the random numbers that it draws, from 1: operations that come after each other in the program draw other
-    /// ones. 0: it draws none, or has a seed of its own (ONNX), which gives the same numbers wherever it is written.
-    std::uint64_t stream = 0;
+    bool onlyKept = false;    ///< what it is fused to is kept for later, and no other step reads it
+    bool isKept = false;      ///< its own result is kept for later
+    bool hasEffect = false;   ///< see Needed::effect: nothing of what comes after it is done before it
+    bool isOptional = false;  ///< only watched: if it fails, it and what reads it are missing, and the run goes on
+    bool isFused = false;     ///< is in another step's `epilogue`: nothing to do if that one's kernel did it
 };
 
 /// What one expr calls: the same in every plan of a graph; plans share it (PlanOptions::alike).
@@ -58,10 +53,12 @@ struct StepCall {
     ops::Attributes attributes;                     ///< completed with defaults
     std::vector<const graph::Argument*> arguments;  ///< by parameter position; null: use the fallback
     std::vector<Value> fallbacks;                   ///< for null arguments
-    bool runsEpilogue = false;                      ///< see Step
-    std::uint64_t stream = 0;                       ///< see Step
-    base::Error problem;                            ///< of Kind::Impossible
-    std::string missing;                            ///< the operator that the registry lacks
+    bool runsEpilogue = false;                      ///< its kernel can run an epilogue, see ops::kernels::Epilogue
+    /// Of the random numbers that it draws, from 1: operations that come after each other in the program draw other
+    /// ones. 0: it draws none, or has a seed of its own (ONNX), which gives the same numbers wherever it is written.
+    std::uint64_t stream = 0;
+    base::Error problem;  ///< of Kind::Impossible
+    std::string missing;  ///< the operator that the registry lacks
 };
 
 /// The steps of one body that are needed, in order.

@@ -64,7 +64,7 @@ void PreparedCache::select(const std::shared_ptr<const InternalGraph>& graph, bo
 base::Result<std::shared_ptr<const ops::PreparedState>> PreparedCache::find(
     const PlanImpl& plan, const Step& step, const std::function<std::vector<Value>()>& constants,
     ops::RunEnvironment& environment) {
-    if (!step.op->prepare) return std::shared_ptr<const ops::PreparedState>();
+    if (!step.call->op->prepare) return std::shared_ptr<const ops::PreparedState>();
     const bool isEdited = readsEdited(plan, step);
     if (isEdited && m_edits != plan.options.edits) {
         m_edited.clear();
@@ -77,7 +77,7 @@ base::Result<std::shared_ptr<const ops::PreparedState>> PreparedCache::find(
     }
     const std::vector<Value> values = constants();
     SONDE_ASSIGN(std::shared_ptr<const ops::PreparedState> state,
-                 step.op->prepare(ops::Constants(values, *step.op), step.call->attributes, environment));
+                 step.call->op->prepare(ops::Constants(values, *step.call->op), step.call->attributes, environment));
     return isEdited ? m_edited.emplace(step.expr, std::move(state)).first->second
                     : m_states->add(step.expr, std::move(state));
 }

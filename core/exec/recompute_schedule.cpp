@@ -31,7 +31,7 @@ bool isPure(const InternalGraph& graph, const Expr& expr, const ops::Registry& r
 
 bool isRepeatable(const InternalGraph& graph, const Step& step, const ops::Registry& registry) {
     const Expr& expr = graph.expr(step.expr);
-    if (step.hasEffect || step.isOptional || step.stream != 0) return false;
+    if (step.hasEffect || step.isOptional || step.call->stream != 0) return false;
     if (step.kind != Step::Kind::Operator && step.kind != Step::Kind::Body) return false;
     if (!isPure(graph, expr, registry)) return false;
     return std::ranges::all_of(expr.bodies, [&](graph::BodyId body) {

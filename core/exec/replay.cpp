@@ -66,7 +66,7 @@ std::vector<ExprId> drawsOf(const Plan& plan, ExprId expr) {
     std::vector<ExprId> draws;
     if (const Step* const step = stepOf(plan.impl(), expr))
         forEachStep(plan.impl(), *step, [&](const Step& inner) {
-            if (inner.stream != 0) draws.push_back(inner.expr);
+            if (inner.call->stream != 0) draws.push_back(inner.expr);
         });
     return draws;
 }
