@@ -251,13 +251,7 @@ class PairMaker {
 
     /// As spread(), whatever the position of inputs: to the only ones before and behind a pair with one hash.
     void spreadBy(const std::vector<Hash>& ours, const std::vector<Hash>& theirs) {
-        std::deque<ExprId> open;
-        for (const ExprId id : m_a.order)
-            if (m_a.isMatched(id)) open.push_back(id);
-        while (!open.empty() && !m_work.cancelled()) {
-            const ExprId a = open.front(), b = m_a.match[a.index()];
-            open.pop_front();
-            m_new.clear();
+        fromPairs([&](ExprId a, ExprId b) {
             std::map<Hash, std::pair<std::set<ExprId>, std::set<ExprId>>> before;
             for (const NodeId input : m_a.inputsOf(a))
                 if (const ExprId id = m_a.producer(input); !m_a.isMatched(id))
@@ -268,11 +262,8 @@ class PairMaker {
             for (const auto& [hash, both] : before)
                 if (both.first.size() == 1 && both.second.size() == 1)
                     tryPair(*both.first.begin(), *both.second.begin());
-            const Expr &expr = m_a.graph.expr(a), &other = m_b.graph.expr(b);
-            for (std::size_t i = 0; i < expr.outputs.size() && i < other.outputs.size(); ++i)
-                pairUsers(expr.outputs[i], other.outputs[i], ours, theirs);
-            open.insert(open.end(), m_new.begin(), m_new.end());
-        }
+            pairUsers(a, b, ours, theirs);
+        });
     }
 
     Hash moduleKey(const GraphSide& side, ExprId id, bool ofEachCall) const {
@@ -302,19 +293,25 @@ class PairMaker {
 
     /// From pairs to what feeds them, or uses them, with the same operator.
     void spread() {
+        fromPairs([this](ExprId a, ExprId b) {
+            const std::vector<NodeId> inputs = m_a.inputsOf(a), others = m_b.inputsOf(b);
+            for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i)
+                tryPair(m_a.producer(inputs[i]), m_b.producer(others[i]));
+            pairUsers(a, b, m_a.label, m_b.label);
+        });
+    }
+
+    /// Calls step(a, b) for each pair, also for those that it finds.
+    template <typename F>
+    void fromPairs(F step) {
         std::deque<ExprId> open;
         for (const ExprId id : m_a.order)
             if (m_a.isMatched(id)) open.push_back(id);
         while (!open.empty() && !m_work.cancelled()) {
-            const ExprId a = open.front(), b = m_a.match[a.index()];
+            const ExprId a = open.front();
             open.pop_front();
             m_new.clear();
-            const Expr &ours = m_a.graph.expr(a), &theirs = m_b.graph.expr(b);
-            const std::vector<NodeId> inputs = m_a.inputsOf(a), others = m_b.inputsOf(b);
-            for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i)
-                tryPair(m_a.producer(inputs[i]), m_b.producer(others[i]));
-            for (std::size_t i = 0; i < ours.outputs.size() && i < theirs.outputs.size(); ++i)
-                pairUsers(ours.outputs[i], theirs.outputs[i], m_a.label, m_b.label);
+            step(a, m_a.match[a.index()]);
             open.insert(open.end(), m_new.begin(), m_new.end());
         }
     }
@@ -328,7 +325,12 @@ class PairMaker {
     }
 
     /// The only free user with a hash, as that of its operator, with the only one.
-    void pairUsers(NodeId a, NodeId b, const std::vector<Hash>& ours, const std::vector<Hash>& theirs) {
+    void pairUsers(ExprId a, ExprId b, const std::vector<Hash>& ours, const std::vector<Hash>& theirs) {
+        const std::vector<NodeId>&first = m_a.graph.expr(a).outputs, &second = m_b.graph.expr(b).outputs;
+        for (std::size_t i = 0; i < first.size() && i < second.size(); ++i)
+            pairUsersOf(first[i], second[i], ours, theirs);
+    }
+    void pairUsersOf(NodeId a, NodeId b, const std::vector<Hash>& ours, const std::vector<Hash>& theirs) {
         std::map<Hash, std::pair<std::set<ExprId>, std::set<ExprId>>> users;
         for (const ExprId user : m_a.users[a.index()])
             if (!m_a.isMatched(user)) users[ours[user.index()]].first.insert(user);
