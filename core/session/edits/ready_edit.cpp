@@ -7,6 +7,7 @@
 #include "core/base/number_text.h"
 #include "core/exec/flatten.h"
 #include "core/expression/syntax.h"
+#include "core/graph/same_weight.h"
 #include "core/io/npz/npy.h"
 #include "core/session/edits/changed_elements.h"
 #include "core/session/edits/selection.h"
@@ -80,24 +81,6 @@ bool isInput(const InternalGraph& graph, NodeId node) {
     return std::ranges::find(graph.inputs(), node) != graph.inputs().end();
 }
 
-/// Other names of the same weight: what has the same memory.
-std::vector<NodeId> sameWeight(const InternalGraph& graph, NodeId node) {
-    std::vector<NodeId> nodes{node};
-    const Value& value = *graph.node(node).constant;
-    if (!value.isTensor() || !graph.expr(graph.node(node).producer).isParameter) return nodes;
-    const Tensor& tensor = value.tensor();
-    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
-        const graph::Node& other = graph.node(NodeId(i));
-        if (other.id == node || !other.constant || !other.constant->isTensor() || graph.isErased(other.producer))
-            continue;
-        const Tensor& same = other.constant->tensor();
-        if (same.storage() == tensor.storage() && same.offsetElements() == tensor.offsetElements() &&
-            same.dtype() == tensor.dtype() && same.shape() == tensor.shape() && same.strides() == tensor.strides())
-            nodes.push_back(other.id);
-    }
-    return nodes;
-}
-
 /// The byte of the first term with a name.
 std::optional<std::size_t> byteOfName(const expression::Term& term, const std::string& name) {
     if (term.kind == expression::Term::Kind::Name && term.name == name) return term.at;
@@ -156,7 +139,7 @@ base::Result<ReadyEdit> ReadyEdit::make(const document::Document& document, Edit
     state->title = "'" + edit.target.name + (edit.slice.empty() ? "" : '[' + edit.slice + ']') + "'";
     if (graph.node(state->node).constant) {
         state->target = Target::Weight;
-        state->nodes = sameWeight(graph, state->node);
+        state->nodes = graph::sameWeight(graph, state->node);
     } else if (isInput(graph, state->node)) {
         state->target = Target::Input;
     }

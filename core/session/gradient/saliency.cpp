@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "core/graph/same_weight.h"
 #include "core/session/debug/recorded_run.h"
 #include "core/session/gradient/backward.h"
+#include "core/session/gradient/operation_gradient.h"
 
 namespace sonde::session::gradient {
 
@@ -93,6 +95,28 @@ base::Result<std::vector<NodeId>> targetsOf(const InternalGraph& graph, const de
     return inputs;
 }
 
+/// All that the value of a node is in the run: a weight has it under each of its names.
+std::vector<ValueKey> keysOf(const debug::View& view, NodeId node) {
+    const InternalGraph& graph = view.run().graph();
+    const NodeId source = view.run().sourceOf(node);
+    const Expr& producer = graph.expr(graph.node(source).producer);
+    if (!graph.node(source).constant) {
+        const bool isInput = producer.kind == ExprKind::Input && producer.body == graph.mainId();
+        return {{source, isInput ? debug::kNoItem : view.itemOf(node)}};
+    }
+    std::vector<ValueKey> keys;
+    for (const NodeId name : graph::sameWeight(graph, source)) keys.emplace_back(name, debug::kNoItem);
+    return keys;
+}
+
+/// The sum over all keys; none where nothing depends on one.
+base::Result<Value> keptOf(const Backward& backward, const std::vector<ValueKey>& keys) {
+    Value sum;
+    for (const ValueKey& key : keys)
+        if (const Value& found = backward.kept(key); found.isTensor()) SONDE_TRY(addGradient(sum, found));
+    return sum;
+}
+
 }  // namespace
 
 base::Result<Saliency> saliency(const debug::View& view, const Request& request, const base::WorkContext& work) {
@@ -110,30 +134,25 @@ base::Result<Saliency> saliency(const debug::View& view, const Request& request,
     result.value = tensor.toDouble(element);
     Request full = request;
     SONDE_ASSIGN(full.to, targetsOf(graph, view, request, work));
-    Backward backward(view.run(), full.to, full.threads, work);
     std::vector<Value> values;
-    std::vector<ValueKey> keys;
+    std::vector<std::vector<ValueKey>> keys;
+    std::vector<NodeId> names;
     for (const NodeId node : full.to) {
         SONDE_ASSIGN(Value by, view.value(node, work));
         SONDE_TRY(realTensor(by, graph.node(node).name));
         values.push_back(std::move(by));
-        keys.push_back({view.run().sourceOf(node), view.itemOf(node)});
-        if (view.run().graph().node(keys.back().first).constant) keys.back().second = debug::kNoItem;
-        const Expr& producer = graph.expr(graph.node(keys.back().first).producer);
-        if (producer.kind == ExprKind::Input && producer.body == graph.mainId()) keys.back().second = debug::kNoItem;
-        backward.keep(keys.back());
+        keys.push_back(keysOf(view, node));
+        for (const ValueKey& key : keys.back()) names.push_back(key.first);
     }
+    Backward backward(view.run(), names, full.threads, work);
+    for (const std::vector<ValueKey>& ofNode : keys)
+        for (const ValueKey& key : ofNode) backward.keep(key);
     std::vector<double> ones(static_cast<std::size_t>(tensor.numel()), 0);
     ones[static_cast<std::size_t>(element)] = 1;
     SONDE_ASSIGN(const Tensor seed, Tensor::of<double>(tensor.shape(), ones).cast(tensor.dtype()));
-    const NodeId source = view.run().sourceOf(result.of.node);
-    const bool isGiven =
-        graph.node(source).constant || (graph.expr(graph.node(source).producer).kind == ExprKind::Input &&
-                                        graph.expr(graph.node(source).producer).body == graph.mainId());
-    SONDE_TRY(backward.run({source, isGiven ? debug::kNoItem : view.itemOf(result.of.node)},
-                           seedOf(result.of, value, Value(seed))));
+    SONDE_TRY(backward.run(keysOf(view, result.of.node).front(), seedOf(result.of, value, Value(seed))));
     for (std::size_t i = 0; i < full.to.size(); ++i) {
-        const Value& found = backward.kept(keys[i]);
+        SONDE_ASSIGN(const Value found, keptOf(backward, keys[i]));
         if (found.isTensor()) {
             result.gradients.push_back({full.to[i], found.tensor(), true});
             continue;

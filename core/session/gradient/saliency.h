@@ -35,9 +35,10 @@ struct Saliency {
 /// Reverse mode over what a debugged run has done, seen from a place of it: every operation is differentiated at the
 /// values that it had there, which are those kept or computed again, so that memory stays within the run's limits and
 /// what one operation needs. Loops and branches are followed as they ran; of a value in a loop that is differentiated
-/// by, the last one counts. A value that an edit wrote over counts as it is. Where a derivative does not exist, or is
-/// zero almost everywhere, the convention is PyTorch's. Errors (Usage): the index does not fit, a value is not known or
-/// no floating-point tensor, an operation in between has no rule, by node and operator; of runs; cancelled.
+/// by, the last one counts. A weight that a module has under several names, as one that is called twice, is one. A
+/// value that an edit wrote over counts as it is. Where a derivative does not exist, or is zero almost everywhere, the
+/// convention is PyTorch's. Errors (Usage): the index does not fit, a value is not known or no floating-point tensor,
+/// an operation in between has no rule, by node and operator; of runs; cancelled.
 base::Result<Saliency> saliency(const debug::View& view, const Request& request, const base::WorkContext& work = {});
 
 /// "of", "value", "operations" and, for each node, "gradients": {"node","dtype","shape","min","max","mean","std",…,

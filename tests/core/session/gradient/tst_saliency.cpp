@@ -4,6 +4,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <numeric>
+
 #include "core/document/document.h"
 #include "core/exec/runner.h"
 #include "core/session/read_inputs.h"
@@ -74,6 +76,7 @@ class TestSaliency : public QObject {
     void givesTheSameWithoutMemoryForValues();
     void modelsAgreeWithDifferences_data();
     void modelsAgreeWithDifferences();
+    void weightsOfAModuleThatIsCalledTwiceAreOne();
     void exportsOfOneModelAgree_data();
     void exportsOfOneModelAgree();
 };
@@ -290,6 +293,30 @@ void TestSaliency::modelsAgreeWithDifferences() {
     }
     const double slope = (sides[1] - sides[0]) / (2 * step);
     QVERIFY2(std::abs(slope - square) <= 0.02 * square, qPrintable(QString("%1 instead of %2").arg(square).arg(slope)));
+}
+
+/// A trace has the weights of a module that is called twice under two names. Values of torch.autograd (PyTorch 1.13, in
+/// float64) for norm[3, 10] by proj.weight and block.lin.bias.
+void TestSaliency::weightsOfAModuleThatIsCalledTwiceAreOne() {
+    const QString folder = referenceModels();
+    SONDE_NEEDS_SET("models", folder + "/shared_twice.trace.pt");
+    const auto given = reference(folder + "/shared_twice.trace.pt", folder + "/shared_twice.npz");
+    QVERIFY(given);
+    session::gradient::Request request;
+    request.of.node = *given->document->findNode("norm");
+    request.of.index = {3, 10};
+    for (const char* name : {"proj/weight", "proj_1/weight", "block_lin/bias"})
+        request.to.push_back(*given->document->findNode(name));
+    const auto found = differentiate(given->document, given->inputs, request);
+    QVERIFY2(found.has_value(), found ? "" : found.error().text().c_str());
+    for (const std::size_t name : {0, 1}) {
+        const std::vector<double> weight = numbers(found->gradients[name].gradient);
+        QVERIFY(std::abs(weight[11 * 12 + 7] - 0.038497769178674285) < 1e-5);
+        QVERIFY(std::abs(std::accumulate(weight.begin(), weight.end(), 0.0) + 1.7813705099156298) < 1e-4);
+    }
+    const std::vector<double> bias = numbers(found->gradients[2].gradient);
+    QVERIFY(std::abs(bias[0] + 0.7978423879205652) < 1e-5);
+    QVERIFY(std::abs(std::accumulate(bias.begin(), bias.end(), 0.0) + 1.110142644163568) < 1e-4);
 }
 
 void TestSaliency::exportsOfOneModelAgree_data() {
