@@ -94,12 +94,13 @@ class PhasedPatches {
     std::vector<std::ptrdiff_t> m_taps;
 };
 
-/// Whether Eigen makes the product as fast or faster (bench_kernels products): of weights that are not packed, where
-/// the picture itself is the matrix, of single pixels, and of so few columns that a twentieth of our tiles would be
-/// empty. Eigen needs the whole matrix in memory.
+/// Whether Eigen makes the product as fast or faster (bench_kernels products), of weights that are not packed: where
+/// the picture itself is the matrix, of windows with one tap, and of so few columns that a twentieth of our tiles would
+/// be empty. Eigen needs the whole matrix in memory.
 bool isForEigen(const Window& window, std::int64_t depth, std::int64_t outputs, bool isPacked) {
     constexpr std::int64_t kMaxGathered = std::int64_t{1} << 24;
-    if (isPacked || isPlainProduct(window)) return !isPacked;
+    if (isPacked) return false;
+    if (isPlainProduct(window)) return true;
     const std::int64_t half = floatKernels().gemm.nr / 2;
     const bool isFaster = window.taps() == 1 || 20 * divideUp(outputs, half) * half >= 21 * outputs;
     return isFaster && outputs <= kMaxGathered / std::max<std::int64_t>(depth, 1);
