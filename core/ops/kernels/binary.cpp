@@ -7,6 +7,7 @@
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/numbers.h"
 #include "core/ops/support/shapes.h"
+#include "core/tensor/cast.h"
 #include "core/tensor/dispatch.h"
 
 namespace sonde::ops::kernels {
@@ -161,14 +162,25 @@ void zipNumbers(base::ThreadPool& pool, Arithmetic operation, const Tensor& a, c
     });
 }
 
+/// float16 and bfloat16 by the loops for float32, which round each result once more: as element by element.
+base::Result<void> zipNarrow(base::ThreadPool& pool, Binary operation, const Tensor& a, const Tensor& b, Tensor& out) {
+    SONDE_ASSIGN(const Tensor x, a.cast(DType::Float32));
+    SONDE_ASSIGN(const Tensor y, b.cast(DType::Float32));
+    SONDE_ASSIGN(Tensor z, Tensor::allocate(DType::Float32, out.shape()));
+    zipFloats(pool, operation, x, y, z);
+    tensor::castElements(DType::Float32, z.bytes(), out.dtype(), out.mutableBytes(),
+                         static_cast<std::size_t>(z.numel()));
+    return {};
+}
+
 base::Result<void> arithmeticInto(base::ThreadPool& pool, Arithmetic operation, const Tensor& a, const Tensor& b,
                                   Tensor& out) {
-    if (a.dtype() == DType::Float32) {
-        if (const std::optional<Binary> fast = fastOf(operation)) {
-            zipFloats(pool, *fast, a, b, out);
-            return {};
-        }
+    const std::optional<Binary> fast = fastOf(operation);
+    if (fast && a.dtype() == DType::Float32) {
+        zipFloats(pool, *fast, a, b, out);
+        return {};
     }
+    if (fast && isNarrow(a.dtype())) return zipNarrow(pool, *fast, a, b, out);
     if (tensor::dispatchNumbers(
             a.dtype(), [&](auto tag) { zipNumbers<typename decltype(tag)::type>(pool, operation, a, b, out); })) {
         return {};

@@ -9,6 +9,7 @@
 #include "core/ops/kernels/half_sums.h"
 #include "core/ops/kernels/numbers.h"
 #include "core/ops/kernels/patches.h"
+#include "core/ops/kernels/phased_patches.h"
 
 namespace sonde::ops::kernels {
 
@@ -29,70 +30,6 @@ bool isPlainProduct(const Window& window) {
     }
     return true;
 }
-
-/// The image's channels taken apart by stride and padding, so that every row of the matrix [C·taps, outputs] is copied
-/// in whole segments; bounds and strides are dealt with once and not for each tap.
-class PhasedPatches {
-  public:
-    PhasedPatches(const Window& window, const Sizes& sizes, base::ThreadPool& pool)
-        : m_plane(window, sizes.inputSpatial, sizes.outputSpatial), m_channels(sizes.groupIn()), m_pool(pool),
-          m_phases(static_cast<std::size_t>(sizes.groupIn()) * m_plane.size()) {
-        for (std::int64_t dimSize : sizes.inputSpatial) m_inputSize *= dimSize;
-        for (std::int64_t t = 0; t < m_plane.taps(); ++t)
-            m_taps.push_back(m_plane.tap(m_phases.data(), t) - m_phases.data());
-    }
-
-    void load(const float* image) {
-        m_pool.parallelFor(static_cast<std::size_t>(m_channels), 1, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t c = begin; c < end; ++c)
-                m_plane.fill(image + static_cast<std::int64_t>(c) * m_inputSize, 0.0F,
-                             m_phases.data() + c * m_plane.size());
-        });
-    }
-
-    /// The whole matrix, if the window has one tap: what is left of each channel.
-    MatrixView<float> matrix() const {
-        return {m_phases.data() + m_taps.front(), static_cast<std::int64_t>(m_plane.size()), 1};
-    }
-
-    /// Rows [k0, k0 + kc), columns [n0, n0 + width) → target [kc][width].
-    void panel(std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t width, float* target) const {
-        struct Segment {
-            std::int64_t column, offset, count;
-        };
-        std::vector<Segment> segments;
-        const std::int64_t columns = m_plane.outputColumns(),
-                           valid = std::min(width, columns * m_plane.outputRows() - n0);
-        for (std::int64_t done = 0; done < valid;) {
-            const std::int64_t x = (n0 + done) % columns, count = std::min(columns - x, valid - done);
-            segments.push_back({done, (n0 + done) / columns * m_plane.pitch() + x, count});
-            done += count;
-        }
-        const auto taps = m_plane.taps();
-        std::int64_t tap = k0 % taps;
-        const float* channel = m_phases.data() + static_cast<std::size_t>(k0 / taps) * m_plane.size();
-        for (std::int64_t k = 0; k < kc; ++k, target += width) {
-            const float* row = channel + m_taps[static_cast<std::size_t>(tap)];
-            if (segments.size() == 1 && valid == kMaxWidth) {
-                std::memcpy(target, row + segments[0].offset, kMaxWidth * sizeof(float));  // a constant size: no call
-            } else {
-                for (const Segment& segment : segments)
-                    copyFloats(row + segment.offset, target + segment.column, segment.count);
-                for (std::int64_t i = valid; i < width; ++i) target[i] = 0;
-            }
-            if (++tap == taps) tap = 0, channel += m_plane.size();
-        }
-    }
-
-  private:
-    static constexpr std::int64_t kMaxWidth = 32;  ///< nr of the widest micro kernel
-
-    PhasedPlane m_plane;
-    std::int64_t m_channels, m_inputSize = 1;
-    base::ThreadPool& m_pool;
-    WorkBuffer<float> m_phases;
-    std::vector<std::ptrdiff_t> m_taps;
-};
 
 /// Whether Eigen makes the product as fast or faster (bench_kernels products), of weights that are not packed: where
 /// the picture itself is the matrix, of windows with one tap, and of so few columns that a twentieth of our tiles would
@@ -129,7 +66,7 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
     std::optional<PhasedPatches> phased;
     if constexpr (std::is_same_v<T, float>) {
         if ((window.taps() > 1 || (plan && !plain)) && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial))
-            phased.emplace(window, sizes, context.pool());
+            phased.emplace(window, sizes.inputSpatial, sizes.outputSpatial, sizes.groupIn(), 0.0F, context.pool());
     }
     for (std::int64_t n = 0; n < sizes.batch; ++n) {
         for (std::int64_t g = 0; g < sizes.groups; ++g) {
@@ -139,7 +76,7 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             call.m = sizes.groupOut();
             call.n = patches.outputs();
             call.k = depth;
-            call.left = {w + g * sizes.groupOut() * depth, depth, 1};
+            if (w) call.left = {w + g * sizes.groupOut() * depth, depth, 1};
             if constexpr (std::is_same_v<T, float>) {
                 if (plan && !byEigen) call.leftPacked = &plan->packed(context.pool())[static_cast<std::size_t>(g)];
             }
@@ -199,12 +136,12 @@ base::Result<Sizes> sizesOf(const Tensor& x, const Tensor& w, const Tensor* bias
     return sizes;
 }
 
-/// Types that are computed in another one: float16 and bfloat16 as float32.
+/// Types that are computed in another one: float16 and bfloat16 as float32. Weights that are packed stay as they are.
 base::Result<void> narrowThroughFloat(
-    KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,
+    KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias, bool isPacked,
     const std::function<base::Result<void>(const Tensor&, const Tensor&, const Tensor*)>& run) {
     SONDE_ASSIGN(const Tensor wideX, x.cast(DType::Float32));
-    SONDE_ASSIGN(const Tensor wideW, w.cast(DType::Float32));
+    SONDE_ASSIGN(const Tensor wideW, w.cast(isPacked ? w.dtype() : DType::Float32));
     Tensor wideBias;
     if (bias) {
         SONDE_ASSIGN(wideBias, bias->cast(DType::Float32));
@@ -221,7 +158,8 @@ base::Result<void> narrowThroughFloat(
 
 base::Result<std::unique_ptr<PreparedState>> prepareConv(const Value& weights, std::int64_t groups,
                                                          RunEnvironment& environment) {
-    if (!weights.isTensor() || weights.tensor().dtype() != DType::Float32 || groups < 1)
+    if (!weights.isTensor() || groups < 1 ||
+        (weights.tensor().dtype() != DType::Float32 && !isNarrow(weights.tensor().dtype())))
         return std::unique_ptr<PreparedState>();
     SONDE_ASSIGN(const Tensor w, weights.tensor().contiguous());
     if (w.rank() < 3 || w.dim(0) % groups != 0 || w.numel() == 0) return std::unique_ptr<PreparedState>();
@@ -230,12 +168,20 @@ base::Result<std::unique_ptr<PreparedState>> prepareConv(const Value& weights, s
     return std::unique_ptr<PreparedState>(std::make_unique<ConvPlan>(w, groups));
 }
 
+Tensor ConvPlan::wideWeights() const {
+    base::Result<Tensor> wide = m_weights.cast(DType::Float32);
+    if (!wide) throw std::bad_alloc();
+    return std::move(wide).value();
+}
+
 const std::vector<PackedMatrix>& ConvPlan::packed(base::ThreadPool& pool) const {
     std::call_once(m_once, [&] {
         const std::int64_t rows = m_weights.dim(0) / m_groups, depth = m_weights.numel() / m_weights.dim(0);
+        const Tensor wide = wideWeights();
         for (std::int64_t g = 0; g < m_groups; ++g) {
             m_packed.push_back(
-                PackedMatrix::left({m_weights.data<float>() + g * rows * depth, depth, 1}, rows, depth, pool));
+                PackedMatrix::left({wide.data<float>() + g * rows * depth, depth, 1}, rows, depth, pool));
+            if (isNarrow(m_weights.dtype())) m_packed.back().narrow(m_weights.dtype());
         }
     });
     return m_packed;
@@ -244,19 +190,16 @@ const std::vector<PackedMatrix>& ConvPlan::packed(base::ThreadPool& pool) const 
 const WinogradWeights& ConvPlan::winograd(int tile, base::ThreadPool& pool) const {
     WinogradWeights& weights = tile == 2 ? m_winograd2 : m_winograd4;
     std::call_once(tile == 2 ? m_once2 : m_once4, [&] {
-        weights = WinogradWeights(m_weights.data<float>(), m_weights.dim(0), m_weights.dim(1), tile, pool);
+        weights = WinogradWeights(wideWeights().data<float>(), m_weights.dim(0), m_weights.dim(1), tile, pool);
     });
     return weights;
 }
 
-base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,
-                            const Window& window, std::int64_t groups) {
-    SONDE_TRY(checkDTypes(x, w, bias));
-    if (isNarrow(x.dtype())) {
-        return narrowThroughFloat(context, x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
-            return convolve(context, a, b, c, window, groups);
-        });
-    }
+namespace {
+
+/// x and bias of float32 or float64, and w too if it is not packed.
+base::Result<void> convolveWide(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,
+                                const Window& window, std::int64_t groups) {
     SONDE_ASSIGN(Sizes sizes, sizesOf(x, w, bias, window.rank(), groups));
     for (std::size_t i = 0; i < window.rank(); ++i) {
         if (w.dim(i + 2) != window.kernel[i]) return opError("kernel_shape does not match weights " + w.typeText());
@@ -288,13 +231,26 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
             }
             if (tile && epilogue) epilogue->restart();
         }
-        convolveTyped(context, x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, sizes, epilogue);
+        const float* const weights = w.dtype() == DType::Float32 ? w.data<float>() : nullptr;  // null: they are packed
+        convolveTyped(context, x.data<float>(), weights, b, y.mutableData<float>(), window, sizes, epilogue);
         return {};
     }
     if (x.dtype() != DType::Float64) return opError("convolution is not defined for " + x.typeText());
     convolveTyped(context, x.data<double>(), w.data<double>(), bias ? bias->data<double>() : nullptr,
                   y.mutableData<double>(), window, sizes, nullptr);
     return {};
+}
+
+}  // namespace
+
+base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,
+                            const Window& window, std::int64_t groups) {
+    SONDE_TRY(checkDTypes(x, w, bias));
+    if (!isNarrow(x.dtype())) return convolveWide(context, x, w, bias, window, groups);
+    const bool isPacked = context.prepared<ConvPlan>() && !sumsInHalf(context);
+    return narrowThroughFloat(context, x, w, bias, isPacked, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
+        return convolveWide(context, a, b, c, window, groups);
+    });
 }
 
 namespace {
@@ -349,7 +305,7 @@ base::Result<void> convolveTransposed(KernelContext& context, const Tensor& x, c
                                       std::span<const std::int64_t> outputSpatial) {
     SONDE_TRY(checkDTypes(x, w, bias));
     if (isNarrow(x.dtype())) {
-        return narrowThroughFloat(context, x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
+        return narrowThroughFloat(context, x, w, bias, false, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
             return convolveTransposed(context, a, b, c, window, groups, outputSpatial);
         });
     }

@@ -10,7 +10,8 @@
 
 namespace sonde::ops::kernels {
 
-/// Constant weights of a convolution in the layouts that its kernels read. Which one is wanted depends on the size of
+/// Constant weights of a convolution in the layouts that its kernels read. Narrow floats are packed as they are; what
+/// Winograd's transform makes of them is float32. Which one is wanted depends on the size of
 /// the picture, so each is made when it is first asked for and kept.
 class ConvPlan : public PreparedState {
   public:
@@ -22,6 +23,8 @@ class ConvPlan : public PreparedState {
     const WinogradWeights& winograd(int tile, base::ThreadPool& pool) const;
 
   private:
+    Tensor wideWeights() const;
+
     Tensor m_weights;
     std::int64_t m_groups;
     mutable std::once_flag m_once, m_once2, m_once4;
@@ -29,7 +32,8 @@ class ConvPlan : public PreparedState {
     mutable WinogradWeights m_winograd2, m_winograd4;
 };
 
-/// Packs constant float32 weights w [K, C/groups, kernel…]; null for what is computed straight from the tensor.
+/// Packs constant weights w [K, C/groups, kernel…] of float32, float16 or bfloat16; null for what is computed straight
+/// from the tensor.
 base::Result<std::unique_ptr<PreparedState>> prepareConv(const Value& weights, std::int64_t groups,
                                                          RunEnvironment& environment);
 

@@ -9,6 +9,7 @@
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/numbers.h"
+#include "core/tensor/half_floats.h"
 
 namespace sonde::ops::kernels {
 
@@ -74,8 +75,9 @@ std::size_t packedSize(std::int64_t dimSize, std::int64_t width, std::int64_t de
 }
 
 /// Where a panel of a packed factor begins.
-const float* panelOf(const float* packed, std::int64_t dimSize, std::int64_t width, std::int64_t depth, std::int64_t k0,
-                     std::int64_t panel) {
+template <typename T>
+const T* panelOf(const T* packed, std::int64_t dimSize, std::int64_t width, std::int64_t depth, std::int64_t k0,
+                 std::int64_t panel) {
     return packed + k0 * roundUp(dimSize, width) + panel * width * std::min(depthBlock(depth), depth - k0);
 }
 
@@ -112,8 +114,29 @@ PackedMatrix PackedMatrix::right(const MatrixView<float>& matrix, std::int64_t k
     return packed;
 }
 
-const float* PackedMatrix::panel(std::int64_t k0, std::int64_t panel) const {
-    return panelOf(m_buffer.data(), m_dimSize, m_panelWidth, m_depth, k0, panel);
+void PackedMatrix::narrow(tensor::DType dtype) {
+    m_narrow = AlignedBuffer<std::uint16_t>(m_buffer.size());
+    const auto used = static_cast<std::size_t>(roundUp(m_dimSize, m_panelWidth) * m_depth);
+    if (dtype == tensor::DType::Float16) tensor::floatToHalf(m_buffer.data(), m_narrow.data(), used);
+    else tensor::floatToBFloat16(m_buffer.data(), m_narrow.data(), used);
+    m_buffer = {};
+    m_dtype = dtype;
+}
+
+std::size_t PackedMatrix::panelSize() const {
+    constexpr std::int64_t kSlack = 64;  // a vector may be read beyond the end
+    return m_dtype == tensor::DType::Float32
+               ? 0
+               : static_cast<std::size_t>(m_panelWidth * std::min(depthBlock(m_depth), m_depth) + kSlack);
+}
+
+const float* PackedMatrix::panel(std::int64_t k0, std::int64_t panel, float* scratch) const {
+    if (m_dtype == tensor::DType::Float32) return panelOf(m_buffer.data(), m_dimSize, m_panelWidth, m_depth, k0, panel);
+    const auto count = static_cast<std::size_t>(m_panelWidth * std::min(depthBlock(m_depth), m_depth - k0));
+    const std::uint16_t* const from = panelOf(m_narrow.data(), m_dimSize, m_panelWidth, m_depth, k0, panel);
+    if (m_dtype == tensor::DType::Float16) tensor::halfToFloat(from, scratch, count);
+    else tensor::bfloat16ToFloat(from, scratch, count);
+    return scratch;
 }
 
 namespace {
@@ -145,6 +168,8 @@ class Product {
     }
 
   private:
+    static constexpr int kWideSlot = 1;  ///< of Scratch: a panel of narrow numbers, widened
+
     Cut cut() const {
         Cut best;
         best.unit = m_call.rightPacked ? m_micro.nr : m_micro.nr / 2;
@@ -212,7 +237,10 @@ class Product {
     };
     LeftRows leftRows(std::int64_t part, std::int64_t k0, std::int64_t m) const {
         const auto mr = static_cast<std::int64_t>(m_micro.mr);
-        if (m_call.leftPacked) return {m_call.leftPacked->panel(k0, m / mr) + m % mr, mr - m % mr};
+        if (m_call.leftPacked) {
+            float* const wide = Scratch::of<float>(kWideSlot, m_call.leftPacked->panelSize());
+            return {m_call.leftPacked->panel(k0, m / mr, wide) + m % mr, mr - m % mr};
+        }
         const std::int64_t first = rowAt(part), inside = m - first;
         return {panelOf(m_left.data() + part * leftPitch(), rowAt(part + 1) - first, mr, m_call.k, k0, inside / mr) +
                     inside % mr,
@@ -296,7 +324,8 @@ class Product {
             const std::int64_t kc = std::min(m_block, m_call.k - k0);
             const bool accumulate = m_call.accumulate || startsFromBias() || k0 > 0;
             for (std::int64_t n = n0; n < n1; n += nr) {
-                const float* right = m_call.rightPacked->panel(k0, n / nr);
+                const float* right = m_call.rightPacked->panel(
+                    k0, n / nr, Scratch::of<float>(kWideSlot, m_call.rightPacked->panelSize()));
                 // The next panel lies behind this one; the first panels of rows fetch a part of it each.
                 FetchAhead ahead{right + kc * nr, kLine};
                 for (std::int64_t m = m0; m < m1;) {

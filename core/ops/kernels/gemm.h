@@ -7,6 +7,7 @@
 
 #include "core/base/thread_pool.h"
 #include "core/ops/kernels/scratch.h"
+#include "core/tensor/dtype.h"
 
 namespace sonde::ops::kernels {
 
@@ -29,7 +30,8 @@ constexpr std::int64_t depthBlock(std::int64_t k) {
 }
 
 /// One side of a float32 product, laid out for the innermost loop: blocks of k, in them panels of mr rows (left side)
-/// or nr columns (right side), in them k-major. Padded with zeros.
+/// or nr columns (right side), in them k-major. Padded with zeros. Weights of float16 and bfloat16 stay in these types:
+/// a panel is widened each time it is used, for many columns or rows.
 class PackedMatrix {
   public:
     /// The left factor [m, k].
@@ -42,14 +44,21 @@ class PackedMatrix {
     static void packLeft(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, float* target,
                          base::ThreadPool& pool);
 
-    bool empty() const { return m_buffer.size() == 0; }
-    /// Panel number `panel` of the block of k that starts at k0.
-    const float* panel(std::int64_t k0, std::int64_t panel) const;
+    bool empty() const { return m_depth == 0 || m_dimSize == 0; }
+    /// Keeps the numbers in float16 or bfloat16, which hold them exactly.
+    void narrow(tensor::DType dtype);
+
+    /// Panel number `panel` of the block of k that starts at k0; of narrow numbers in `scratch`, of panelSize() floats.
+    const float* panel(std::int64_t k0, std::int64_t panel, float* scratch = nullptr) const;
+    /// 0 if panels are read where they are.
+    std::size_t panelSize() const;
     std::int64_t dimSize() const { return m_dimSize; }  ///< m or n
     std::int64_t depth() const { return m_depth; }      ///< k
 
   private:
     AlignedBuffer<float> m_buffer;
+    AlignedBuffer<std::uint16_t> m_narrow;  ///< instead, as bits of m_dtype
+    tensor::DType m_dtype = tensor::DType::Float32;
     std::int64_t m_dimSize = 0;
     std::int64_t m_depth = 0;
     std::int64_t m_panelWidth = 0;  ///< mr or nr

@@ -17,15 +17,18 @@ namespace sonde::ops::kernels {
 
 base::Result<std::unique_ptr<PreparedState>> prepareRight(const Value& matrix, bool transposed,
                                                           RunEnvironment& environment) {
-    if (!matrix.isTensor() || matrix.tensor().dtype() != DType::Float32 || matrix.tensor().rank() != 2)
-        return std::unique_ptr<PreparedState>();
-    SONDE_ASSIGN(const Tensor m, matrix.tensor().contiguous());
+    if (!matrix.isTensor() || matrix.tensor().rank() != 2) return std::unique_ptr<PreparedState>();
+    const DType dtype = matrix.tensor().dtype();
+    if (dtype != DType::Float32 && !isNarrow(dtype)) return std::unique_ptr<PreparedState>();
+    SONDE_ASSIGN(const Tensor packable, matrix.tensor().contiguous());
+    SONDE_ASSIGN(const Tensor m, packable.cast(DType::Float32));
     const std::int64_t rows = m.dim(0), columns = m.dim(1);
     if (m.numel() == 0) return std::unique_ptr<PreparedState>();
     auto packed = std::make_unique<PackedRight>();
     if (transposed)
         packed->matrix = PackedMatrix::right({m.data<float>(), 1, columns}, columns, rows, *environment.pool);
     else packed->matrix = PackedMatrix::right({m.data<float>(), columns, 1}, rows, columns, *environment.pool);
+    if (isNarrow(dtype)) packed->matrix.narrow(dtype);
     return std::unique_ptr<PreparedState>(std::move(packed));
 }
 
@@ -156,6 +159,43 @@ base::Result<Shape> matmulShape(const Shape& a, const Shape& b) {
     return shape;
 }
 
+namespace {
+
+/// What was packed of a narrow right factor, if it is to be used: where every step is rounded to float16 it is not.
+const PackedMatrix* packedRight(const KernelContext& context, const Tensor& b) {
+    const auto* packed = context.prepared<PackedRight>();
+    return packed && isNarrow(b.dtype()) && b.rank() == 2 && !sumsInHalf(context) ? &packed->matrix : nullptr;
+}
+
+/// c = a·packed; `b` is the same matrix, if it is there in float32.
+void multiplyPacked(KernelContext& context, const Tensor& a, const PackedMatrix& packed, const MatrixView<float>& b,
+                    Tensor& c) {
+    GemmCall<float> call;
+    call.m = a.numel() / packed.depth();
+    call.n = packed.dimSize();
+    call.k = packed.depth();
+    call.left = {a.data<float>(), call.k, 1};
+    call.right = b;
+    call.rightPacked = &packed;
+    call.c = c.mutableData<float>();
+    call.ldc = call.n;
+    call.inHalf = sumsInHalf(context);
+    call.stop = &context.environment().stop;
+    call.epilogue = Epilogue::of(c);
+    gemm(call, context.pool());
+}
+
+/// a of float32 times what was packed of b.
+base::Result<void> timesPacked(KernelContext& context, const Tensor& a, const Tensor& b, const PackedMatrix& packed,
+                               std::size_t index) {
+    SONDE_ASSIGN(const Shape shape, matmulShape(a.shape(), b.shape()));
+    SONDE_ASSIGN(Tensor c, context.output(index, DType::Float32, shape));
+    if (c.numel() > 0) multiplyPacked(context, a, packed, {}, c);
+    return {};
+}
+
+}  // namespace
+
 base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, const Tensor& rightOperand,
                             std::size_t index) {
     Tensor a = leftOperand, b = rightOperand;
@@ -163,8 +203,12 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
         return opError("matrices " + a.typeText() + " and " + b.typeText() + " must have one dtype");
     if (const auto wider = widerType(a.dtype())) {
         SONDE_ASSIGN(const Tensor x, widened(a, *wider));
-        SONDE_ASSIGN(const Tensor y, widened(b, *wider));
-        SONDE_TRY(matmul(context, x, y, index));
+        if (const PackedMatrix* const packed = packedRight(context, b); packed && x.rank() > 0 && packed->depth() > 0) {
+            SONDE_TRY(timesPacked(context, x, b, *packed, index));
+        } else {
+            SONDE_ASSIGN(const Tensor y, widened(b, *wider));
+            SONDE_TRY(matmul(context, x, y, index));
+        }
         return narrowed(context, a.dtype(), index);
     }
     // Packing reads views of matrices as they are; batches that are taken as one matrix must lie side by side.
@@ -177,23 +221,9 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
     SONDE_ASSIGN(Tensor c, context.output(index, a.dtype(), shape));
     if (c.numel() == 0) return c;
     const auto* packed = context.prepared<PackedRight>();
-    if (packed && b.rank() == 2 && a.dtype() == DType::Float32) {
-        GemmCall<float> call;
-        call.m = a.numel() / std::max<std::int64_t>(left.columns, 1);
-        call.n = right.columns;
-        call.k = left.columns;
-        call.left = {a.data<float>(), left.columns, 1};
-        call.right = matrixOf<float>(b, 0, false);
-        call.rightPacked = &packed->matrix;
-        call.c = c.mutableData<float>();
-        call.ldc = right.columns;
-        call.inHalf = sumsInHalf(context);
-        call.stop = &context.environment().stop;
-        if (call.k > 0) {
-            call.epilogue = Epilogue::of(c);
-            gemm(call, context.pool());
-            return c;
-        }
+    if (packed && b.rank() == 2 && a.dtype() == DType::Float32 && left.columns > 0) {
+        multiplyPacked(context, a, packed->matrix, matrixOf<float>(b, 0, false), c);
+        return c;
     }
     // One right factor for all batches: the rows of all batches are one matrix.
     if (b.rank() == 2 && a.rank() > 2) {
@@ -237,30 +267,11 @@ base::Result<void> integerProduct(KernelContext& context, const Tensor& a, const
 
 }  // namespace
 
-base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c,
-                                  const GemmOptions& options) {
-    if (a.rank() != 2 || b.rank() != 2)
-        return opError("needs two matrices, but has " + a.typeText() + " and " + b.typeText());
-    if (a.dtype() != b.dtype() || (c && c->dtype() != a.dtype())) {
-        return opError("matrices " + a.typeText() + " and " + b.typeText() +
-                       (c ? " and what is added, " + c->typeText() + "," : "") + " must have one dtype");
-    }
-    if (options.beta == 0) c = nullptr;  // not even a NaN of it comes through
-    if (tensor::isInteger(a.dtype()) && isWhole(options.alpha) && isWhole(options.beta))
-        return integerProduct(context, a, b, c, options);
-    if (a.dtype() != DType::Float32 && a.dtype() != DType::Float64) {
-        // Narrow floats as float32, integers with broken factors as float64.
-        const DType wide = isNarrow(a.dtype()) ? DType::Float32 : DType::Float64;
-        SONDE_ASSIGN(const Tensor x, a.cast(wide));
-        SONDE_ASSIGN(const Tensor y, b.cast(wide));
-        Tensor z;
-        if (c) {
-            SONDE_ASSIGN(z, c->cast(wide));
-        }
-        SONDE_TRY(generalProduct(context, x, y, c ? &z : nullptr, options));
-        SONDE_TRY(narrowed(context, a.dtype(), 0));
-        return {};
-    }
+namespace {
+
+/// alpha·A'·B' + beta·C of float32 or float64; B may be of another dtype where it is packed.
+base::Result<void> wideProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c,
+                               const GemmOptions& options) {
     const std::int64_t m = a.dim(options.transposeA ? 1 : 0), k = a.dim(options.transposeA ? 0 : 1);
     const std::int64_t n = b.dim(options.transposeB ? 0 : 1);
     if (b.dim(options.transposeB ? 1 : 0) != k)
@@ -290,7 +301,8 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
         GemmCall<T> call;
         call.m = m, call.n = n, call.k = k;
         call.left = options.transposeA ? MatrixView<T>{a.data<T>(), 1, m} : MatrixView<T>{a.data<T>(), k, 1};
-        call.right = options.transposeB ? MatrixView<T>{b.data<T>(), 1, k} : MatrixView<T>{b.data<T>(), n, 1};
+        if (b.dtype() == a.dtype())
+            call.right = options.transposeB ? MatrixView<T>{b.data<T>(), 1, k} : MatrixView<T>{b.data<T>(), n, 1};
         if constexpr (std::is_same_v<T, float>) {
             if (packed) call.rightPacked = &packed->matrix;
         }
@@ -310,23 +322,39 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
     return {};
 }
 
-base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias) {
-    if (x.rank() < 1 || w.rank() < 1 || w.rank() > 2 || x.dim(x.rank() - 1) != w.dim(w.rank() - 1)) {
-        return opError("a linear layer with weights " + w.typeText() + " cannot take " + x.typeText());
+}  // namespace
+
+base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c,
+                                  const GemmOptions& options) {
+    if (a.rank() != 2 || b.rank() != 2)
+        return opError("needs two matrices, but has " + a.typeText() + " and " + b.typeText());
+    if (a.dtype() != b.dtype() || (c && c->dtype() != a.dtype())) {
+        return opError("matrices " + a.typeText() + " and " + b.typeText() +
+                       (c ? " and what is added, " + c->typeText() + "," : "") + " must have one dtype");
     }
-    const bool oneType = w.dtype() == x.dtype() && (!bias || bias->dtype() == x.dtype());
-    if (!oneType && !isNarrow(x.dtype())) return opError("input, weights and bias must have the same dtype");
-    if (const auto wider = widerType(x.dtype())) {
-        SONDE_ASSIGN(const Tensor wideX, x.cast(*wider));
-        SONDE_ASSIGN(const Tensor wideW, w.cast(*wider));
-        Tensor wideBias;
-        if (bias) {
-            SONDE_ASSIGN(wideBias, bias->cast(*wider));
+    if (options.beta == 0) c = nullptr;  // not even a NaN of it comes through
+    if (tensor::isInteger(a.dtype()) && isWhole(options.alpha) && isWhole(options.beta))
+        return integerProduct(context, a, b, c, options);
+    if (a.dtype() != DType::Float32 && a.dtype() != DType::Float64) {
+        // Narrow floats as float32, integers with broken factors as float64.
+        const DType wide = isNarrow(a.dtype()) ? DType::Float32 : DType::Float64;
+        SONDE_ASSIGN(const Tensor x, a.cast(wide));
+        SONDE_ASSIGN(const Tensor y, b.cast(packedRight(context, b) ? b.dtype() : wide));
+        Tensor z;
+        if (c) {
+            SONDE_ASSIGN(z, c->cast(wide));
         }
-        SONDE_TRY(linear(context, wideX, wideW, bias ? &wideBias : nullptr));
-        SONDE_TRY(narrowed(context, x.dtype(), 0));
+        SONDE_TRY(wideProduct(context, x, y, c ? &z : nullptr, options));
+        SONDE_TRY(narrowed(context, a.dtype(), 0));
         return {};
     }
+    return wideProduct(context, a, b, c, options);
+}
+
+namespace {
+
+/// Of types that have products of their own; w may be of another dtype where it is packed.
+base::Result<void> wideLinear(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias) {
     const std::int64_t k = x.dim(x.rank() - 1), n = w.rank() == 2 ? w.dim(0) : 1;
     std::vector<std::int64_t> dims = x.shape().dims();
     if (w.rank() == 2) dims.back() = n;
@@ -340,7 +368,7 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
         GemmCall<T> call;
         call.m = n > 0 ? y.numel() / n : 0, call.n = n, call.k = k;
         call.left = {x.data<T>(), k, 1};
-        call.right = {w.data<T>(), 1, k};
+        if (w.dtype() == x.dtype()) call.right = {w.data<T>(), 1, k};
         if constexpr (std::is_same_v<T, float>) {
             if (packed) call.rightPacked = &packed->matrix;
         }
@@ -354,6 +382,28 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
     if (!dispatchProduct(x.dtype(), [&](auto tag) { run(typename decltype(tag)::type{}); }))
         return opError("a linear layer is not defined for " + x.typeText());
     return {};
+}
+
+}  // namespace
+
+base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias) {
+    if (x.rank() < 1 || w.rank() < 1 || w.rank() > 2 || x.dim(x.rank() - 1) != w.dim(w.rank() - 1)) {
+        return opError("a linear layer with weights " + w.typeText() + " cannot take " + x.typeText());
+    }
+    const bool oneType = w.dtype() == x.dtype() && (!bias || bias->dtype() == x.dtype());
+    if (!oneType && !isNarrow(x.dtype())) return opError("input, weights and bias must have the same dtype");
+    if (const auto wider = widerType(x.dtype())) {
+        SONDE_ASSIGN(const Tensor wideX, x.cast(*wider));
+        SONDE_ASSIGN(const Tensor wideW, w.cast(packedRight(context, w) ? w.dtype() : *wider));
+        Tensor wideBias;
+        if (bias) {
+            SONDE_ASSIGN(wideBias, bias->cast(*wider));
+        }
+        SONDE_TRY(wideLinear(context, wideX, wideW, bias ? &wideBias : nullptr));
+        SONDE_TRY(narrowed(context, x.dtype(), 0));
+        return {};
+    }
+    return wideLinear(context, x, w, bias);
 }
 
 }  // namespace sonde::ops::kernels

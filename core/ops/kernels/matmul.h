@@ -11,7 +11,7 @@ class PackedRight : public PreparedState {
     PackedMatrix matrix;
 };
 
-/// Packs a constant float32 matrix [k, n] (or [n, k] if transposed); null for anything else.
+/// Packs a constant matrix of float32, float16 or bfloat16 [k, n] (or [n, k] if transposed); null for anything else.
 base::Result<std::unique_ptr<PreparedState>> prepareRight(const Value& matrix, bool transposed,
                                                           RunEnvironment& environment);
 

@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/epilogue.h"
+#include "core/ops/kernels/numbers.h"
+#include "core/tensor/cast.h"
 #include "core/tensor/dispatch.h"
 
 namespace sonde::ops::kernels {
@@ -20,6 +24,23 @@ void mapAll(KernelContext& context, const Tensor& x, Tensor& y, F f) {
                                });
 }
 
+/// float16 and bfloat16 by a loop for float32, whose results are rounded, in pieces that stay in the cache.
+void mapNarrow(KernelContext& context, UnaryLoop loop, const Tensor& x, Tensor& y, float a, float b) {
+    constexpr std::size_t kPiece = 2048;
+    const auto* const in = reinterpret_cast<const std::uint16_t*>(x.bytes());
+    auto* const out = reinterpret_cast<std::uint16_t*>(y.mutableBytes());
+    context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kUnaryGrain,
+                               [&](std::size_t begin, std::size_t end) {
+                                   std::array<float, kPiece> piece;
+                                   for (std::size_t i = begin; i < end; i += kPiece) {
+                                       const std::size_t n = std::min(kPiece, end - i);
+                                       tensor::castElements(x.dtype(), in + i, DType::Float32, piece.data(), n);
+                                       loop(piece.data(), piece.data(), n, a, b);
+                                       tensor::castElements(DType::Float32, piece.data(), y.dtype(), out + i, n);
+                                   }
+                               });
+}
+
 }  // namespace
 
 base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& function, const Tensor& x, double a,
@@ -35,6 +56,11 @@ base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& funct
                 loop(in + begin, out + begin, end - begin, static_cast<float>(a), static_cast<float>(b));
                 if (epilogue) epilogue->apply(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
             });
+        return {};
+    }
+    if (isNarrow(x.dtype()) && function.fast) {
+        mapNarrow(context, floatKernels().unary[static_cast<std::size_t>(*function.fast)], x, y, static_cast<float>(a),
+                  static_cast<float>(b));
         return {};
     }
     bool done = false;
