@@ -28,6 +28,12 @@ class PreparedCache {
                                                                  ops::RunEnvironment& environment);
 
   private:
+    using State = std::shared_ptr<const ops::PreparedState>;
+    base::Result<State> stateOf(const PlanImpl& plan, const Step& step, std::vector<Value> constants,
+                                ops::RunEnvironment& environment);
+    base::Result<void> addDequantized(const PlanImpl& plan, const Step& step, std::vector<Value>& constants,
+                                      ops::RunEnvironment& environment);
+
     std::shared_ptr<const InternalGraph> m_graph;
     bool m_exact = false;
     std::shared_ptr<PreparedStates> m_states;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/kernels/quantized_values.h"
 #include "core/ops/support/contrib.h"
 
 namespace sonde::ops {
@@ -10,13 +11,14 @@ namespace {
 
 /// The real values of x.
 Tensor real(Eager& e, Name x, Name scale, Name zeroPoint) {
-    return e.get(dequantized(e.tensor(x), e.tensor(scale), e.optional(zeroPoint)));
+    return e.get(kernels::dequantized(e.tensor(x), e.tensor(scale), e.optional(zeroPoint), e.context().pool()));
 }
 Tensor realX(Eager& e) { return real(e, "X", "X_scale", "X_zero_point"); }
 
 /// Quantised to the dtype.
 Tensor again(Eager& e, const Tensor& x, Name scale, Name zeroPoint, DType dtype) {
-    return e.get(quantizedTo(e.get(x.contiguous()), e.tensor(scale), e.optional(zeroPoint), dtype));
+    return e.get(
+        kernels::quantizedTo(e.get(x.contiguous()), e.tensor(scale), e.optional(zeroPoint), dtype, e.context().pool()));
 }
 /// As Y, in the dtype of X.
 Tensor againY(Eager& e, const Tensor& x) { return again(e, x, "Y_scale", "Y_zero_point", e.tensor("X").dtype()); }
@@ -80,7 +82,8 @@ EagerResult quantizedConcat(Eager& e) {
     std::vector<Tensor> parts;
     if (e.count() < 5 || (e.count() - 2) % 3 != 0) e.fail("each part expects a scale and a zero point");
     for (std::size_t i = 2; i < e.count(); i += 3)
-        parts.push_back(e.get(dequantized(e.at(i), e.at(i + 1), e.has(i + 2) ? e.value(i + 2) : Value())));
+        parts.push_back(e.get(
+            kernels::dequantized(e.at(i), e.at(i + 1), e.has(i + 2) ? e.value(i + 2) : Value(), e.context().pool())));
     const Tensor joined = e("cat", parts, e.context().attributes().getInt("axis", 0));
     return again(e, joined, "Y_scale", "Y_zero_point", e.tensor("Y_zero_point").dtype());
 }

@@ -1,7 +1,10 @@
 // com.microsoft: matrix products of quantised tensors.
 
 #include <cmath>
+#include <utility>
 
+#include "core/ops/kernels/integer_matmul.h"
+#include "core/ops/kernels/quantized_values.h"
 #include "core/ops/support/contrib.h"
 
 namespace sonde::ops {
@@ -9,8 +12,10 @@ namespace sonde::ops {
 namespace {
 
 /// The product of integers, exactly: inputs of any integer dtype without their zero points (a's by rows, b's by
-/// columns).
+/// columns). In float64.
 Tensor integerProduct(Eager& e, const Tensor& a, const Value& zeroA, const Tensor& b, const Value& zeroB) {
+    if (const kernels::IntegerMatmul call{a, b, zeroA, zeroB}; kernels::fitsIntegers(call))
+        return e.as(e.get(kernels::integerMatmul(e.context(), call)), DType::Float64);
     const Tensor x = e.get(centred(a, zeroA, a.rank() > 1 ? -2 : -1)), y = e.get(centred(b, zeroB, -1));
     return e("matmul", x, y);
 }
@@ -63,11 +68,12 @@ EagerResult quantizedGemm(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     Tensor a = e.tensor("A"), b = e.tensor("B");
     if (a.rank() != 2 || b.rank() != 2) e.fail("expects matrices, but found " + a.typeText() + " and " + b.typeText());
-    // B's zero points go by its columns after turning.
-    Tensor x = e.get(centred(a, e.value("a_zero_point"), 0));
-    if (attributes.getInt("transA", 0) != 0) x = e.get(x.transposed(0, 1).contiguous());
+    // A's zero points go by its rows before turning, B's by its columns after it.
+    Value zeroA = e.value("a_zero_point");
+    if (e.tensor("a_zero_point").numel() != 1) a = e.get(centred(a, std::exchange(zeroA, Value()), 0));
+    if (attributes.getInt("transA", 0) != 0) a = e.get(a.transposed(0, 1).contiguous());
     if (attributes.getInt("transB", 0) != 0) b = e.get(b.transposed(0, 1).contiguous());
-    Tensor y = e("matmul", x, e.get(centred(b, e.optional("b_zero_point"), -1)));
+    Tensor y = integerProduct(e, a, zeroA, b, e.optional("b_zero_point"));
     const Shape shape = y.shape();
     if (e.has("C")) y = e("add.Tensor", y, e.as(e.tensor("C"), DType::Float64));
     const Tensor factor =
@@ -78,8 +84,9 @@ EagerResult quantizedGemm(Eager& e) {
     if (y.shape() != shape) e.fail("C or a scale does not match " + shape.text());
     y = e.as(y, DType::Float32);
     if (!e.has("y_scale")) return y;
-    return e.get(quantizedTo(y, e.tensor("y_scale"), e.optional("y_zero_point"),
-                             e.has("y_zero_point") ? e.tensor("y_zero_point").dtype() : e.tensor("A").dtype()));
+    return e.get(kernels::quantizedTo(y, e.tensor("y_scale"), e.optional("y_zero_point"),
+                                      e.has("y_zero_point") ? e.tensor("y_zero_point").dtype() : e.tensor("A").dtype(),
+                                      e.context().pool()));
 }
 
 base::Result<void> inferQuantizedGemm(InferContext& context) {

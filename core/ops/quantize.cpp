@@ -1,11 +1,11 @@
-// Quantisation and operators on quantised tensors: real = (quantised − zero point)·scale.
+// Quantisation: real = (quantised − zero point)·scale.
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/ops/dependence/region.h"
-#include "core/ops/kernels/conv.h"
-#include "core/ops/kernels/matmul.h"
+#include "core/ops/kernels/quantized_values.h"
+#include "core/ops/support/constant_output.h"
 #include "core/ops/support/quantization.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -49,6 +49,12 @@ class Granularity {
         return (i / (m_inner * m_dimSize) * m_blocks + position / m_block) * m_inner + i % m_inner;
     }
 
+    /// So many elements side by side have the same, for all of x (`count`).
+    std::int64_t stretch(std::int64_t count) const {
+        if (m_kind == Kind::One) return count;
+        return m_kind == Kind::Axis ? m_inner : 1;
+    }
+
   private:
     enum class Kind { One, Axis, Block } m_kind = Kind::One;
     std::int64_t m_inner = 1, m_dimSize = 1, m_blocks = 1, m_block = 1;
@@ -68,6 +74,21 @@ base::Result<void> checkZeroPoint(const Tensor& zero, const Tensor& scale) {
     return {};
 }
 
+/// f(first element, count, element of the scale) for stretches that share a scale, where they are long enough.
+template <typename F>
+bool forStretches(const Granularity& at, std::int64_t count, F&& f) {
+    constexpr std::int64_t kMinStretch = 16;
+    const std::int64_t stretch = at.stretch(count);
+    if (count > 0 && stretch < kMinStretch && stretch < count) return false;
+    for (std::int64_t i = 0; i < count; i += stretch)
+        if (!f(i, stretch, at(i))) return false;
+    return true;
+}
+
+std::int32_t zeroAt(const Tensor* zeros, std::int64_t index) {
+    return zeros ? static_cast<std::int32_t>(zeros->toDouble(index)) : 0;
+}
+
 base::Result<void> quantizeLinear(KernelContext& context) {
     const Tensor &x = context.in("x"), &scale = context.in("y_scale");
     const Attributes& attributes = context.attributes();
@@ -79,6 +100,14 @@ base::Result<void> quantizeLinear(KernelContext& context) {
     if (context.has("y_zero_point")) SONDE_TRY(checkZeroPoint(context.in("y_zero_point"), scale));
     SONDE_ASSIGN(const Tensor values, x.cast(DType::Float32));
     SONDE_ASSIGN(const Tensor scales, scale.cast(DType::Float32));
+    SONDE_ASSIGN(Tensor y, context.output(to, x.shape()));
+    const Tensor* const zeroPoint = context.optionalIn("y_zero_point");
+    const auto quantise = [&](std::int64_t first, std::int64_t count, std::int64_t p) {
+        return kernels::quantiseBytes({values.data<float>() + first, static_cast<std::size_t>(count)},
+                                      scales.data<float>()[p], zeroAt(zeroPoint, p), to,
+                                      kernels::mutableBytesOf(y) + first, context.pool());
+    };
+    if (kernels::isByte(to) && forStretches(at, x.numel(), quantise)) return {};
     SONDE_ASSIGN(const Tensor zeros, context.has("y_zero_point") ? context.in("y_zero_point").cast(DType::Float32)
                                                                  : Tensor::zeros(DType::Float32, scale.shape()));
     SONDE_ASSIGN(Tensor real, Tensor::allocate(DType::Float32, x.shape()));
@@ -92,7 +121,6 @@ base::Result<void> quantizeLinear(KernelContext& context) {
                 range ? quantized(static_cast<double>(ratio), zero, *range) : static_cast<double>(ratio) + zero);
         }
     });
-    SONDE_ASSIGN(Tensor y, context.output(to, x.shape()));
     tensor::castElements(DType::Float32, real.bytes(), to, y.mutableBytes(), static_cast<std::size_t>(x.numel()),
                          attributes.getInt("saturate", 1) != 0);
     return {};
@@ -108,12 +136,40 @@ base::Result<void> inferQuantize(InferContext& context) {
     return {};
 }
 
+/// The real numbers of constant weights.
+class DequantizedConstant : public ConstantOutput {
+  public:
+    DequantizedConstant(Value values, bool hasZeros) : ConstantOutput(std::move(values)), hasZeros(hasZeros) {}
+
+    const bool hasZeros;  ///< of zero points that were given
+};
+
 base::Result<void> dequantizeLinear(KernelContext& context) {
     const Tensor &x = context.in("x"), &scale = context.in("x_scale");
     const Attributes& attributes = context.attributes();
+    const auto* constant = context.prepared<DequantizedConstant>();
+    if (constant && constant->hasZeros == context.has("x_zero_point")) {
+        context.setOutput(constant->value);
+        return {};
+    }
     SONDE_ASSIGN(const Granularity at,
                  Granularity::of(x, scale, attributes.getInt("axis", 1), attributes.getInt("block_size", 0)));
     if (context.has("x_zero_point")) SONDE_TRY(checkZeroPoint(context.in("x_zero_point"), scale));
+    const std::int64_t code = attributes.getInt("output_dtype", 0);
+    if (code < 0 || code >= tensor::kDTypeCount)
+        return opError("output_dtype " + std::to_string(code) + " is not supported");
+    const DType to = code == 0 ? scale.dtype() : static_cast<DType>(code);
+    if (kernels::isByte(x.dtype()) && scale.dtype() == DType::Float32 && to == DType::Float32) {
+        // x − zero point and its product with the scale are exact in float64: float32 rounds once, as below.
+        SONDE_ASSIGN(Tensor y, context.output(to, x.shape()));
+        const Tensor* const zeros = context.optionalIn("x_zero_point");
+        const auto dequantise = [&](std::int64_t first, std::int64_t count, std::int64_t p) {
+            kernels::dequantiseBytes(kernels::bytesOf(x) + first, x.dtype(), zeroAt(zeros, p), scale.data<float>()[p],
+                                     {y.mutableData<float>() + first, static_cast<std::size_t>(count)}, context.pool());
+            return true;
+        };
+        if (forStretches(at, x.numel(), dequantise)) return {};
+    }
     SONDE_ASSIGN(const Tensor values, wide(x));
     SONDE_ASSIGN(const Tensor scales, wide(scale));
     SONDE_ASSIGN(const Tensor zeros,
@@ -126,10 +182,19 @@ base::Result<void> dequantizeLinear(KernelContext& context) {
                 (values.data<double>()[i] - zeros.data<double>()[p]) * scales.data<double>()[p];
         }
     });
-    const std::int64_t code = attributes.getInt("output_dtype", 0);
-    if (code < 0 || code >= tensor::kDTypeCount)
-        return opError("output_dtype " + std::to_string(code) + " is not supported");
-    return setNarrow(context, 0, y, code == 0 ? scale.dtype() : static_cast<DType>(code));
+    return setNarrow(context, 0, y, to);
+}
+
+/// Of a constant with a constant scale. Not of single numbers, which cost nothing.
+base::Result<std::unique_ptr<PreparedState>> prepareDequantize(const Constants& constants, const Attributes& attributes,
+                                                               RunEnvironment& environment) {
+    const Value &x = constants["x"], &scale = constants["x_scale"], &zero = constants["x_zero_point"];
+    if (!x.isTensor() || !scale.isTensor() || x.tensor().numel() <= 1) return std::unique_ptr<PreparedState>();
+    const Value inputs[] = {x, scale, zero};
+    SONDE_ASSIGN(std::vector<Value> values, call(*Registry::all().find("", "DequantizeLinear", 0),
+                                                 std::span(inputs, zero.isNone() ? 2 : 3), attributes, 1, environment));
+    return std::unique_ptr<PreparedState>(
+        std::make_unique<DequantizedConstant>(std::move(values.front()), !zero.isNone()));
 }
 
 /// Both ways: x with the scale and zero point of its place.
@@ -184,115 +249,17 @@ base::Result<void> dynamicQuantize(KernelContext& context) {
     const auto zero =
         static_cast<std::uint8_t>(scale == 0 ? 0.0 : quantized(static_cast<double>(-low / scale), 0, range));
     SONDE_ASSIGN(Tensor y, context.output(DType::UInt8, x.shape()));
-    for (std::int64_t i = 0; i < x.numel(); ++i) {
-        const float ratio = scale == 0 ? 0.0F : x.data<float>()[i] / scale;
-        y.mutableData<std::uint8_t>()[i] =
-            static_cast<std::uint8_t>(quantized(static_cast<double>(ratio), zero, range));
+    if (scale == 0 || !kernels::quantiseBytes(x.span<float>(), scale, zero, DType::UInt8, y.mutableData<std::uint8_t>(),
+                                              context.pool())) {
+        for (std::int64_t i = 0; i < x.numel(); ++i) {
+            const float ratio = scale == 0 ? 0.0F : x.data<float>()[i] / scale;
+            y.mutableData<std::uint8_t>()[i] =
+                static_cast<std::uint8_t>(quantized(static_cast<double>(ratio), zero, range));
+        }
     }
     if (context.wants("y_scale")) context.setOutput("y_scale", Value(Tensor::scalar<float>(scale)));
     if (context.wants("y_zero_point")) context.setOutput("y_zero_point", Value(Tensor::scalar<std::uint8_t>(zero)));
     return {};
-}
-
-Value inputOr(KernelContext& context, Name name) { return context.has(name) ? context.value(name) : Value(); }
-
-base::Result<void> matMulInteger(KernelContext& context) {
-    const Tensor &a = context.in("A"), &b = context.in("B");
-    SONDE_ASSIGN(const Tensor x, centred(a, inputOr(context, "a_zero_point"), a.rank() > 1 ? -2 : -1));
-    SONDE_ASSIGN(const Tensor y, centred(b, inputOr(context, "b_zero_point"), -1));
-    SONDE_ASSIGN(const Tensor product, kernels::matmul(context, x, y));
-    return setNarrow(context, 0, product, DType::Int32);
-}
-
-/// The shape that a product or convolution of ai.onnx has for these two inputs, with the dtype.
-base::Result<void> inferLike(InferContext& context, std::string_view name, Name left, Name right, DType dtype) {
-    TypeInfo operands[2] = {context.in(left), context.in(right)};
-    InferContext inner(operands, {}, context.attributes(), 1);
-    SONDE_TRY(inner.inferAs(*Registry::all().find("", name, 0)));
-    context.set(TypeInfo::tensor(dtype, inner.outputs()[0].shape));
-    return {};
-}
-
-/// round(product · sa·sb/sy) + zero point, with scales along the last axis of the product (`columns`) or along axis 1.
-base::Result<void> requantise(KernelContext& context, const Tensor& product, const Tensor& sa, const Tensor& sb,
-                              const Tensor& sy, const Tensor& zero, std::size_t axis, std::size_t rowAxis) {
-    std::int64_t inner = 1, rowInner = 1;
-    for (std::size_t i = axis + 1; i < product.rank(); ++i) inner *= product.dim(i);
-    for (std::size_t i = rowAxis + 1; i < product.rank(); ++i) rowInner *= product.dim(i);
-    const std::optional<QuantizedRange> range = quantizedRange(zero.dtype());
-    if (!range && !tensor::isFloating(zero.dtype()))
-        return opError("cannot quantise to " + std::string(tensor::name(zero.dtype())));
-    const std::int64_t dimSize = product.dim(axis), rows = product.dim(rowAxis);
-    if ((sb.numel() != 1 && sb.numel() != dimSize) || (sa.numel() != 1 && sa.numel() != rows) || sy.numel() != 1 ||
-        zero.numel() != 1) {
-        return opError("the scales do not match " + product.typeText());
-    }
-    SONDE_ASSIGN(Tensor y, wideZeros(product.shape()));
-    for (std::int64_t i = 0; i < product.numel(); ++i) {
-        const double factor = sa.toDouble(sa.numel() == 1 ? 0 : i / rowInner % rows) *
-                              sb.toDouble(sb.numel() == 1 ? 0 : i / inner % dimSize) / sy.toDouble(0);
-        const double ratio = product.data<double>()[i] * factor;
-        // float8 rounds by itself.
-        y.mutableData<double>()[i] = range ? quantized(ratio, zero.toDouble(0), *range) : ratio + zero.toDouble(0);
-    }
-    return setNarrow(context, 0, y, zero.dtype());
-}
-
-/// a, its scale and zero point, b, its scale and zero point, scale and zero point of y.
-base::Result<void> qLinearMatMul(KernelContext& context) {
-    const Tensor &a = context.in("a"), &b = context.in("b");
-    SONDE_ASSIGN(const Tensor x, centred(a, context.value("a_zero_point"), a.rank() > 1 ? -2 : -1));
-    SONDE_ASSIGN(const Tensor y, centred(b, context.value("b_zero_point"), -1));
-    SONDE_ASSIGN(const Tensor product, kernels::matmul(context, x, y));
-    if (product.rank() < 2) return opError("needs matrices");
-    return requantise(context, product, context.in("a_scale"), context.in("b_scale"), context.in("y_scale"),
-                      context.in("y_zero_point"), product.rank() - 1, product.rank() - 2);
-}
-
-base::Result<Tensor> integerConv(KernelContext& context, const Tensor& x, const Tensor& w) {
-    if (x.rank() < 3 || w.rank() != x.rank())
-        return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
-    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
-                                                           std::span(x.shape().dims()).subspan(2)));
-    SONDE_TRY(kernels::convolve(context, x, w, nullptr, window, context.attributes().getInt("group", 1)));
-    std::vector<Value> outputs = context.takeOutputs();
-    Tensor result = outputs[0].tensor();
-    context.setOutputs(std::move(outputs));
-    return result;
-}
-
-base::Result<void> convInteger(KernelContext& context) {
-    SONDE_ASSIGN(const Tensor x, centred(context.in("x"), inputOr(context, "x_zero_point"), 1));
-    SONDE_ASSIGN(const Tensor w, centred(context.in("w"), inputOr(context, "w_zero_point"), 0));
-    SONDE_ASSIGN(const Tensor product, integerConv(context, x, w));
-    return setNarrow(context, 0, product, DType::Int32);
-}
-
-/// x, scale, zero point, w, scale, zero point, scale and zero point of y, bias (int32, scale sx·sw).
-base::Result<void> qLinearConv(KernelContext& context) {
-    SONDE_ASSIGN(const Tensor x, centred(context.in("x"), context.value("x_zero_point"), 1));
-    SONDE_ASSIGN(const Tensor w, centred(context.in("w"), context.value("w_zero_point"), 0));
-    SONDE_ASSIGN(Tensor product, integerConv(context, x, w));
-    if (const Tensor* bias = context.optionalIn("B")) {
-        if (bias->numel() != product.dim(1)) return opError("bias " + bias->typeText() + " does not match");
-        std::int64_t inner = 1;
-        for (std::size_t i = 2; i < product.rank(); ++i) inner *= product.dim(i);
-        for (std::int64_t i = 0; i < product.numel(); ++i)
-            product.mutableData<double>()[i] += bias->toDouble(i / inner % product.dim(1));
-    }
-    return requantise(context, product, context.in("x_scale"), context.in("w_scale"), context.in("y_scale"),
-                      context.in("y_zero_point"), 1, 0);
-}
-
-Row convRow(std::string_view name, std::string_view summary) {
-    Row row(name, 10, summary, Category::Quantization);
-    row.attrString("auto_pad", "NOTSET")
-        .attrInts("dilations")
-        .attrInt("group", 1)
-        .attrInts("kernel_shape")
-        .attrInts("pads")
-        .attrInts("strides");
-    return row;
 }
 
 }  // namespace
@@ -317,7 +284,8 @@ void define_quantize(Registry& registry) {
                      .attrInt("axis", 1)
                      .attrInt("block_size", 0)
                      .attrInt("output_dtype", 0)
-                     .runs(dequantizeLinear, inferDequantize));
+                     .runs(dequantizeLinear, inferDequantize)
+                     .prepares(prepareDequantize));
     registry.add(
         Row("DynamicQuantizeLinear", 11, "quantises to uint8 over the range of the values", Category::Quantization)
             .in("x", kFloat32)
@@ -330,50 +298,6 @@ void define_quantize(Registry& registry) {
                 context.set("y_zero_point", TypeInfo::tensor(DType::UInt8, Shape{}));
                 return {};
             }));
-    registry.add(Row("MatMulInteger", 10, "matrix product of bytes, exactly", Category::Quantization)
-                     .in("A", kBytes)
-                     .in("B", kBytes)
-                     .optionalIn("a_zero_point", kBytes)
-                     .optionalIn("b_zero_point", kBytes)
-                     .out("Y")
-                     .runs(matMulInteger,
-                           [](InferContext& context) { return inferLike(context, "MatMul", "A", "B", DType::Int32); }));
-    registry.add(
-        Row("QLinearMatMul", 10, "matrix product of quantised tensors, quantised again", Category::Quantization)
-            .in("a")
-            .in("a_scale")
-            .in("a_zero_point")
-            .in("b")
-            .in("b_scale")
-            .in("b_zero_point")
-            .in("y_scale")
-            .in("y_zero_point")
-            .out("y")
-            .runs(qLinearMatMul, [](InferContext& context) {
-                return inferLike(context, "MatMul", "a", "b", context.in("y_zero_point").dtype);
-            }));
-    registry.add(convRow("ConvInteger", "convolution of bytes, exactly")
-                     .in("x", kBytes)
-                     .in("w", kBytes)
-                     .optionalIn("x_zero_point", kBytes)
-                     .optionalIn("w_zero_point", kBytes)
-                     .out("y")
-                     .runs(convInteger,
-                           [](InferContext& context) { return inferLike(context, "Conv", "x", "w", DType::Int32); }));
-    registry.add(convRow("QLinearConv", "convolution of quantised tensors, quantised again")
-                     .in("x")
-                     .in("x_scale")
-                     .in("x_zero_point")
-                     .in("w")
-                     .in("w_scale")
-                     .in("w_zero_point")
-                     .in("y_scale")
-                     .in("y_zero_point")
-                     .optionalIn("B")
-                     .out("y")
-                     .runs(qLinearConv, [](InferContext& context) {
-                         return inferLike(context, "Conv", "x", "w", context.in("y_zero_point").dtype);
-                     }));
     explain("", "QuantizeLinear", quantizedTerms);
     explain("", "DequantizeLinear", dequantizedTerms);
 }

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/ops/kernels/integer_kernels.h"
+
 namespace sonde::ops::kernels {
 
 /// Element-wise functions of one float32; a and b are the function's parameters (see isa/elementwise.cpp).
@@ -102,6 +104,8 @@ struct MomentSums {
 struct FloatKernels {
     const char* name = "";
     MicroKernel gemm;
+    IntegerKernel integers;
+    QuantizedLoops quantized;
     void (*product32)(const ProductBlock<float>& block) = nullptr;   ///< by Eigen
     void (*product64)(const ProductBlock<double>& block) = nullptr;  ///< by Eigen
     WinogradKernel winograd2, winograd4;

@@ -36,37 +36,4 @@ base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t ax
     return result;
 }
 
-namespace {
-
-base::Result<double> zeroOf(const Tensor& scale, const Value& zero) {
-    if (scale.numel() != 1 || (zero.isTensor() && zero.tensor().numel() != 1))
-        return opError("expected one scale and one zero point for all, but found " + scale.typeText());
-    return zero.isTensor() ? zero.tensor().toDouble(0) : 0.0;
-}
-
-}  // namespace
-
-base::Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Value& zero) {
-    SONDE_ASSIGN(const double z, zeroOf(scale, zero));
-    SONDE_ASSIGN(const Tensor values, x.contiguous());
-    SONDE_ASSIGN(const Tensor real, values.cast(DType::Float32));
-    SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float32, x.shape()));
-    const auto factor = static_cast<float>(scale.toDouble(0)), offset = static_cast<float>(z);
-    for (std::int64_t i = 0; i < y.numel(); ++i) y.mutableData<float>()[i] = (real.data<float>()[i] - offset) * factor;
-    return y;
-}
-
-base::Result<Tensor> quantizedTo(const Tensor& x, const Tensor& scale, const Value& zero, DType dtype) {
-    SONDE_ASSIGN(const double z, zeroOf(scale, zero));
-    const std::optional<QuantizedRange> range = quantizedRange(dtype);
-    if (!range) return opError("cannot quantise to " + std::string(tensor::name(dtype)));
-    SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float32, x.shape()));
-    const auto divisor = static_cast<float>(scale.toDouble(0));
-    for (std::int64_t i = 0; i < y.numel(); ++i) {
-        y.mutableData<float>()[i] =
-            static_cast<float>(quantized(static_cast<double>(x.data<float>()[i] / divisor), z, *range));
-    }
-    return y.cast(dtype);
-}
-
 }  // namespace sonde::ops

@@ -21,9 +21,4 @@ double quantized(double ratio, double zero, const QuantizedRange& range);
 /// x − zero point as float64, exactly; None is 0; a zero point with several elements goes along `axis`.
 base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t axis);
 
-/// (x − zero point)·scale in float32 with one scale and zero point (None: 0) for all.
-base::Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Value& zero);
-/// The float32 tensor in the dtype, with one scale and zero point (None: 0): round(x/scale) + zero point.
-base::Result<Tensor> quantizedTo(const Tensor& x, const Tensor& scale, const Value& zero, DType dtype);
-
 }  // namespace sonde::ops

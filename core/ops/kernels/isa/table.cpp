@@ -6,7 +6,9 @@ void addDepthwise(FloatKernels& table);
 void addGemm(FloatKernels& table);
 void addElementwise(FloatKernels& table);
 void addEigenProducts(FloatKernels& table);
+void addIntegers(FloatKernels& table);
 void addMoments(FloatKernels& table);
+void addQuantizedLoops(FloatKernels& table);
 void addRows(FloatKernels& table);
 void addWinograd(FloatKernels& table);
 
@@ -22,7 +24,9 @@ void fillTable(FloatKernels& table) {
     addGemm(table);
     addElementwise(table);
     addEigenProducts(table);
+    addIntegers(table);
     addMoments(table);
+    addQuantizedLoops(table);
     addRows(table);
     addWinograd(table);
 }

@@ -1,0 +1,88 @@
+// Loops between quantised and real numbers: q = clip(round(x / scale), low, high) + zero, x = (q − zero)·scale. They
+// are exact, so that all instruction sets give the same. Rounding is that of the processor: halves to the even number.
+
+#include <cmath>
+#include <cstdint>
+
+#include "core/ops/kernels/float_kernels.h"
+
+namespace sonde::ops::kernels::SONDE_ISA {
+
+namespace {
+
+/// 1.5·2^52 and 1.5·2^23: of a sum with that, the low bits are the number rounded to an integer, as long as it is below
+/// 2^31 or 2^22. (A conversion of the compiler's truncates, and nearbyint() is a call with SSE2.)
+constexpr double kRoundWide = 6755399441055744.0;
+constexpr float kRoundNarrow = 12582912.0F;
+
+inline std::uint8_t rounded(double value, double low, double high, std::int32_t zero) {
+    value = value < low ? low : value;
+    value = value > high ? high : value;
+    return static_cast<std::uint8_t>(static_cast<std::int32_t>((value + kRoundWide) - kRoundWide) + zero);
+}
+
+template <typename Sum>
+inline double sumOf(Sum sum, std::int32_t offset) {
+    return static_cast<double>(
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + static_cast<std::uint32_t>(offset)));
+}
+inline double sumOf(float sum, std::int32_t) { return static_cast<double>(sum); }
+
+template <typename Sum>
+void requantise(const Sum* __restrict sums, const Requantisation& by, std::uint8_t* __restrict y, std::size_t n) {
+    const Requantisation r = by;
+    if (r.factors) {
+        for (std::size_t i = 0; i < n; ++i)
+            y[i] = rounded((sumOf(sums[i], r.offset) + r.bias) * r.factors[i], r.low, r.high, r.zero);
+    } else {
+        for (std::size_t i = 0; i < n; ++i)
+            y[i] = rounded((sumOf(sums[i], r.offset) + r.bias) * r.factor, r.low, r.high, r.zero);
+    }
+}
+
+bool quantise(const float* __restrict x, const Quantisation& by, std::uint8_t* __restrict y, std::size_t n) {
+    const Quantisation q = by;
+    int isNaN = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        float value = x[i] / q.scale;
+        isNaN |= value != value ? 1 : 0;
+        value = value > q.low ? value : q.low;
+        value = value < q.high ? value : q.high;
+        y[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>((value + kRoundNarrow) - kRoundNarrow) + q.zero);
+    }
+    return isNaN == 0;
+}
+
+void dequantise(const std::uint8_t* __restrict x, bool isSigned, float zero, float scale, float* __restrict y,
+                std::size_t n) {
+    if (isSigned) {
+        const auto* const s = reinterpret_cast<const std::int8_t*>(x);
+        for (std::size_t i = 0; i < n; ++i) y[i] = (static_cast<float>(s[i]) - zero) * scale;
+    } else {
+        for (std::size_t i = 0; i < n; ++i) y[i] = (static_cast<float>(x[i]) - zero) * scale;
+    }
+}
+
+std::int32_t sum(const std::uint8_t* x, bool isSigned, std::size_t n) {
+    std::int32_t total = 0;
+    if (isSigned) {
+        for (std::size_t i = 0; i < n; ++i) total += static_cast<std::int8_t>(x[i]);
+    } else {
+        for (std::size_t i = 0; i < n; ++i) total += x[i];
+    }
+    return total;
+}
+
+void axpy(std::int32_t a, const std::int32_t* __restrict x, std::int32_t* __restrict y, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+        y[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(y[i]) +
+                                         static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(x[i]));
+}
+
+}  // namespace
+
+void addQuantizedLoops(FloatKernels& table) {
+    table.quantized = {requantise<std::int32_t>, requantise<float>, quantise, dequantise, sum, axpy};
+}
+
+}  // namespace sonde::ops::kernels::SONDE_ISA

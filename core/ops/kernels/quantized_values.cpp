@@ -1,0 +1,91 @@
+#include "core/ops/kernels/quantized_values.h"
+
+#include <atomic>
+
+#include "core/ops/kernels/float_kernels.h"
+#include "core/ops/support/quantization.h"
+
+namespace sonde::ops::kernels {
+
+namespace {
+
+constexpr std::size_t kPiece = 16384;
+
+base::Result<double> zeroOf(const Tensor& scale, const Value& zero) {
+    if (scale.numel() != 1 || (zero.isTensor() && zero.tensor().numel() != 1))
+        return opError("expected one scale and one zero point for all, but found " + scale.typeText());
+    return zero.isTensor() ? zero.tensor().toDouble(0) : 0.0;
+}
+
+}  // namespace
+
+Requantisation requantisationTo(DType to, std::int32_t zero) {
+    const QuantizedRange range = *quantizedRange(to);
+    Requantisation result;
+    result.low = range.low - zero, result.high = range.high - zero;
+    result.zero = zero;
+    return result;
+}
+
+void requantiseBytes(const std::int32_t* sums, const Requantisation& by, std::uint8_t* y, std::int64_t count) {
+    floatKernels().quantized.requantise(sums, by, y, static_cast<std::size_t>(count));
+}
+
+void requantiseBytes(const float* sums, const Requantisation& by, std::uint8_t* y, std::int64_t count) {
+    floatKernels().quantized.requantiseFloats(sums, by, y, static_cast<std::size_t>(count));
+}
+
+bool quantiseBytes(std::span<const float> x, float scale, std::int32_t zero, DType to, std::uint8_t* target,
+                   base::ThreadPool& pool) {
+    const Requantisation bounds = requantisationTo(to, zero);
+    const Quantisation by{scale, static_cast<float>(bounds.low), static_cast<float>(bounds.high), zero};
+    std::atomic<bool> isNumber{true};
+    pool.parallelFor(x.size(), kPiece, [&](std::size_t begin, std::size_t end) {
+        if (!floatKernels().quantized.quantise(x.data() + begin, by, target + begin, end - begin))
+            isNumber.store(false, std::memory_order_relaxed);
+    });
+    return isNumber.load(std::memory_order_relaxed);
+}
+
+void dequantiseBytes(const std::uint8_t* x, DType from, std::int32_t zero, float scale, std::span<float> target,
+                     base::ThreadPool& pool) {
+    pool.parallelFor(target.size(), kPiece, [&](std::size_t begin, std::size_t end) {
+        floatKernels().quantized.dequantise(x + begin, from == DType::Int8, static_cast<float>(zero), scale,
+                                            target.data() + begin, end - begin);
+    });
+}
+
+base::Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Value& zero, base::ThreadPool& pool) {
+    SONDE_ASSIGN(const double z, zeroOf(scale, zero));
+    SONDE_ASSIGN(const Tensor values, x.contiguous());
+    SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float32, x.shape()));
+    const auto factor = static_cast<float>(scale.toDouble(0)), offset = static_cast<float>(z);
+    if (isByte(x.dtype())) {
+        dequantiseBytes(bytesOf(values), x.dtype(), static_cast<std::int32_t>(z), factor, y.mutableSpan<float>(), pool);
+        return y;
+    }
+    SONDE_ASSIGN(const Tensor real, values.cast(DType::Float32));
+    for (std::int64_t i = 0; i < y.numel(); ++i) y.mutableData<float>()[i] = (real.data<float>()[i] - offset) * factor;
+    return y;
+}
+
+base::Result<Tensor> quantizedTo(const Tensor& x, const Tensor& scale, const Value& zero, DType dtype,
+                                 base::ThreadPool& pool) {
+    SONDE_ASSIGN(const double z, zeroOf(scale, zero));
+    const std::optional<QuantizedRange> range = quantizedRange(dtype);
+    if (!range) return opError("cannot quantise to " + std::string(tensor::name(dtype)));
+    const auto divisor = static_cast<float>(scale.toDouble(0));
+    if (isByte(dtype)) {
+        SONDE_ASSIGN(Tensor bytes, Tensor::allocate(dtype, x.shape()));
+        if (quantiseBytes(x.span<float>(), divisor, static_cast<std::int32_t>(z), dtype, mutableBytesOf(bytes), pool))
+            return bytes;
+    }
+    SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float32, x.shape()));
+    for (std::int64_t i = 0; i < y.numel(); ++i) {
+        y.mutableData<float>()[i] =
+            static_cast<float>(quantized(static_cast<double>(x.data<float>()[i] / divisor), z, *range));
+    }
+    return y.cast(dtype);
+}
+
+}  // namespace sonde::ops::kernels
