@@ -6,6 +6,7 @@
 #include "core/exec/clock.h"
 #include "core/exec/execution.h"
 #include "core/exec/run_trace.h"
+#include "core/ops/support/constant_output.h"
 
 namespace sonde::exec {
 
@@ -82,10 +83,13 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
     KernelBodies bodies(*this, expr, depth);
     base::Result<std::vector<Value>> results = std::vector<Value>();
     m_environment.seed = seedOf(step);
+    std::optional<BadCount> known;  // of what was computed once and for all
     try {
         const auto constantsOf = [&] { return constantInputs(m_plan, step); };
         auto prepared = m_memory.prepared.find(m_plan, step, constantsOf, m_environment);
         if (prepared) {
+            const auto* const constant = dynamic_cast<const ops::ConstantOutput*>(prepared->get());
+            if (constant && constant->isFinite) known.emplace();
             const auto call = [&](Epilogue::Census mode) {
                 const bool runs = step.call->runsEpilogue && (m_census || !step.epilogue.empty()) && areFloats(inputs);
                 if (runs) epilogue.emplace(linksOf(step), m_memory.blocks, mode);
@@ -110,6 +114,7 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
         results = base::runError("the model's own code threw an exception that is not a std::exception");
     }
     if (results && epilogue) return publishEpilogue(step, expr, (*results)[0], *epilogue);
+    if (results && known) return publish(expr.outputs.front(), std::move(results->front()), {}, known);
     if (results) return publishAll(expr, std::move(*results));
     if (bodies.outcome == Outcome::AllEndsReached) return Outcome::AllEndsReached;
     // An error inside a body was described where it happened; here only the way up to it is added.

@@ -23,9 +23,16 @@ Tensor again(Eager& e, const Tensor& x, Name scale, Name zeroPoint, DType dtype)
 /// As Y, in the dtype of X.
 Tensor againY(Eager& e, const Tensor& x) { return again(e, x, "Y_scale", "Y_zero_point", e.tensor("X").dtype()); }
 
-EagerResult quantizedBinary(Eager& e, const char* operation) {
+EagerResult quantizedBinary(Eager& e, kernels::Binary operation) {
+    const Value zeroA = e.optional("A_zero_point"), zeroB = e.optional("B_zero_point");
+    if (auto y = kernels::quantizedBinary(operation, {e.tensor("A"), e.tensor("A_scale"), zeroA},
+                                          {e.tensor("B"), e.tensor("B_scale"), zeroB}, e.tensor("C_scale"),
+                                          e.optional("C_zero_point"), e.context().pool())) {
+        return e.get(std::move(*y));
+    }
     const Tensor a = real(e, "A", "A_scale", "A_zero_point"), b = real(e, "B", "B_scale", "B_zero_point");
-    return again(e, e(operation, a, b), "C_scale", "C_zero_point", e.tensor("A").dtype());
+    return again(e, e(operation == kernels::Binary::Add ? "add.Tensor" : "mul.Tensor", a, b), "C_scale", "C_zero_point",
+                 e.tensor("A").dtype());
 }
 
 base::Result<void> inferQuantizedPair(InferContext& context) {
@@ -316,8 +323,9 @@ void define_contrib_quantized(Registry& registry) {
                  .attrInt("axis", 1),
              "DequantizeLinear");
     for (const auto& [name, summary, operation] :
-         {std::tuple("QLinearAdd", "sum of quantised tensors, quantised again", "add.Tensor"),
-          std::tuple("QLinearMul", "product of quantised tensors element by element, quantised again", "mul.Tensor")}) {
+         {std::tuple("QLinearAdd", "sum of quantised tensors, quantised again", kernels::Binary::Add),
+          std::tuple("QLinearMul", "product of quantised tensors element by element, quantised again",
+                     kernels::Binary::Mul)}) {
         Row row = quantizedRow(name, summary);
         tensorWithScale(tensorWithScale(row, "A", "A_scale", "A_zero_point"), "B", "B_scale", "B_zero_point")
             .in("C_scale", kFloat32)

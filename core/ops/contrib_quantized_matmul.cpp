@@ -72,7 +72,7 @@ EagerResult quantizedGemm(Eager& e) {
     Value zeroA = e.value("a_zero_point");
     if (e.tensor("a_zero_point").numel() != 1) a = e.get(centred(a, std::exchange(zeroA, Value()), 0));
     if (attributes.getInt("transA", 0) != 0) a = e.get(a.transposed(0, 1).contiguous());
-    if (attributes.getInt("transB", 0) != 0) b = e.get(b.transposed(0, 1).contiguous());
+    if (attributes.getInt("transB", 0) != 0) b = b.transposed(0, 1);
     Tensor y = integerProduct(e, a, zeroA, b, e.optional("b_zero_point"));
     const Shape shape = y.shape();
     if (e.has("C")) y = e("add.Tensor", y, e.as(e.tensor("C"), DType::Float64));
@@ -100,6 +100,11 @@ base::Result<void> inferQuantizedGemm(InferContext& context) {
     return {};
 }
 
+base::Result<std::unique_ptr<PreparedState>> prepareB(const Constants& constants, const Attributes&,
+                                                      RunEnvironment& environment) {
+    return kernels::prepareRightIntegers(constants["B"], constants["b_zero_point"], false, environment);
+}
+
 }  // namespace
 
 void define_contrib_quantized_matmul(Registry& registry) {
@@ -114,7 +119,8 @@ void define_contrib_quantized_matmul(Registry& registry) {
                      .optionalIn("bias", kFloats)
                      .out("Y")
                      .runs(integerToFloat,
-                           [](InferContext& context) { return inferProduct(context, context.in("b_scale").dtype); }));
+                           [](InferContext& context) { return inferProduct(context, context.in("b_scale").dtype); })
+                     .prepares(prepareB));
     registry.add(
         contribRow("DynamicQuantizeMatMul", "matrix product with bytes, the left side quantised dynamically", kQuant)
             .in("A", kFloat32)
@@ -123,7 +129,8 @@ void define_contrib_quantized_matmul(Registry& registry) {
             .optionalIn("b_zero_point", kBytes)
             .optionalIn("bias", kFloat32)
             .out("Y")
-            .runs(dynamicProduct, [](InferContext& context) { return inferProduct(context, DType::Float32); }));
+            .runs(dynamicProduct, [](InferContext& context) { return inferProduct(context, DType::Float32); })
+            .prepares(prepareB));
     const DTypeSet shorts = bit(DType::Int16) | bit(DType::UInt16);
     registry.add(contribRow("MatMulInteger16", "matrix product of 16-bit integers", kQuant)
                      .in("A", shorts)
@@ -135,21 +142,26 @@ void define_contrib_quantized_matmul(Registry& registry) {
                                                           ? DType::Undefined
                                                           : wideInteger(a, b));
                      }));
-    registry.add(contribRow("QGemm", "alpha·A·B + C of quantised matrices", kQuant)
-                     .in("A", kBytes)
-                     .in("a_scale", kFloat32)
-                     .in("a_zero_point", kBytes)
-                     .in("B", kBytes)
-                     .in("b_scale", kFloat32)
-                     .optionalIn("b_zero_point", kBytes)
-                     .optionalIn("C", kInt32)
-                     .optionalIn("y_scale", kFloat32)
-                     .optionalIn("y_zero_point", kBytes)
-                     .out("Y")
-                     .attrFloat("alpha", 1)
-                     .attrInt("transA", 0)
-                     .attrInt("transB", 0)
-                     .runs(quantizedGemm, inferQuantizedGemm));
+    registry.add(
+        contribRow("QGemm", "alpha·A·B + C of quantised matrices", kQuant)
+            .in("A", kBytes)
+            .in("a_scale", kFloat32)
+            .in("a_zero_point", kBytes)
+            .in("B", kBytes)
+            .in("b_scale", kFloat32)
+            .optionalIn("b_zero_point", kBytes)
+            .optionalIn("C", kInt32)
+            .optionalIn("y_scale", kFloat32)
+            .optionalIn("y_zero_point", kBytes)
+            .out("Y")
+            .attrFloat("alpha", 1)
+            .attrInt("transA", 0)
+            .attrInt("transB", 0)
+            .runs(quantizedGemm, inferQuantizedGemm)
+            .prepares([](const Constants& constants, const Attributes& attributes, RunEnvironment& environment) {
+                return kernels::prepareRightIntegers(constants["B"], constants["b_zero_point"],
+                                                     attributes.getInt("transB", 0) != 0, environment);
+            }));
 }
 
 }  // namespace sonde::ops

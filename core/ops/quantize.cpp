@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/ops/dependence/region.h"
+#include "core/ops/kernels/finite.h"
 #include "core/ops/kernels/quantized_values.h"
 #include "core/ops/support/constant_output.h"
 #include "core/ops/support/quantization.h"
@@ -139,7 +140,8 @@ base::Result<void> inferQuantize(InferContext& context) {
 /// The real numbers of constant weights.
 class DequantizedConstant : public ConstantOutput {
   public:
-    DequantizedConstant(Value values, bool hasZeros) : ConstantOutput(std::move(values)), hasZeros(hasZeros) {}
+    DequantizedConstant(Value values, bool isFinite, bool hasZeros)
+        : ConstantOutput(std::move(values), isFinite), hasZeros(hasZeros) {}
 
     const bool hasZeros;  ///< of zero points that were given
 };
@@ -193,8 +195,9 @@ base::Result<std::unique_ptr<PreparedState>> prepareDequantize(const Constants& 
     const Value inputs[] = {x, scale, zero};
     SONDE_ASSIGN(std::vector<Value> values, call(*Registry::all().find("", "DequantizeLinear", 0),
                                                  std::span(inputs, zero.isNone() ? 2 : 3), attributes, 1, environment));
+    const bool isFinite = !kernels::countBad(values.front().tensor(), *environment.pool).any();
     return std::unique_ptr<PreparedState>(
-        std::make_unique<DequantizedConstant>(std::move(values.front()), !zero.isNone()));
+        std::make_unique<DequantizedConstant>(std::move(values.front()), isFinite, !zero.isNone()));
 }
 
 /// Both ways: x with the scale and zero point of its place.
@@ -240,10 +243,7 @@ base::Result<void> inferDequantize(InferContext& context) {
 base::Result<void> dynamicQuantize(KernelContext& context) {
     const Tensor& x = context.in("x");
     float low = 0, high = 0;
-    for (float v : x.span<float>()) {
-        low = std::min(low, v);
-        high = std::max(high, v);
-    }
+    kernels::extendRange(x.span<float>(), low, high);
     const float scale = (high - low) / 255.0F;
     const QuantizedRange range{0, 255};
     const auto zero =

@@ -80,8 +80,11 @@ class ByteScales {
         }
         ByteScales scales;
         scales.m_base = kernels::requantisationTo(zero.dtype(), static_cast<std::int32_t>(zero.toDouble(0)));
-        for (std::int64_t i = 0; i < sb.numel(); ++i) {
-            scales.m_factors.push_back(sa.toDouble(0) * sb.toDouble(i) / sy.toDouble(0));
+        const auto factors = sb.cast(DType::Float64);
+        if (!factors) return std::nullopt;
+        const double left = sa.toDouble(0), divisor = sy.toDouble(0);
+        for (const double right : factors->span<double>()) {
+            scales.m_factors.push_back(left * right / divisor);
             if (!std::isfinite(scales.m_factors.back())) return std::nullopt;
         }
         return scales;
@@ -271,7 +274,8 @@ void define_quantized_products(Registry& registry) {
                      .runs(matMulInteger,
                            [](InferContext& context) { return inferLike(context, "MatMul", "A", "B", DType::Int32); })
                      .prepares([](const Constants& constants, const Attributes&, RunEnvironment& environment) {
-                         return kernels::prepareRightIntegers(constants["B"], constants["b_zero_point"], environment);
+                         return kernels::prepareRightIntegers(constants["B"], constants["b_zero_point"], false,
+                                                              environment);
                      }));
     registry.add(
         Row("QLinearMatMul", 10, "matrix product of quantised tensors, quantised again", Category::Quantization)
@@ -289,7 +293,7 @@ void define_quantized_products(Registry& registry) {
                       return inferLike(context, "MatMul", "a", "b", context.in("y_zero_point").dtype);
                   })
             .prepares([](const Constants& constants, const Attributes&, RunEnvironment& environment) {
-                return kernels::prepareRightIntegers(constants["b"], constants["b_zero_point"], environment);
+                return kernels::prepareRightIntegers(constants["b"], constants["b_zero_point"], false, environment);
             }));
     registry.add(
         convRow("ConvInteger", "convolution of bytes, exactly")

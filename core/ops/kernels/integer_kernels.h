@@ -57,6 +57,10 @@ struct QuantizedLoops {
     void (*dequantise)(const std::uint8_t* x, bool isSigned, float zero, float scale, float* y,
                        std::size_t n) = nullptr;
     std::int32_t (*sum)(const std::uint8_t* x, bool isSigned, std::size_t n) = nullptr;
+    /// y[i] = x[i] + a modulo 2^32.
+    void (*shift)(const std::int32_t* x, std::int32_t a, std::int32_t* y, std::size_t n) = nullptr;
+    /// The smallest and the largest of x and what is there already; NaN is passed over.
+    void (*range)(const float* x, float* low, float* high, std::size_t n) = nullptr;
     /// y[i] += a·x[i] modulo 2^32.
     void (*axpy)(std::int32_t a, const std::int32_t* x, std::int32_t* y, std::size_t n) = nullptr;
 };

@@ -28,27 +28,30 @@ std::vector<std::int32_t> zerosFrom(const Value& zeros) {
     return result;
 }
 
-PackedIntegers packedRight(const std::uint8_t* data, const Tensor& b, const Sides& sides,
-                           std::span<const std::int32_t> zeros, PackedLifetime lifetime, base::ThreadPool& pool) {
-    return PackedIntegers::right({data, b.dtype() == DType::Int8, sides.n, 1}, sides.k, sides.n, zeros, lifetime, pool);
+/// Matrix number `batch` of b, which is contiguous but for a matrix that is turned.
+PackedIntegers packedOnce(const Tensor& b, std::int64_t batch, const Sides& sides, std::span<const std::int32_t> zeros,
+                          base::ThreadPool& pool) {
+    const ByteMatrix matrix{bytesOf(b) + batch * sides.k * sides.n, b.dtype() == DType::Int8, b.strides()[b.rank() - 2],
+                            b.strides()[b.rank() - 1]};
+    return PackedIntegers::right(matrix, sides.k, sides.n, zeros, PackedLifetime::OneCall, pool);
 }
 
 }  // namespace
 
 base::Result<std::unique_ptr<PreparedState>> prepareRightIntegers(const Value& matrix, const Value& zeros,
-                                                                  RunEnvironment& environment) {
+                                                                  bool isTransposed, RunEnvironment& environment) {
     if (!matrix.isTensor() || !isByte(matrix.tensor().dtype()) || matrix.tensor().rank() != 2 ||
         matrix.tensor().numel() == 0) {
         return std::unique_ptr<PreparedState>();
     }
     SONDE_ASSIGN(const Tensor b, matrix.tensor().contiguous());
     const std::vector<std::int32_t> points = zerosFrom(zeros);
-    if (points.size() != 1 && static_cast<std::int64_t>(points.size()) != b.dim(1))
-        return std::unique_ptr<PreparedState>();
+    const std::int64_t k = b.dim(isTransposed ? 1 : 0), n = b.dim(isTransposed ? 0 : 1);
+    if (points.size() != 1 && static_cast<std::int64_t>(points.size()) != n) return std::unique_ptr<PreparedState>();
     auto state = std::make_unique<PackedRightIntegers>();
     state->hasZeros = zeros.isTensor();
-    state->matrix = PackedIntegers::right({bytesOf(b), b.dtype() == DType::Int8, b.dim(1), 1}, b.dim(0), b.dim(1),
-                                          points, PackedLifetime::Kept, *environment.pool);
+    const ByteMatrix bytes{bytesOf(b), b.dtype() == DType::Int8, isTransposed ? 1 : n, isTransposed ? k : 1};
+    state->matrix = PackedIntegers::right(bytes, k, n, points, PackedLifetime::Kept, *environment.pool);
     return std::unique_ptr<PreparedState>(std::move(state));
 }
 
@@ -56,7 +59,7 @@ bool fitsIntegers(const IntegerMatmul& call) {
     const Tensor &a = call.a, &b = call.b;
     if (!isByte(a.dtype()) || !isByte(b.dtype()) || a.rank() < 1 || b.rank() < 2 || a.numel() == 0 || b.numel() == 0)
         return false;
-    if (!matmulShape(a.shape(), b.shape())) return false;
+    if (!matmulShape(a.shape(), b.shape()) || !a.isContiguous() || (!b.isContiguous() && b.rank() > 2)) return false;
     const Sides sides(a, b);
     if (sides.k > kMaxSum) return false;
     if (b.rank() > 2) {
@@ -80,9 +83,7 @@ void integerMatmul(KernelContext& context, const IntegerMatmul& call, const decl
             {bytesOf(call.a) + batch * sides.m * sides.k, call.a.dtype() == DType::Int8, sides.k, 1}, sides.m, sides.k,
             1, zerosA, PackedLifetime::OneCall, context.pool());
         PackedIntegers right;
-        if (!prepared)
-            right = packedRight(bytesOf(call.b) + batch * sides.k * sides.n, call.b, sides, zerosB,
-                                PackedLifetime::OneCall, context.pool());
+        if (!prepared) right = packedOnce(call.b, batch, sides, zerosB, context.pool());
         IntegerCall product;
         product.left = &left;
         product.right = prepared ? &prepared->matrix : &right;

@@ -12,9 +12,10 @@ class PackedRightIntegers : public PreparedState {
     bool hasZeros = false;  ///< packed for zero points that were given
 };
 
-/// Packs a constant matrix [k, n] of bytes; zero points: one, one for each column, or None for 0. Null for all else.
+/// Packs a constant matrix [k, n] of bytes (or [n, k] if transposed); zero points: one, one for each column, or None
+/// for 0. Null for all else.
 base::Result<std::unique_ptr<PreparedState>> prepareRightIntegers(const Value& matrix, const Value& zeros,
-                                                                  RunEnvironment& environment);
+                                                                  bool isTransposed, RunEnvironment& environment);
 
 /// numpy.matmul of int8 and uint8 without their zero points (None: 0): one for each, or one for each row of `a` and
 /// column of `b`.

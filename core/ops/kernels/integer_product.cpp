@@ -266,4 +266,8 @@ void integerProduct(const IntegerCall& call, base::ThreadPool& pool) {
         StripedProduct(call, pool).run();
 }
 
+void addOffset(const std::int32_t* sums, std::int32_t offset, std::int32_t* y, std::int64_t count) {
+    floatKernels().quantized.shift(sums, offset, y, static_cast<std::size_t>(count));
+}
+
 }  // namespace sonde::ops::kernels

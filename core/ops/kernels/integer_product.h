@@ -88,9 +88,6 @@ struct IntegerCall {
 void integerProduct(const IntegerCall& call, base::ThreadPool& pool);
 
 /// y[i] = sums[i] + offset modulo 2^32: what IntegerCall::finish makes of sums where they are the result.
-inline void addOffset(const std::int32_t* sums, std::int32_t offset, std::int32_t* y, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i)
-        y[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(sums[i]) + static_cast<std::uint32_t>(offset));
-}
+void addOffset(const std::int32_t* sums, std::int32_t offset, std::int32_t* y, std::int64_t count);
 
 }  // namespace sonde::ops::kernels

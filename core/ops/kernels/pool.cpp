@@ -7,7 +7,9 @@
 #include "core/ops/kernels/depthwise.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/numbers.h"
+#include "core/ops/kernels/quantized_values.h"
 #include "core/ops/kernels/scratch.h"
+#include "core/tensor/cast.h"
 #include "core/tensor/dispatch.h"
 
 namespace sonde::ops::kernels {
@@ -163,6 +165,40 @@ bool maxOf3x3(base::ThreadPool& pool, const Geometry& geometry, const Window& wi
     return true;
 }
 
+void maxOfFloats(base::ThreadPool& pool, const Geometry& geometry, const Window& window, const float* x, float* y) {
+    if (maxOf3x3(pool, geometry, window, x, y)) return;
+    poolRows(
+        pool, geometry, window, -std::numeric_limits<float>::infinity(), x, y,
+        [](const std::vector<const float*>& taps, float* result, std::size_t length) {
+            floatKernels().maxRows(taps.data(), taps.size(), result, length);
+        },
+        [](std::int64_t, float*) {});
+}
+
+/// Whether every window has an element of the input, so that nothing is lower than all numbers of the type.
+bool coversAll(const Window& window, const Geometry& geometry) {
+    for (std::size_t i = 0; i < window.rank(); ++i) {
+        const std::int64_t last = (geometry.output[i] - 1) * window.stride[i] - window.padBegin[i];
+        if (window.dilation[i] != 1 || window.padBegin[i] >= window.kernel[i] || last >= geometry.input[i])
+            return false;
+    }
+    return true;
+}
+
+/// The maximum of bytes or narrow floats by the loops for float32.
+base::Result<void> maxByFloats(KernelContext& context, const Tensor& x, const Geometry& geometry, const Window& window,
+                               Tensor& y) {
+    const auto inputs = static_cast<std::size_t>(x.numel()), outputs = static_cast<std::size_t>(y.numel());
+    WorkBuffer<float> wideX(inputs), wideY(outputs);
+    if (isByte(x.dtype())) dequantiseBytes(bytesOf(x), x.dtype(), 0, 1.0F, {wideX.data(), inputs}, context.pool());
+    else tensor::castElements(x.dtype(), x.bytes(), DType::Float32, wideX.data(), inputs);
+    maxOfFloats(context.pool(), geometry, window, wideX.data(), wideY.data());
+    if (isByte(x.dtype()))
+        quantiseBytes({wideY.data(), outputs}, 1.0F, 0, y.dtype(), mutableBytesOf(y), context.pool());
+    else tensor::castElements(DType::Float32, wideY.data(), y.dtype(), y.mutableBytes(), outputs);
+    return {};
+}
+
 /// Where the largest elements are, output 1; null if nobody reads it.
 base::Result<std::int64_t*> indicesIfWanted(KernelContext& context, const Shape& shape) {
     if (!context.wants(1)) return nullptr;
@@ -179,16 +215,13 @@ base::Result<void> maxPool(KernelContext& context, const Tensor& x, const Window
     SONDE_ASSIGN(Tensor y, context.output(x.dtype(), shape));
     SONDE_ASSIGN(std::int64_t* const where, indicesIfWanted(context, shape));
     if (y.numel() == 0) return {};
-    if (x.dtype() == DType::Float32 && !where && fitsDepthwise(window, geometry.input, geometry.output)) {
-        if (maxOf3x3(context.pool(), geometry, window, x.data<float>(), y.mutableData<float>())) return {};
-        poolRows(
-            context.pool(), geometry, window, -std::numeric_limits<float>::infinity(), x.data<float>(),
-            y.mutableData<float>(),
-            [](const std::vector<const float*>& taps, float* result, std::size_t length) {
-                floatKernels().maxRows(taps.data(), taps.size(), result, length);
-            },
-            [](std::int64_t, float*) {});
-        return {};
+    if (!where && fitsDepthwise(window, geometry.input, geometry.output)) {
+        if (x.dtype() == DType::Float32) {
+            maxOfFloats(context.pool(), geometry, window, x.data<float>(), y.mutableData<float>());
+            return {};
+        }
+        if ((isByte(x.dtype()) || isNarrow(x.dtype())) && coversAll(window, geometry))
+            return maxByFloats(context, x, geometry, window, y);
     }
     const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t dimSize) {
         return rangeOf(window, axis, o, dimSize);

@@ -1,8 +1,9 @@
 #include "core/ops/kernels/quantized_values.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 
-#include "core/ops/kernels/float_kernels.h"
 #include "core/ops/support/quantization.h"
 
 namespace sonde::ops::kernels {
@@ -53,6 +54,46 @@ void dequantiseBytes(const std::uint8_t* x, DType from, std::int32_t zero, float
         floatKernels().quantized.dequantise(x + begin, from == DType::Int8, static_cast<float>(zero), scale,
                                             target.data() + begin, end - begin);
     });
+}
+
+void extendRange(std::span<const float> x, float& low, float& high) {
+    floatKernels().quantized.range(x.data(), &low, &high, x.size());
+}
+
+std::optional<base::Result<Tensor>> quantizedBinary(Binary operation, const QuantizedOperand& a,
+                                                    const QuantizedOperand& b, const Tensor& scale, const Value& zero,
+                                                    base::ThreadPool& pool) {
+    const DType dtype = a.values.dtype();
+    if (!isByte(dtype) || b.values.dtype() != dtype || a.values.shape() != b.values.shape()) return std::nullopt;
+    if (!a.values.isContiguous() || !b.values.isContiguous()) return std::nullopt;
+    const auto zeroA = zeroOf(a.scale, a.zero), zeroB = zeroOf(b.scale, b.zero), zeroY = zeroOf(scale, zero);
+    if (!zeroA || !zeroB || !zeroY) return std::nullopt;
+    base::Result<Tensor> y = Tensor::allocate(dtype, a.values.shape());
+    if (!y) return y;
+    const Requantisation bounds = requantisationTo(dtype, static_cast<std::int32_t>(*zeroY));
+    const Quantisation by{static_cast<float>(scale.toDouble(0)), static_cast<float>(bounds.low),
+                          static_cast<float>(bounds.high), bounds.zero};
+    const auto scaleA = static_cast<float>(a.scale.toDouble(0)), scaleB = static_cast<float>(b.scale.toDouble(0));
+    const bool isSigned = dtype == DType::Int8;
+    const FloatKernels& loops = floatKernels();
+    std::uint8_t* const target = mutableBytesOf(*y);
+    std::atomic<bool> isNumber{true};
+    pool.parallelFor(static_cast<std::size_t>(a.values.numel()), kPiece, [&](std::size_t begin, std::size_t end) {
+        constexpr std::size_t kBlock = 1024;
+        std::array<float, kBlock> left, right;
+        for (std::size_t i = begin; i < end; i += kBlock) {
+            const std::size_t n = std::min(kBlock, end - i);
+            loops.quantized.dequantise(bytesOf(a.values) + i, isSigned, static_cast<float>(*zeroA), scaleA, left.data(),
+                                       n);
+            loops.quantized.dequantise(bytesOf(b.values) + i, isSigned, static_cast<float>(*zeroB), scaleB,
+                                       right.data(), n);
+            loops.binary[static_cast<std::size_t>(operation)](left.data(), false, right.data(), false, left.data(), n);
+            if (!loops.quantized.quantise(left.data(), by, target + i, n))
+                isNumber.store(false, std::memory_order_relaxed);
+        }
+    });
+    if (!isNumber.load(std::memory_order_relaxed)) return std::nullopt;
+    return y;
 }
 
 base::Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Value& zero, base::ThreadPool& pool) {

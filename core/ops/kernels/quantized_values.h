@@ -1,9 +1,9 @@
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <span>
 
-#include "core/ops/kernels/integer_kernels.h"
+#include "core/ops/kernels/float_kernels.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::ops::kernels {
@@ -22,6 +22,19 @@ bool quantiseBytes(std::span<const float> x, float scale, std::int32_t zero, DTy
 /// (x − zero)·scale.
 void dequantiseBytes(const std::uint8_t* x, DType from, std::int32_t zero, float scale, std::span<float> target,
                      base::ThreadPool& pool);
+
+/// Extends low and high to the numbers of x.
+void extendRange(std::span<const float> x, float& low, float& high);
+/// f(a, b) of quantised tensors of one shape, computed in float32 and quantised again, in pieces that stay in the
+/// cache: the same as whole tensors that are dequantised, computed with and quantised. Nothing where types or shapes
+/// are others.
+struct QuantizedOperand {
+    const Tensor &values, &scale;
+    const Value& zero;
+};
+std::optional<base::Result<Tensor>> quantizedBinary(Binary operation, const QuantizedOperand& a,
+                                                    const QuantizedOperand& b, const Tensor& scale, const Value& zero,
+                                                    base::ThreadPool& pool);
 
 /// Where sums of products are quantised again, with what is known of the result's bytes.
 Requantisation requantisationTo(DType to, std::int32_t zero);

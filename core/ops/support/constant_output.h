@@ -8,9 +8,10 @@ namespace sonde::ops {
 /// prepare for it as for a constant (exec::PreparedCache).
 class ConstantOutput : public PreparedState {
   public:
-    explicit ConstantOutput(Value value) : value(std::move(value)) {}
+    ConstantOutput(Value value, bool isFinite) : value(std::move(value)), isFinite(isFinite) {}
 
     const Value value;
+    const bool isFinite;  ///< neither NaN nor infinity: nothing to be counted in each run
 };
 
 }  // namespace sonde::ops

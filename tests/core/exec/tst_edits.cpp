@@ -246,6 +246,57 @@ class TestEdits : public QObject {
         }
     }
 
+    /// y = x · w with w = q · scale, 4 · 0.5: other numbers of q, of the scale and of w itself.
+    void dequantisedWeightsAreOthers() {
+        auto graph = std::make_shared<InternalGraph>();
+        const NodeId x = graph->addInput(graph->mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32));
+        const auto add = [&](Expr expr, const std::string& name) {
+            expr.body = graph->mainId();
+            return graph->expr(graph->addExpr(std::move(expr), std::span(&name, 1))).outputs.front();
+        };
+        const auto constant = [&](const std::string& name, Tensor value) {
+            Expr expr;
+            expr.kind = graph::ExprKind::Constant;
+            const NodeId node = add(std::move(expr), name);
+            graph->setConstant(node, Value(std::move(value)));
+            return node;
+        };
+        const auto apply = [&](const std::string& name, const std::string& op, std::vector<Argument> arguments) {
+            Expr expr;
+            expr.op = graph::OpKey{"", op, 13};
+            expr.target = op;
+            expr.arguments = std::move(arguments);
+            return add(std::move(expr), name);
+        };
+        const NodeId q = constant("q", Tensor::of<std::int8_t>({2, 1}, {4, 4})),
+                     scale = constant("scale", Tensor::of<float>({}, {0.5F})),
+                     w = apply("w", "DequantizeLinear", {Argument::of(q), Argument::of(scale)}),
+                     y = apply("y", "MatMul", {Argument::of(x), Argument::of(w)});
+        graph->setResult(graph->mainId(), Argument::of(y));
+        const std::vector<Value> inputs{Tensor::of<float>({2, 2}, {1, 1, 10, 10})};
+        Runner runner(1);
+        const auto outputOf = [&](std::shared_ptr<Edits> edits, bool watches = false) {
+            PlanOptions options;
+            options.edits = std::move(edits);
+            options.watchAll = watches;
+            return runner.run(*Plan::make(graph, options).value(), inputs).outputs[0];
+        };
+        const auto expected = [](float a, float b) { return Value(Tensor::of<float>({2, 1}, {a, b})); };
+        auto otherQ = std::make_shared<Edits>(), otherScale = std::make_shared<Edits>(),
+             otherW = std::make_shared<Edits>();
+        otherQ->constants.emplace(q, Value(Tensor::of<std::int8_t>({2, 1}, {6, 6})));
+        otherScale->constants.emplace(scale, Value(Tensor::of<float>({}, {2.0F})));
+        otherW->values.push_back({w, {}, [](const Value&, std::span<const Value>) -> base::Result<Value> {
+                                      return Value(Tensor::of<float>({2, 1}, {-1, 0}));
+                                  }});
+        for (int round = 0; round < 2; ++round) {
+            QVERIFY(tensor::identical(outputOf({}, round == 1), expected(4, 40)));
+            QVERIFY(tensor::identical(outputOf(otherQ), expected(6, 60)));
+            QVERIFY(tensor::identical(outputOf(otherScale), expected(16, 160)));
+            QVERIFY(tensor::identical(outputOf(otherW), expected(-1, -10)));
+        }
+    }
+
     void whatAnEditSaysEndsTheRun() {
         RandomGraph random(3);
         const NodeId node = random.ends.front();

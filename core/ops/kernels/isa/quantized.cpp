@@ -10,7 +10,7 @@ namespace sonde::ops::kernels::SONDE_ISA {
 
 namespace {
 
-/// 1.5·2^52 and 1.5·2^23: of a sum with that, the low bits are the number rounded to an integer, as long as it is below
+/// 1.5·2^52 and 1.5·2^23: the low bits of a sum with that are the number rounded to an integer, as long as it is below
 /// 2^31 or 2^22. (A conversion of the compiler's truncates, and nearbyint() is a call with SSE2.)
 constexpr double kRoundWide = 6755399441055744.0;
 constexpr float kRoundNarrow = 12582912.0F;
@@ -18,7 +18,8 @@ constexpr float kRoundNarrow = 12582912.0F;
 inline std::uint8_t rounded(double value, double low, double high, std::int32_t zero) {
     value = value < low ? low : value;
     value = value > high ? high : value;
-    return static_cast<std::uint8_t>(static_cast<std::int32_t>((value + kRoundWide) - kRoundWide) + zero);
+    return static_cast<std::uint8_t>(__builtin_bit_cast(std::uint64_t, value + kRoundWide) +
+                                     static_cast<std::uint64_t>(zero));
 }
 
 template <typename Sum>
@@ -48,7 +49,8 @@ bool quantise(const float* __restrict x, const Quantisation& by, std::uint8_t* _
         isNaN |= value != value ? 1 : 0;
         value = value > q.low ? value : q.low;
         value = value < q.high ? value : q.high;
-        y[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>((value + kRoundNarrow) - kRoundNarrow) + q.zero);
+        y[i] = static_cast<std::uint8_t>(__builtin_bit_cast(std::uint32_t, value + kRoundNarrow) +
+                                         static_cast<std::uint32_t>(q.zero));
     }
     return isNaN == 0;
 }
@@ -73,6 +75,32 @@ std::int32_t sum(const std::uint8_t* x, bool isSigned, std::size_t n) {
     return total;
 }
 
+void shift(const std::int32_t* __restrict x, std::int32_t a, std::int32_t* __restrict y, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+        y[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(x[i]) + static_cast<std::uint32_t>(a));
+}
+
+void range(const float* x, float* low, float* high, std::size_t n) {
+    constexpr std::size_t kLanes = 16;
+    float least[kLanes], most[kLanes];
+    for (std::size_t j = 0; j < kLanes; ++j) least[j] = *low, most[j] = *high;
+    std::size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+        for (std::size_t j = 0; j < kLanes; ++j) {
+            least[j] = x[i + j] < least[j] ? x[i + j] : least[j];
+            most[j] = x[i + j] > most[j] ? x[i + j] : most[j];
+        }
+    }
+    for (; i < n; ++i) {
+        least[0] = x[i] < least[0] ? x[i] : least[0];
+        most[0] = x[i] > most[0] ? x[i] : most[0];
+    }
+    for (std::size_t j = 0; j < kLanes; ++j) {
+        *low = least[j] < *low ? least[j] : *low;
+        *high = most[j] > *high ? most[j] : *high;
+    }
+}
+
 void axpy(std::int32_t a, const std::int32_t* __restrict x, std::int32_t* __restrict y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i)
         y[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(y[i]) +
@@ -82,7 +110,7 @@ void axpy(std::int32_t a, const std::int32_t* __restrict x, std::int32_t* __rest
 }  // namespace
 
 void addQuantizedLoops(FloatKernels& table) {
-    table.quantized = {requantise<std::int32_t>, requantise<float>, quantise, dequantise, sum, axpy};
+    table.quantized = {requantise<std::int32_t>, requantise<float>, quantise, dequantise, sum, shift, range, axpy};
 }
 
 }  // namespace sonde::ops::kernels::SONDE_ISA
