@@ -135,24 +135,69 @@ class ByteImage {
     std::optional<PhasedPatches> m_phased;
 };
 
-/// Sums of a 3x3 window of bytes are exact in float32, whose loops read pictures as they are.
-void convolveEachChannel(KernelContext& context, const IntegerConv& call, const ByteSizes& sizes,
-                         const std::vector<float>& weights, const SumsOfBytes& result) {
-    WorkBuffer<float> x(static_cast<std::size_t>(call.x.numel())),
-        y(static_cast<std::size_t>(sizes.batch * sizes.outChannels * sizes.outputs));
-    dequantiseBytes(bytesOf(call.x), call.x.dtype(), zerosOf(call.zeroX).front(), 1.0F,
-                    {x.data(), static_cast<std::size_t>(call.x.numel())}, context.pool());
-    convolveDepthwise(x.data(), weights.data(), nullptr, y.data(), call.window,
-                      {sizes.batch, sizes.inChannels, sizes.groupOut()}, sizes.inputSpatial, sizes.outputSpatial,
-                      context.pool());
-    constexpr std::int64_t kPiece = 16384;
-    const auto planes = static_cast<std::size_t>(sizes.batch * sizes.outChannels);
-    const auto atOnce = static_cast<std::size_t>(divideUp(kPiece, std::max<std::int64_t>(sizes.outputs, 1)));
-    context.pool().parallelFor(planes, atOnce, [&](std::size_t begin, std::size_t end) {
-        for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p)
-            result.take(p % sizes.outChannels, p * sizes.outputs, sizes.outputs, y.data() + p * sizes.outputs);
-    });
-}
+/// A convolution of every channel by itself: sums of at most kMaxFloatDepth products of bytes are exact in float32,
+/// whose loops read pictures as they are.
+class EachChannel {
+  public:
+    EachChannel(const IntegerConv& call, const ByteSizes& sizes, const std::vector<float>& weights,
+                const SumsOfBytes& result)
+        : m_call(call), m_sizes(sizes), m_weights(weights), m_result(result), m_zero(zerosOf(call.zeroX).front()) {}
+
+    void run(base::ThreadPool& pool) const {
+        const int stride = strideOf3x3(m_call.window);
+        if (const auto loop = stride ? floatKernels().depthwise3x3[stride - 1] : nullptr) runDirect(loop, pool);
+        else runWhole(pool);
+    }
+
+  private:
+    /// Plane by plane, in the cache.
+    void runDirect(void (*loop)(const Plane3x3& plane), base::ThreadPool& pool) const {
+        constexpr std::int64_t kSlack = 64, kPiece = 16384, kTaps = 9;
+        const auto planes = static_cast<std::size_t>(m_sizes.batch * m_sizes.inChannels);
+        const auto atOnce = static_cast<std::size_t>(divideUp(kPiece, m_sizes.inputs));
+        const std::vector<std::int64_t>&in = m_sizes.inputSpatial, &out = m_sizes.outputSpatial;
+        pool.parallelFor(planes, atOnce, [&](std::size_t begin, std::size_t end) {
+            auto* const x = Scratch::of<float>(0, static_cast<std::size_t>(m_sizes.inputs + kSlack));
+            auto* const y = Scratch::of<float>(1, static_cast<std::size_t>(m_sizes.outputs + kSlack));
+            for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
+                floatKernels().quantized.dequantise(bytesOf(m_call.x) + p * m_sizes.inputs, isSigned(),
+                                                    static_cast<float>(m_zero), 1.0F, x,
+                                                    static_cast<std::size_t>(m_sizes.inputs));
+                for (std::int64_t m = 0; m < m_sizes.groupOut(); ++m) {
+                    const std::int64_t channel = p % m_sizes.inChannels * m_sizes.groupOut() + m;
+                    loop({x, in[0], in[1], m_call.window.padBegin[0], m_call.window.padBegin[1],
+                          m_weights.data() + channel * kTaps, 0.0F, y, out[0], out[1]});
+                    m_result.take(channel, (p * m_sizes.groupOut() + m) * m_sizes.outputs, m_sizes.outputs, y);
+                }
+            }
+        });
+    }
+
+    void runWhole(base::ThreadPool& pool) const {
+        const auto inputs = static_cast<std::size_t>(m_call.x.numel());
+        const std::int64_t planes = m_sizes.batch * m_sizes.outChannels;
+        WorkBuffer<float> x(inputs), y(static_cast<std::size_t>(planes * m_sizes.outputs));
+        dequantiseBytes(bytesOf(m_call.x), m_call.x.dtype(), m_zero, 1.0F, {x.data(), inputs}, pool);
+        convolveDepthwise(x.data(), m_weights.data(), nullptr, y.data(), m_call.window,
+                          {m_sizes.batch, m_sizes.inChannels, m_sizes.groupOut()}, m_sizes.inputSpatial,
+                          m_sizes.outputSpatial, pool);
+        constexpr std::int64_t kPiece = 16384;
+        const auto atOnce = static_cast<std::size_t>(divideUp(kPiece, m_sizes.outputs));
+        pool.parallelFor(static_cast<std::size_t>(planes), atOnce, [&](std::size_t begin, std::size_t end) {
+            for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p)
+                m_result.take(p % m_sizes.outChannels, p * m_sizes.outputs, m_sizes.outputs,
+                              y.data() + p * m_sizes.outputs);
+        });
+    }
+
+    bool isSigned() const { return m_call.x.dtype() == DType::Int8; }
+
+    const IntegerConv& m_call;
+    const ByteSizes& m_sizes;
+    const std::vector<float>& m_weights;
+    const SumsOfBytes& m_result;
+    std::int32_t m_zero;
+};
 
 }  // namespace
 
@@ -210,8 +255,8 @@ void convolveIntegers(KernelContext& context, const IntegerConv& call, const Sum
     const auto* plan = context.prepared<IntegerConvPlan>();
     if (plan && plan->hasZeros != call.zeroW.isTensor()) plan = nullptr;  // these were not constant
     if (isDepthwise(call.w, call.groups)) {
-        if (plan) return convolveEachChannel(context, call, sizes, plan->centred(), result);
-        return convolveEachChannel(context, call, sizes, centredWeights(call.w, zerosOf(call.zeroW)), result);
+        const std::vector<float> own = plan ? std::vector<float>() : centredWeights(call.w, zerosOf(call.zeroW));
+        return EachChannel(call, sizes, plan ? plan->centred() : own, result).run(context.pool());
     }
     std::vector<PackedIntegers> own;
     if (!plan) own = packedGroups(call.w, zerosOf(call.zeroW), call.groups, PackedLifetime::OneCall, context.pool());
