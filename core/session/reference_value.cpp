@@ -34,8 +34,11 @@ Keys keysOf(const document::Document& document, graph::NodeId node, const Refere
     return keys;
 }
 
-std::string prefixOf(const std::string& label) {
-    return label.empty() || label == "case0" ? std::string() : label + '.';
+/// The first case is case0 too, unless the file has keys that begin so.
+std::string prefixOf(const Keys& keys, const std::string& label) {
+    const auto isOfFirst = [](const std::string& key) { return key.starts_with("case0."); };
+    if (label.empty() || (label == "case0" && std::ranges::none_of(keys, isOfFirst))) return {};
+    return label + '.';
 }
 
 bool isOfFirstCase(const std::string& key) {
@@ -45,7 +48,8 @@ bool isOfFirstCase(const std::string& key) {
 /// Only what the case has: values of another one belong to other inputs.
 const std::string* keyIn(const Keys& keys, const Keys& wanted, const std::string& label) {
     for (const std::string& key : wanted)
-        if (const auto found = std::ranges::find(keys, prefixOf(label) + key); found != keys.end()) return &*found;
+        if (const auto found = std::ranges::find(keys, prefixOf(keys, label) + key); found != keys.end())
+            return &*found;
     if (!label.empty() || std::ranges::any_of(keys, isOfFirstCase)) return nullptr;
     for (const std::string& key : wanted)
         for (const std::string& each : keys)
@@ -85,9 +89,10 @@ base::Result<tensor::Value> referenceValue(const document::Document& document, c
         return tensor::Value(std::move(tensor));
     }
     const bool isSummary = std::ranges::any_of(wanted, [&](const std::string& one) {
-        return std::ranges::any_of(
-            std::initializer_list<const char*>{".shape", ".stats", ".head"},
-            [&](const char* part) { return std::ranges::find(keys, prefixOf(label) + one + part) != keys.end(); });
+        return std::ranges::any_of(std::initializer_list<const char*>{".shape", ".stats", ".head"},
+                                   [&](const char* part) {
+                                       return std::ranges::find(keys, prefixOf(keys, label) + one + part) != keys.end();
+                                   });
     });
     const std::string& name = document.graph->node(node).name;
     const std::string what = iteration.isLast ? "'" + name + "'" : "'" + name + "' in iteration " + iteration.pass;

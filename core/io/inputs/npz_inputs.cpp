@@ -24,8 +24,6 @@ std::string_view casePrefixOf(std::string_view key) {
     return end != std::string_view::npos && end > 4 && key[end] == '.' ? key.substr(0, end + 1) : std::string_view();
 }
 
-std::string prefixOf(const std::string& part) { return part.empty() || part == "case0" ? std::string() : part + '.'; }
-
 /// What a key without its case names, if that may be an input.
 bool mayBeInput(std::string_view rest) {
     constexpr std::array<std::string_view, 3> kOthers{"out.", "node.", "seq."};
@@ -44,6 +42,19 @@ bool isSummary(const NpzFile& file, const std::string& key) {
             kSuffixes, [&](std::string_view other) { return other != suffix && file.has(base + std::string(other)); });
     }
     return false;
+}
+
+/// The first case may be stored as case0.in.NAME or as in.NAME: "case0" and no name mean it in either form. An archive
+/// that has both has two cases.
+std::string prefixOf(const NpzFile& file, const std::string& part) {
+    constexpr std::string_view kFirst = "case0.";
+    if (!part.empty() && part != "case0") return part + '.';
+    const bool hasNumbered =
+        std::ranges::any_of(file.keys(), [&](const std::string& key) { return key.starts_with(kFirst); });
+    const bool hasPlain = std::ranges::any_of(file.keys(), [&](const std::string& key) {
+        return casePrefixOf(key).empty() && mayBeInput(key) && !isSummary(file, key);
+    });
+    return hasNumbered && !(part.empty() && hasPlain) ? std::string(kFirst) : std::string();
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -249,7 +260,7 @@ Result<ArchiveFill> fillFromArchive(std::string_view item, const std::vector<Inp
     SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
     ArchiveFill fill;
     fill.items.resize(inputs.size());
-    const std::string prefix = prefixOf(part);
+    const std::string prefix = prefixOf(file, part);
     const std::optional<std::size_t> only = inputs.size() == 1 ? std::optional<std::size_t>(0) : options.target;
     if (!hasCase(file, prefix)) {
         if (arrayKey(file, part).empty()) return unknownPart(file, part, item);
@@ -292,7 +303,7 @@ Result<tensor::Value> archiveValue(std::string_view item, const InputInfo& input
                                    std::string& note) {
     const auto [path, part] = splitArchiveItem(item);
     SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
-    const std::string prefix = prefixOf(part);
+    const std::string prefix = prefixOf(file, part);
     const bool isNamed = file.has(prefix + std::string(kIn) + input.name) || file.has(prefix + input.name);
     std::string key = arrayKey(file, part);
     if (isNamed || key.empty()) {

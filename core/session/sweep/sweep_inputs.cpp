@@ -90,8 +90,9 @@ std::vector<std::string> casesOf(const fs::path& path) {
 void addArchive(const fs::path& path, const std::string& name, bool isAlone, std::vector<SweepInput>& inputs) {
     const std::vector<std::string> cases = casesOf(path);
     for (const std::string& each : cases) {
-        // The arrays without a case are case 0 of the keys of a reference.
-        const std::string shown = each.empty() && cases.size() > 1 ? "case0" : each;
+        // The arrays without a case are case 0 of the keys of a reference, unless there is one of that name.
+        const bool isFirst = each.empty() && cases.size() > 1 && std::ranges::find(cases, "case0") == cases.end();
+        const std::string shown = isFirst ? "case0" : each;
         std::string title = isAlone ? shown : name + (shown.empty() ? "" : "#" + shown);
         inputs.push_back({title.empty() ? name : std::move(title), path, each});
     }

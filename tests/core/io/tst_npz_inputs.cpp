@@ -46,6 +46,7 @@ class TestNpzInputs : public QObject {
     void whatIsNotDecidedIsRefusedWithBothLists();
     void otherCasesAreNamed();
     void casesMatchOnTheirOwn();
+    void theFirstCaseMayBeNumbered();
     void defaultsAreNotLeft();
     void explicitItemsStay();
     void aKeyIsOneArray();
@@ -187,6 +188,24 @@ void TestNpzInputs::casesMatchOnTheirOwn() {
     QVERIFY(!third);
     QCOMPARE(third.error().what,
              std::string("the file has no array for input 'input' (expected key 'case2.in.input' or 'case2.input')"));
+}
+
+/// As `sonde sweep` and capture tools write them: the first case has a number too.
+void TestNpzInputs::theFirstCaseMayBeNumbered() {
+    const std::vector<InputInfo> inputs{declared("x", DType::Float32, {-1, 1, 1, 2})};
+    const auto given = [&inputs](const std::string& item) {
+        const auto cases = io::makeInputs(item, inputs);
+        return cases ? cases->front().values[0].tensor().toDouble(0) : -1;
+    };
+    const std::string numbered = write({{"case0.in.x", image(3)}, {"case1.in.x", image(4)}});
+    for (const char* item : {"", "#case0", "#x"}) QCOMPARE(given(numbered + item), item[1] == 'x' ? -1.0 : 3.0);
+    QCOMPARE(given("x:" + numbered + "#case0"), 3.0);
+    QCOMPARE(given(numbered + "#case1"), 4.0);
+    const std::string plain = write({{"case0.x", image(5)}, {"out.y", image(6)}});
+    QCOMPARE(given(plain), 5.0);
+    const std::string both = write({{"in.x", image(7)}, {"case0.in.x", image(8)}});
+    QCOMPARE(given(both), 7.0);
+    QCOMPARE(given(both + "#case0"), 8.0);
 }
 
 void TestNpzInputs::defaultsAreNotLeft() {
