@@ -21,7 +21,8 @@ Work norm(const CallReader& call, std::int64_t plain, std::size_t parameters) {
 /// Operators whose class is no more than that their elements are computed one by one, or moved.
 Work byTraits(const CallReader& call) {
     const Traits& traits = call.traits();
-    if (traits.is(Trait::MovesData) || traits.memory.sharing == Sharing::View || traits.query != ShapeQuery::None)
+    if (traits.is(Trait::MovesData) || traits.memory.sharing == Sharing::View ||
+        traits.memory.sharing == Sharing::Holds || traits.query != ShapeQuery::None)
         return Work::none();
     return traits.is(Trait::ElementWise) ? Work::of(call.out()) : Work{};
 }
@@ -98,6 +99,9 @@ Work workOf(const CallReader& call, CostRule rule) {
         case CostRule::PackedProduct: return matrixProduct(call);
         case CostRule::Outer: return Work::of(call.out());
         case CostRule::Einsum: return einsumProduct(call);
+        case CostRule::Bilinear: return bilinearProduct(call);
+        case CostRule::Distances: return distances(call);
+        case CostRule::Extremum: return Work::of(tensors > 1 ? call.out() : call.in());
         case CostRule::Attention: return attention(call);
         case CostRule::Linear:
         case CostRule::Cubic: return resampling(call, rule);
@@ -128,21 +132,33 @@ Symbolic bytesOfInput(const CallReader& call, std::size_t index) {
     return sum;
 }
 
-bool movesNothing(const Traits& traits) {
+bool hasTensors(const TypeInfo& type) { return type.isTensor() || std::ranges::any_of(type.elements, hasTensors); }
+
+/// Python's x[…] of a list gives what is in it, of a tensor a view, unless tensors pick the elements.
+bool isPlainItem(const Call& call, const Traits& traits) {
+    if (traits.opClass != OpClass::Index || traits.memory.sharing != Sharing::MaybeView || call.inputs.empty())
+        return false;
+    return !call.inputs.front().isTensor() || std::ranges::none_of(call.inputs.subspan(1), hasTensors);
+}
+
+bool movesNothing(const Call& call, const Traits& traits) {
     switch (traits.opClass) {
         case OpClass::Reshape:
         case OpClass::ExpandDims:
+        case OpClass::Append:
+        case OpClass::GetAttr:
         case OpClass::Marker: return true;
         default:
             return traits.isIdentityAtInference() || traits.memory.sharing == Sharing::View ||
-                   traits.query != ShapeQuery::None;
+                   traits.memory.sharing == Sharing::Holds || traits.query != ShapeQuery::None ||
+                   isPlainItem(call, traits);
     }
 }
 
 /// In all, and of these those written.
 std::pair<Symbolic, Symbolic> bytesMoved(const Call& call, const CallReader& reader) {
     const Traits& traits = reader.traits();
-    if (movesNothing(traits)) return {number(0), number(0)};
+    if (movesNothing(call, traits)) return {number(0), number(0)};
     Symbolic sum = number(0), results = number(0);
     for (const TypeInfo& output : call.outputs) results = results + bytesOf(reader, output);
     const bool gathers = traits.opClass == OpClass::Embedding || traits.inputRole(0) == InputRole::Embedding;

@@ -58,7 +58,64 @@ Work matrixProduct(const CallReader& call) {
     return hasSummand ? work + Work::of(call.out()) : work;
 }
 
-/// One or two operands with a letter for each dimension. What more operands take depends on the order of the products.
+namespace {
+
+using LetterSizes = std::map<char, Symbolic>;
+
+Symbolic sizeOf(const std::string& letters, const LetterSizes& sizes) {
+    Symbolic all = number(1);
+    for (const char letter : letters) all = all * sizes.at(letter);
+    return all;
+}
+
+/// For the order of products: open dimensions are taken to be of a typical size.
+double typicalSize(const std::string& letters, const LetterSizes& sizes) {
+    constexpr std::int64_t kTypical = 64;
+    double all = 1;
+    for (const char letter : letters) all *= static_cast<double>(sizes.at(letter).constant().value_or(kTypical));
+    return all;
+}
+
+std::string unionOf(const std::string& a, const std::string& b) {
+    std::string all = a;
+    for (const char letter : b)
+        if (all.find(letter) == std::string::npos) all += letter;
+    return all;
+}
+
+/// Of the letters of operands `a` and `b` those that the result or another operand has.
+std::string keptOf(const std::vector<std::string>& operands, std::size_t a, std::size_t b, const std::string& result) {
+    std::string others = result;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (i != a && i != b) others += operands[i];
+    std::string kept = unionOf(operands[a], operands[b]);
+    std::erase_if(kept, [&others](char letter) { return others.find(letter) == std::string::npos; });
+    return kept;
+}
+
+/// Two at a time, those with the smallest result first: the order in which the kernel multiplies.
+Work contractedInTurn(std::vector<std::string> operands, const std::string& result, const LetterSizes& sizes) {
+    Work work = Work::none();
+    while (operands.size() > 1) {
+        std::size_t first = 0, second = 1;
+        for (std::size_t a = 0; a < operands.size(); ++a)
+            for (std::size_t b = a + 1; b < operands.size(); ++b)
+                if (typicalSize(keptOf(operands, a, b, result), sizes) <
+                    typicalSize(keptOf(operands, first, second, result), sizes))
+                    first = a, second = b;
+        const std::string all = unionOf(operands[first], operands[second]);
+        const std::string kept = keptOf(operands, first, second, result);
+        const Symbolic products = sizeOf(all, sizes);
+        work = work + (kept.size() < all.size() ? Work::products(products) : Work::of(products));
+        operands[first] = kept;
+        operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(second));
+    }
+    return work;
+}
+
+}  // namespace
+
+/// Operands with a letter for each dimension; several in the order of contractedInTurn().
 Work einsumProduct(const CallReader& call) {
     const tensor::Value& first = call.constant(0);
     const bool isText = first.kind() == tensor::ValueKind::String;
@@ -70,28 +127,42 @@ Work einsumProduct(const CallReader& call) {
     if (call.isAten()) operands = call.input(1).elements;
     else
         for (std::size_t i = 0; call.hasTensor(i); ++i) operands.push_back(call.input(i));
-    std::map<char, Symbolic> sizes;
-    std::size_t operand = 0, axis = 0;
+    LetterSizes sizes;
+    std::vector<std::string> letters(1);
+    std::size_t axis = 0;
     for (const char letter : equation.substr(0, arrow)) {
         if (letter == ',') {
-            ++operand;
+            letters.emplace_back();
             axis = 0;
             continue;
         }
-        if (operand >= operands.size()) return {};
-        const Symbolic size = call.dim(operands[operand], static_cast<std::int64_t>(axis++));
+        if (letters.size() > operands.size()) return {};
+        const Symbolic size = call.dim(operands[letters.size() - 1], static_cast<std::int64_t>(axis++));
         Symbolic& known = sizes.try_emplace(letter, size).first->second;
         if (known == number(1)) known = size;  // broadcast
+        if (letters.back().find(letter) == std::string::npos) letters.back() += letter;
     }
-    if (operand + 1 != operands.size() || operand > 1) return {};
-    Symbolic all = number(1);
-    bool sums = false;
-    for (const auto& [letter, size] : sizes) {
-        all = all * size;
-        sums = sums || equation.find(letter, arrow) == std::string::npos;
-    }
-    if (operand == 0) return sums ? Work::of(all) : Work::none();
-    return sums ? Work::products(all) : Work::of(all);
+    const std::string result = equation.substr(arrow + 2);
+    constexpr std::size_t kMaxOperands = 16;
+    const bool isKnown = std::ranges::all_of(result, [&sizes](char letter) { return sizes.contains(letter); });
+    if (letters.size() != operands.size() || letters.size() > kMaxOperands || !isKnown) return {};
+    if (letters.size() > 1) return contractedInTurn(std::move(letters), result, sizes);
+    const bool sums =
+        std::ranges::any_of(sizes, [&](const auto& each) { return result.find(each.first) == std::string::npos; });
+    return sums ? Work::of(sizeOf(letters.front(), sizes)) : Work::none();
+}
+
+/// aten::bilinear(x1 […, n], x2 […, m], weight [out, n, m], bias): A·x2 for each matrix of the weight, then x1 · that.
+Work bilinearProduct(const CallReader& call) {
+    const TypeInfo& weight = call.input(2);
+    const Symbolic n = call.dim(weight, 1), m = call.dim(weight, 2);
+    const Work work = Work::products(call.out() * (n * m + n));
+    return call.hasTensor(3) ? work + Work::of(call.out()) : work;
+}
+
+/// aten::cdist(x1 […, P, M], x2 […, R, M]): for each pair difference, power and sum over M, and the root.
+Work distances(const CallReader& call) {
+    return Work::of(call.out() * (number(3) * call.dim(call.input(0), -1) + number(1)));
 }
 
 namespace {
@@ -172,16 +243,17 @@ Work recurrent(const CallReader& call) {
     const CellShape cell = cellOf(withoutOverload(call.name()));
     if (!call.isAten()) return onnxRecurrent(call, cell);
     const auto biases = call.integer(3), layers = call.integer(4), twoWays = call.integer(7);
-    const Symbolic hidden = call.dim(call.output(1), -1);
-    // A projected state has another size than the cell's: its weights are not known here.
-    const bool isPlain = cell.gates != 4 || hidden == call.dim(call.output(2), -1);
-    if (!biases || !layers || !twoWays || !isPlain || overloadOf(call.name()) != "input" || *layers < 1) return {};
-    const Symbolic directions = number(*twoWays != 0 ? 2 : 1), state = number(cell.gates) * hidden;
-    const Symbolic steps = rows(call, call.input(0)) * directions;
-    const Symbolic widths = call.dim(call.input(0), -1) + number(*layers - 1) * directions * hidden;
+    // The state that is passed on is the cell's, or a projection of it (proj_size) of another size.
+    const Symbolic state = call.dim(call.output(1), -1),
+                   hidden = cell.gates == 4 ? call.dim(call.output(2), -1) : state;
+    if (!biases || !layers || !twoWays || overloadOf(call.name()) != "input" || *layers < 1) return {};
+    const Symbolic directions = number(*twoWays != 0 ? 2 : 1);
+    const Symbolic steps = rows(call, call.input(0)) * directions, all = steps * number(*layers);
+    const Symbolic widths = call.dim(call.input(0), -1) + number(*layers - 1) * directions * state;
     const std::int64_t sums = cell.gates * (*biases != 0 ? 3 : 1);
-    return Work::products(steps * state * (widths + number(*layers) * hidden)) +
-           Work::of(steps * number(*layers) * hidden * number(sums + cell.pointwise));
+    const Symbolic gates = steps * number(cell.gates) * hidden * (widths + number(*layers) * state);
+    return Work::products(state == hidden ? gates : gates + all * hidden * state) +
+           Work::of(all * hidden * number(sums + cell.pointwise));
 }
 
 /// One comparison or sum for each element of a window, and a quotient for a mean.

@@ -70,6 +70,8 @@ Work convolution(const CallReader& call);
 Work transposedConvolution(const CallReader& call);
 Work matrixProduct(const CallReader& call);
 Work einsumProduct(const CallReader& call);
+Work bilinearProduct(const CallReader& call);
+Work distances(const CallReader& call);
 Work attention(const CallReader& call);
 Work selfAttention(const CallReader& call);
 Work encoderLayer(const CallReader& call);

@@ -22,6 +22,8 @@ constexpr Row kRows[] = {
     {"amax amin prod", kReduced},
     {"logsumexp var std", kReduced, CostRule::FourPerInput},
     {"argmax argmin all any", Traits{}, CostRule::PerInput},
+    {"max min", Traits{}, CostRule::Extremum},
+    {"cdist _cdist_forward", Traits{}, CostRule::Distances},
     {"nonzero argwhere masked_select _unique _unique2 unique_consecutive unique_dim unique_dim_consecutive", Traits{},
      CostRule::Unknown, true},
 

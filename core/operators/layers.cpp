@@ -43,7 +43,7 @@ constexpr Row kRows[] = {
     special({"einsum", kProduct.takes(" W ").of(Density::Unknown), CostRule::Einsum}, Special::ReturnsOnlyTensor),
     special({"chain_matmul", Traits{}}, Special::ReturnsArgument | Special::ReturnsOnlyTensor),
     {"tensordot", kProduct.takes("WW ").of(Density::Unknown)},
-    {"bilinear", kProduct.takes("- ").of(Density::Unknown)},
+    {"bilinear", kProduct.takes("- ").of(Density::Unknown), CostRule::Bilinear},
     {"dot vdot inner", kProduct.of(Density::Unknown), CostRule::Product},
     {"outer", kProduct.of(Density::Unknown), CostRule::Outer},
 

@@ -28,6 +28,9 @@ enum class CostRule : std::uint8_t {
     PackedProduct,  ///< over the attribute K
     Outer,          ///< over none
     Einsum,
+    Bilinear,
+    Distances,  ///< between all rows of two inputs
+    Extremum,   ///< of two tensors for each element of the result, else for each of the input
     Attention,
     Linear,  ///< interpolation between two neighbours along each spatial dimension
     Cubic,   ///< between four
