@@ -29,6 +29,52 @@ bool isFunction(std::string_view atom) { return atom.starts_with("min(") || atom
 /// Floor divisions and remainders need brackets inside a product.
 bool needsBrackets(std::string_view atom) { return !isPlainName(atom) && !isFunction(atom) && !atom.starts_with('\''); }
 
+/// What is between separators outside of brackets and quotes.
+std::vector<std::string_view> partsOf(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    std::size_t begin = 0;
+    int depth = 0;
+    bool isQuoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\'') isQuoted = !isQuoted;
+        if (isQuoted) continue;
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (text[i] != separator || depth > 0) continue;
+        parts.push_back(text.substr(begin, i - begin));
+        begin = i + 1;
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
+}
+
+bool isNotNegative(const Symbolic& value);
+
+/// Of a symbol, a minimum or maximum, a floor division or a remainder.
+bool isFactorNotNegative(std::string_view factor) {
+    const auto isPart = [](std::string_view text) { return isNotNegative(Symbolic::parse(text)); };
+    if (factor.empty() || isPlainName(factor)) return true;
+    if (isFunction(factor)) {
+        const auto arguments = partsOf(factor.substr(4, factor.size() - 5), ',');
+        return factor.starts_with("min(") ? std::ranges::all_of(arguments, isPart)
+                                          : std::ranges::any_of(arguments, isPart);
+    }
+    // "x//d" is x, nothing, d.
+    const auto quotient = partsOf(factor, '/'), remainder = partsOf(factor, '%');
+    const auto isPositive = [](std::string_view text) { return Symbolic::parse(text).constant().value_or(0) > 0; };
+    if (quotient.size() == 3) return isPart(quotient.front()) && isPositive(quotient.back());
+    if (remainder.size() == 2) return isPositive(remainder.back());
+    if (quotient.size() != 1 || remainder.size() != 1) return false;
+    if (factor.front() == '\'') return factor.find('\'', 1) == factor.size() - 1;
+    return factor.front() == '(' && factor.back() == ')' && isFactorNotNegative(factor.substr(1, factor.size() - 2));
+}
+
+/// As far as the expression shows it: sums of products of what is not negative.
+bool isNotNegative(const Symbolic& value) {
+    return value.isInteger() && std::ranges::all_of(value.terms(), [](const auto& term) {
+               return term.second >= 0 && std::ranges::all_of(partsOf(term.first, '*'), isFactorNotNegative);
+           });
+}
+
 }  // namespace
 
 Symbolic Symbolic::make(Terms terms, std::int64_t denominator) {
@@ -347,6 +393,10 @@ Symbolic Symbolic::pick(const Symbolic& other, std::string_view function) const 
         if (falls && nearest <= 0) return isMax ? other : *this;
     }
     if (!isInteger() || !other.isInteger()) return {};
+    // Sizes are not negative, and neither are their minima: of those and a number up to 0 the larger one is known.
+    const auto isUpToZero = [](const Symbolic& one) { return one.constant().value_or(1) <= 0; };
+    if (isUpToZero(other) && isNotNegative(*this)) return isMax ? *this : other;
+    if (isUpToZero(*this) && isNotNegative(other)) return isMax ? other : *this;
     const std::string opposite = isMax ? "min(" : "max(";
     const auto absorbs = [&opposite](const Symbolic& one, const Symbolic& function) {
         // max(a, min(a, b)) = a

@@ -49,6 +49,13 @@ class TestSymbolic : public QObject {
         row("min(1,N)", "1");
         row("min(64,T)", "min(T,64)");
         row("max(T,min(T,64))", "T");
+        row("max(min(T,64),0)", "min(T,64)");
+        row("max(max(min(T,64),0),T)", "T");
+        row("min(max(T-2,5),0)", "0");
+        row("max((T+1)//2*H,-3)", "((T+1)//2)*H");
+        row("max(T%4,0)", "T%4");
+        row("max((T-9)//2,0)", "max((T+1)//2-5,0)");
+        row("max(min(T,U-9),0)", "max(min(T,U-9),0)");
         row("max(M,N)", "max(M,N)");
         row("max(N,M)", "max(M,N)");
         row("s0 + 1", "s0+1");
