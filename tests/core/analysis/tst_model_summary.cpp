@@ -2,6 +2,8 @@
 
 #include <QtTest>
 
+#include <span>
+
 #include "core/analysis/model_structure.h"
 #include "core/analysis/model_summary.h"
 #include "tests/core/passes/graph_maker.h"
@@ -26,6 +28,7 @@ class TestModelSummary : public QObject {
     void operatorsAreCounted();
     void computedWeightsAreCountedOnce();
     void pathsGoThroughOperationsOnly();
+    void aCallIsAsDeepAsItsDeepestResult();
 };
 
 void TestModelSummary::operatorsAreCounted() {
@@ -91,6 +94,40 @@ void TestModelSummary::pathsGoThroughOperationsOnly() {
     QCOMPARE(structure.depths[one.index()], std::size_t(0));
     QCOMPARE(structure.depths[x.index()], std::size_t(0));
     QCOMPARE(structure.depths[z.index()], std::size_t(1));
+}
+
+/// A called module gives a pair as one value, relu(v) and tanh(exp(v)): the longer way to it counts.
+void TestModelSummary::aCallIsAsDeepAsItsDeepestResult() {
+    test::Maker maker;
+    const auto x = maker.floats("x", {4});
+    graph::Expr call;
+    call.kind = graph::ExprKind::CallModule;
+    call.target = "block";
+    call.arguments = {test::arg(x)};
+    const std::string name = "pair";
+    const graph::ExprId id = maker.graph.addExpr(std::move(call), std::span(&name, 1));
+    const graph::BodyId body = maker.graph.addBody(id, "block");
+    const auto v = maker.graph.addInput(body, "v", {});
+    const auto inside = [&](const std::string& own, const char* op, graph::NodeId of) {
+        graph::Expr expr;
+        expr.kind = graph::ExprKind::Apply;
+        expr.op = {"", op, 17};
+        expr.target = op;
+        expr.body = body;
+        expr.arguments = {test::arg(of)};
+        return maker.graph.expr(maker.graph.addExpr(std::move(expr), std::span(&own, 1))).outputs.front();
+    };
+    const auto exp = inside("exp", "Exp", v), tanh = inside("tanh", "Tanh", exp), relu = inside("relu", "Relu", v);
+    for (const bool isDeepFirst : {false, true}) {
+        maker.graph.setResult(
+            body, test::tuple({test::arg(isDeepFirst ? tanh : relu), test::arg(isDeepFirst ? relu : tanh)}));
+        test::Maker model = maker;
+        const auto y = model.onnx("y", "Neg", model.graph.expr(id).outputs.front());
+        model.result(y);
+        const analysis::ModelStructure structure = analysis::structureOf(model.graph);
+        QCOMPARE(structure.depth, std::size_t(3));
+        QCOMPARE(structure.path, (std::vector<graph::NodeId>{exp, tanh, y}));
+    }
 }
 
 QTEST_MAIN(TestModelSummary)

@@ -6,6 +6,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <span>
+#include <string_view>
+
 #include "core/analysis/node_measures.h"
 #include "core/analysis/parameters.h"
 #include "core/document/document.h"
@@ -77,6 +80,7 @@ class TestParameters : public QObject {
     void runningStatisticsAreBuffers();
     void whatIsNoWeight();
     void tiedOnesCountOnce();
+    void modulesWithoutAnInsideReadWhatIsInThem();
     void aFunctionCalledTwiceHasItsWeightOnce();
     void partsOfOneMemoryAreApart();
     void throughCastsAndTransposes();
@@ -406,6 +410,51 @@ void TestParameters::everyPlaceAgrees() {
         QCOMPARE(tensors, counts.parameters.elements);
         QCOMPARE(counts.ofModule[0].parameters.elements, counts.parameters.elements);
         QCOMPARE(counts.ofModule[0].buffers.elements, counts.buffers.elements);
+    }
+}
+
+/// What is in a module that was not traced into is read by the call of it or of the nearest module around: of
+/// "block" 2 elements and, unless it is called itself, the 3 inside of it. Nothing calls "other".
+void TestParameters::modulesWithoutAnInsideReadWhatIsInThem() {
+    graph::ModuleTree tree;
+    const auto add = [&tree](const char* module, const char* name, std::int64_t size, bool isBuffer = false) {
+        const std::size_t index = tree.find(module) ? *tree.find(module) : tree.add(module, "Custom");
+        const tensor::Tensor value = tensor::Tensor::zeros(tensor::DType::Float32, {size}).value();
+        tree.mutableModule(index).parameters.push_back(
+            {name, tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{size}), value, isBuffer});
+    };
+    add("block", "bias", 2);
+    add("block", "mean", 7, true);
+    add("block.inner", "weight", 3);
+    add("other", "weight", 5);
+    for (const bool isInnerCalled : {false, true}) {
+        test::Maker maker;
+        graph::NodeId x = maker.floats("x", {4});
+        std::vector<graph::ExprId> calls;
+        for (const char* target : {"block", "block.inner", "block"}) {
+            if (!isInnerCalled && calls.size() == 1 && std::string_view(target) != "block") continue;
+            graph::Expr expr;
+            expr.kind = graph::ExprKind::CallModule;
+            expr.target = target;
+            expr.arguments = {test::arg(x)};
+            const std::string name = "call" + std::to_string(calls.size());
+            calls.push_back(maker.graph.addExpr(std::move(expr), std::span(&name, 1)));
+            x = maker.graph.expr(calls.back()).outputs.front();
+        }
+        maker.result(x);
+        const ModelCounts counts = analysis::countParameters(maker.graph, tree);
+        QCOMPARE(counts.parameters.elements, std::int64_t{10});
+        QCOMPARE(counts.unread.elements, std::int64_t{5});
+        QCOMPARE(counts.ofExpr[calls[0].index()], std::int64_t{isInnerCalled ? 2 : 5});
+        QCOMPARE(counts.ofExpr[calls[1].index()], std::int64_t{isInnerCalled ? 3 : 0});
+        QCOMPARE(counts.ofExpr[calls.back().index()], std::int64_t{0});  // read before
+        for (const analysis::StoredTensor& stored : counts.tensors) {
+            const std::string& name = stored.names.front();
+            const graph::ExprId expected = name == "other.weight"                          ? graph::ExprId()
+                                           : name == "block.inner.weight" && isInnerCalled ? calls[1]
+                                                                                           : calls[0];
+            QVERIFY2(stored.reader == expected, name.c_str());
+        }
     }
 }
 
