@@ -7,6 +7,7 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
+#include "core/base/counted_text.h"
 #include "core/document/output_check.h"
 #include "core/session/sweep/sweep_output.h"
 
@@ -65,11 +66,15 @@ base::Result<int> sweepModel(SweepOptions& options) {
     const base::WorkContext work = commandLineWork();
     SONDE_ASSIGN(const session::SweepInputs inputs, session::sweepInputs(options.inputs, work));
     if (!inputs.leftOut.empty())
-        printNotes({fmt::format("{} files are neither pictures nor arrays: {}{}", inputs.leftOut.size(),
-                                inputs.leftOut.front(), inputs.leftOut.size() > 1 ? ", …" : "")});
+        printNotes(
+            {fmt::format("{} neither pictures nor arrays: {}{}",
+                         inputs.leftOut.size() == 1 ? "1 file is" : fmt::format("{} files are", inputs.leftOut.size()),
+                         inputs.leftOut.front(), inputs.leftOut.size() > 1 ? ", …" : "")});
     if (labelCount > inputs.inputs.size())
-        return base::usageError(fmt::format("there are {} labels for {} inputs", labelCount, inputs.inputs.size()),
-                                options.labels);
+        return base::usageError(
+            fmt::format("there are {} labels for {}", labelCount,
+                        base::countedText(static_cast<std::int64_t>(inputs.inputs.size()), "input")),
+            options.labels);
     std::vector<document::FileRead> read;
     for (const session::SweepInput& input : inputs.inputs) read.push_back({input.path, "an input file"});
     if (!options.out.empty()) SONDE_TRY(document::checkOutput(options.out, "-o", read));
@@ -83,6 +88,7 @@ base::Result<int> sweepModel(SweepOptions& options) {
     const auto warn = [&warnings](const std::string& text, const std::string& where) {
         if (++warnings <= kMaxWarnings) printWarning(text, where);
     };
+    for (const std::string& text : sweep.labels().unused(inputs.inputs)) warn(text, options.labels);
     const auto take = [&](const session::SweepRow& row) {
         table.add(session::sweepCsvRow(sweep, row));
         if (row.error) warn(row.input + ": " + row.error->what, row.error->where);
@@ -127,7 +133,8 @@ Verb sweepVerb() {
                 "Condition over nodes, in the expression language; inputs for which it is false are listed");
             command.add_option(
                 "--labels", options->labels,
-                "Class of each input: lines \"input,label\", or a label a line in the order of the inputs");
+                "Class of each input: lines \"input,label\", or a label a line in the order of the inputs; of a batch "
+                "one for each sample, \"input,3 5\"");
             command.add_option("-o,--out", options->out, "Write the table (CSV) to this file");
             std::vector<std::string> presets;
             for (const io::ImagePreset& preset : io::imagePresets()) presets.emplace_back(preset.id);
@@ -140,9 +147,9 @@ Verb sweepVerb() {
             command.footer(
                 "One row for each input, in the order of their names (2.png before 10.png). A file that cannot be read, or on\n"
                 "which the run fails, is a row without values: its error is told, the others go on, and the exit status is 1.\n"
-                "The same for an input that --labels has no label for; its row has the values.\n"
+                "The same for an input that --labels has no label for, or none that fits; its row has the values.\n"
                 "Ctrl+C ends with status 5; the rows that are done are in the table. A false condition is no failure.\n"
-                "predicted is the index of the largest element of the first output.\n\n" +
+                "predicted is the index of the largest element of the first output; of a batch, for each sample.\n\n" +
                 command.get_footer());
             return std::function<base::Result<int>()>([options] { return sweepModel(*options); });
         }};

@@ -53,6 +53,8 @@ class TestAuditVerbs : public QObject {
     void namesOfClassesAreNoLabels();
     void missingLabelsAreTold();
     void pairsByHandCount();
+    void labelsOfBatches();
+    void numberedFirstCases();
     void picturesBecomeInputs();
     void interruptedSweepsKeepTheirRows();
 
@@ -259,6 +261,52 @@ void TestAuditVerbs::missingLabelsAreTold() {
     QCOMPARE(shorter.status, 1);
     QVERIFY2(shorter.err.contains(QLatin1String("c.npy: the labels end before this input: there are 2")),
              qPrintable(shorter.err));
+}
+
+/// A batch has a label for each sample, or is not judged. Lines for no input, for one twice, and classes that the
+/// output has not are told with their lines.
+void TestAuditVerbs::labelsOfBatches() {
+    array("in/a.npy", {1, 3});                                                                            // 1
+    QVERIFY(io::writeNpyFile(path("in/b.npy").toStdString(), Tensor::of<float>({2, 2}, {1, 3, -4, 3})));  // 1, 0
+    const auto sweep = [this](const char* labels) {
+        if (!write(path("labels.csv"), labels)) qFatal("no file");
+        return runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("labels.csv")});
+    };
+    const Outcome each = sweep("a.npy,1\nb.npy,1 1\n");
+    QVERIFY2(each.status == 0 && each.err.contains(QLatin1String("accuracy 66.67 % (2 of 3)")), qPrintable(each.err));
+    QVERIFY2(each.out.contains(QLatin1String(",1 1,1 0\n")), qPrintable(each.out));
+    const Outcome one = sweep("a.npy,1\nb.npy,1\n");
+    QCOMPARE(one.status, 1);
+    QVERIFY2(one.err.contains(QLatin1String("b.npy: line 2 of the labels has 1 label for 2 samples of output 'y'")) &&
+                 one.err.contains(QLatin1String("accuracy 100 % (1 of 1)")),
+             qPrintable(one.err));
+    const Outcome strange = sweep("a.npy,2\nb.npy,0 -1\nc.npy,0\n");
+    QCOMPARE(strange.status, 1);
+    for (const char* text : {"a.npy: label 2 in line 1 of the labels is no class of output 'y': they are 0 to 1",
+                             "b.npy: label -1 in line 2 of the labels",
+                             "line 3 of the labels is for 'c.npy', which is no input of the sweep", "no accuracy"})
+        QVERIFY2(strange.err.contains(QLatin1String(text)), qPrintable(strange.err));
+    const Outcome twice = sweep("a.npy,1\nb.npy,1 0\na.npy,0\n");
+    QCOMPARE(twice.status, 2);
+    QVERIFY2(twice.err.contains(QLatin1String("line 1 has a label for 'a.npy' already")) &&
+                 twice.err.contains(QLatin1String("labels.csv, line 3")),
+             qPrintable(twice.err));
+    QVERIFY(io::writeNpyFile(path("l.npy").toStdString(), Tensor::of<std::int64_t>({2, 1}, {1, 1})));
+    const Outcome rows = runSonde({"sweep", path("m.onnx"), path("in"), "--labels", path("l.npy")});
+    QVERIFY2(rows.err.contains(QLatin1String("row 2 of the labels has 1 label for 2 samples")), qPrintable(rows.err));
+}
+
+/// As the help tells: the cases of an archive, of which the first may be numbered.
+void TestAuditVerbs::numberedFirstCases() {
+    const std::vector<io::NamedTensor> cases{{"case0.in.x", Tensor::of<float>({1, 2}, {1, 0})},
+                                             {"case1.in.x", Tensor::of<float>({1, 2}, {3, 0})}};
+    QVERIFY(io::writeNpz(path("cases.npz").toStdString(), cases));
+    const Outcome outcome = runSonde({"sweep", path("m.onnx"), path("cases.npz")});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    QVERIFY(outcome.out.contains(QLatin1String("\ncase0,0,4,")) &&
+            outcome.out.contains(QLatin1String("\ncase1,0,36,")));
+    for (const char* which : {"", "#case0", "#case1"})
+        QCOMPARE(runSonde({"run", path("m.onnx"), "--input-data", path("cases.npz") + QLatin1String(which)}).status, 0);
 }
 
 /// Pixels of one colour: red first divides by 255 with "unit".

@@ -38,7 +38,7 @@ struct Sweeps::Shared {
     std::mutex mutex;
     std::shared_ptr<const session::Sweep> sweep;  ///< once its inputs are known
     std::vector<session::SweepInput> inputs;
-    std::vector<std::string> leftOut;
+    std::vector<std::string> leftOut, unusedLabels;
     std::vector<session::SweepRow> rows;  ///< not yet taken
 };
 
@@ -111,6 +111,7 @@ void Sweeps::start(const SweepChoice& choice) {
                 shared->sweep = shown;
                 shared->inputs = inputs.inputs;
                 shared->leftOut = std::move(inputs.leftOut);
+                shared->unusedLabels = shown->labels().unused(inputs.inputs);
             }
             return shown->run(
                 inputs.inputs,
@@ -130,7 +131,7 @@ void Sweeps::drain() {
     if (!m_shared) return;
     std::vector<session::SweepRow> rows;
     bool isNew = false;
-    std::vector<std::string> leftOut;
+    std::vector<std::string> leftOut, unusedLabels;
     {
         const std::scoped_lock lock(m_shared->mutex);
         rows = std::exchange(m_shared->rows, {});
@@ -139,19 +140,28 @@ void Sweeps::drain() {
             m_sweep = m_shared->sweep;
             m_inputs = std::move(m_shared->inputs);
             leftOut = std::move(m_shared->leftOut);
+            unusedLabels = std::move(m_shared->unusedLabels);
         }
     }
     m_elapsedMs = m_clock.elapsed();
     if (isNew) Q_EMIT reset();
     if (!leftOut.empty())
-        m_messages.report(Message{base::Severity::Info,
-                                  tr("%1 files are neither pictures nor arrays: %2%3")
-                                      .arg(leftOut.size())
-                                      .arg(QString::fromStdString(leftOut.front()),
-                                           leftOut.size() > 1 ? QStringLiteral(", \u2026") : QString()),
-                                  m_choice.inputs,
-                                  {},
-                                  {}});
+        m_messages.report(
+            Message{base::Severity::Info,
+                    (leftOut.size() == 1 ? tr("1 file is neither picture nor array: %1%2")
+                                         : tr("%1 files are neither pictures nor arrays: %2%3").arg(leftOut.size()))
+                        .arg(QString::fromStdString(leftOut.front()),
+                             leftOut.size() > 1 ? QStringLiteral(", \u2026") : QString()),
+                    m_choice.inputs,
+                    {},
+                    {}});
+    if (!unusedLabels.empty())
+        m_messages.report(
+            Message{base::Severity::Warning,
+                    QString::fromStdString(unusedLabels.front()),
+                    m_choice.labels,
+                    unusedLabels.size() > 1 ? tr("%1 more like it").arg(unusedLabels.size() - 1) : QString(),
+                    {}});
     const std::size_t first = m_rows.size();
     for (session::SweepRow& row : rows) {
         m_summary.add(row);

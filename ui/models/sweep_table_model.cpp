@@ -89,7 +89,7 @@ QString SweepTableModel::text(const SweepRow& row, int column) const {
     if (column == m_condition)
         return row.condition ? (*row.condition ? QStringLiteral("true") : QStringLiteral("false")) : QString();
     if (column == m_label) return shown(row.label);
-    if (column == m_predicted) return row.predicted ? QString::number(*row.predicted) : QString();
+    if (column == m_predicted) return QString::fromStdString(row.predictedText());
     if (row.error) return context::windowText(*row.error);
     return shown(row.labelError);
 }
@@ -105,7 +105,8 @@ QVariant SweepTableModel::data(const QModelIndex& index, int role) const {
     if (role == SeverityRole && (row.condition == false || !row.labelError.empty()))
         return static_cast<int>(base::Severity::Warning);
     if (role == SortRole && column == kInput) return index.row();
-    if (role == SortRole && column == m_predicted && row.predicted) return static_cast<qlonglong>(*row.predicted);
+    if (role == SortRole && column == m_predicted && row.predicted.size() == 1 && row.predicted.front())
+        return static_cast<qlonglong>(*row.predicted.front());
     if (isNumber) {
         const double value = number(index.row(), statistic);
         if (role == SortRole) return std::isnan(value) ? QVariant() : QVariant(value);

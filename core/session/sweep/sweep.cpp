@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/exec/plan.h"
 #include "core/exec/recording.h"
@@ -20,25 +21,62 @@ bool hasNumbers(const Value& value) {
     return value.isTensor() && value.tensor().dtype() != tensor::DType::String && value.tensor().numel() > 0;
 }
 
-/// Of the first sample: all elements, or those at index 0 of the first of several dimensions.
-std::optional<std::int64_t> indexOfLargest(const Value& value) {
-    if (!hasNumbers(value)) return std::nullopt;
+/// By sample: of all elements, or of those at each index of the first of several dimensions. None of NaN alone.
+std::vector<std::optional<std::int64_t>> predictionsOf(const Value& value) {
+    if (!hasNumbers(value)) return {};
     const auto whole = value.tensor().contiguous();
-    if (!whole) return std::nullopt;
-    const std::int64_t count = whole->rank() > 1 ? whole->numel() / whole->shape()[0] : whole->numel();
-    std::optional<std::int64_t> largest;
-    for (std::int64_t i = 0; i < count; ++i) {
+    if (!whole) return {};
+    const std::int64_t samples = whole->rank() > 1 ? whole->shape()[0] : 1, count = whole->numel() / samples;
+    std::vector<std::optional<std::int64_t>> largest(static_cast<std::size_t>(samples));
+    for (std::int64_t i = 0; i < samples * count; ++i) {
+        auto& found = largest[static_cast<std::size_t>(i / count)];
         const double number = whole->toDouble(i);
-        if (!std::isnan(number) && (!largest || number > whole->toDouble(*largest))) largest = i;
+        if (!std::isnan(number) && (!found || number > whole->toDouble(i / count * count + *found))) found = i % count;
     }
     return largest;
 }
 
+std::int64_t classesOf(const Value& value) {
+    const tensor::Tensor& tensor = value.tensor();
+    return tensor.rank() > 1 ? tensor.numel() / tensor.shape()[0] : tensor.numel();
+}
+
+/// Each sample with its label, if there are as many labels as samples, and all name classes of the output.
+void judge(SweepRow& row, const document::NamedNode& output, const Value& value, const std::string& place) {
+    row.predicted = predictionsOf(value);
+    if (row.label.empty() || row.predicted.empty()) return;
+    const std::vector<std::string> labels = labelsOfSamples(row.label);
+    if (labels.size() != row.predicted.size()) {
+        const auto counted = [](std::size_t count, const char* unit) {
+            return base::countedText(static_cast<std::int64_t>(count), unit);
+        };
+        row.labelError = place + " has " + counted(labels.size(), "label") + " for " +
+                         counted(row.predicted.size(), "sample") + " of output '" + output.name +
+                         "': a batch needs one for each sample, with spaces between";
+        return;
+    }
+    for (const std::string& label : labels) {
+        const auto number = base::parseNumber<std::int64_t>(label);
+        if (number && *number >= 0 && *number < classesOf(value)) continue;
+        row.labelError = "label " + label + " in " + place + " is no class of output '" + output.name +
+                         "': they are 0 to " + std::to_string(classesOf(value) - 1);
+        return;
+    }
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        row.samples.push_back({labels[i], row.predicted[i], !row.predicted[i]});
+}
+
 }  // namespace
 
-bool SweepRow::isCorrect() const {
+bool SweepSample::isCorrect() const {
     const auto number = base::parseNumber<std::int64_t>(label);
     return number && predicted && *number == *predicted;
+}
+
+std::string SweepRow::predictedText() const {
+    std::string text;
+    for (const auto& one : predicted) text += (text.empty() ? "" : " ") + (one ? std::to_string(*one) : "-");
+    return predicted.size() == 1 && !predicted.front() ? std::string() : text;
 }
 
 void SweepSummary::add(const SweepRow& row) {
@@ -46,9 +84,8 @@ void SweepSummary::add(const SweepRow& row) {
     failed += row.error ? 1 : 0;
     broken += row.condition == false ? 1 : 0;
     unlabelled += row.labelError.empty() ? 0 : 1;
-    if (!row.isJudged()) return;
-    ++labelled;
-    correct += row.isCorrect() ? 1 : 0;
+    labelled += row.samples.size();
+    correct += static_cast<std::size_t>(std::ranges::count_if(row.samples, &SweepSample::isCorrect));
 }
 
 /// One input after the other on one plan.
@@ -105,10 +142,8 @@ struct Sweep::Runs {
             hadCondition = true;
         }
         if (sweep.hasLabels() && !document.outputs.empty())
-            if (const Value* output = valueOf(document.outputs.front().node)) {
-                row.predicted = indexOfLargest(*output);
-                row.isAllNan = !row.predicted && hasNumbers(*output);
-            }
+            if (const Value* output = valueOf(document.outputs.front().node))
+                judge(row, document.outputs.front(), *output, request.labels.place(input.name, index));
         return row;
     }
 

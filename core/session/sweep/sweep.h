@@ -27,31 +27,40 @@ struct SweepRequest {
     analysis::RunEdits edits = {};  ///< of every run
 };
 
+/// A sample of the first output beside its label.
+struct SweepSample {
+    std::string label;
+    std::optional<std::int64_t> predicted;  ///< index of its largest element
+    bool isAllNan = false;                  ///< instead of `predicted`: there is no largest element
+
+    /// Label and prediction are the same class.
+    bool isCorrect() const;
+};
+
 /// What one input gave.
 struct SweepRow {
     std::string input;
     /// In the order of Sweep::nodes(): statistics of tensors that were computed. Inside loops of the last iteration.
     std::vector<std::optional<analysis::TensorStats>> stats;
     std::optional<bool> condition;
-    std::string label;                      ///< empty: none
-    std::string labelError;                 ///< why there is none although labels were given
-    std::optional<std::int64_t> predicted;  ///< index of the largest element of the first output's first sample
-    bool isAllNan = false;                  ///< instead of `predicted`: there is no largest element
-    std::optional<base::Error> error;       ///< why there is nothing else
+    std::string label;                 ///< as in the file: of a batch one for each sample, "3 5"; empty: none
+    std::string labelError;            ///< why no sample is judged although labels were given
+    std::vector<SweepSample> samples;  ///< judged: each has a label, and an output that is right or wrong
+    /// By sample, also of those that are not judged: index of the largest element of the first output.
+    std::vector<std::optional<std::int64_t>> predicted;
+    std::optional<base::Error> error;  ///< why there is nothing else
 
-    /// There is a label, and an output that is right or wrong.
-    bool isJudged() const { return !label.empty() && (predicted || isAllNan); }
-    /// Whether label and prediction are the same class. Only of one that is judged.
-    bool isCorrect() const;
+    /// "3", of a batch "3 5", "-" for a sample that is NaN alone; empty without predictions.
+    std::string predictedText() const;
 };
 
 struct SweepSummary {
     std::size_t done = 0;        ///< rows, with those that failed
     std::size_t failed = 0;      ///< could not be read, or the run failed
     std::size_t broken = 0;      ///< the condition is false
-    std::size_t labelled = 0;    ///< have a label and an output: see SweepRow::isJudged()
+    std::size_t labelled = 0;    ///< samples that are judged: a batch has several
     std::size_t correct = 0;     ///< of them
-    std::size_t unlabelled = 0;  ///< have none although labels were given
+    std::size_t unlabelled = 0;  ///< inputs without a label that fits although labels were given
     bool isCancelled = false;
 
     void add(const SweepRow& row);
@@ -70,6 +79,7 @@ class Sweep {
     /// The nodes that the condition is of, by name.
     const std::vector<std::string>& conditionNodes() const { return m_condition.names(); }
     bool hasCondition() const { return !m_condition.empty(); }
+    const SweepLabels& labels() const { return m_request.labels; }
     bool hasLabels() const { return !m_request.labels.empty(); }
 
     /// Blocks. `take` gets each row as soon as it is there, in the order of the inputs. What cannot be read or run is a

@@ -7,11 +7,12 @@
 namespace sonde::session {
 
 void SweepClasses::add(const SweepRow& row) {
-    if (!row.isJudged()) return;
-    Counts& counts = m_classes[row.label];
-    ++counts.count;
-    if (row.isCorrect()) ++counts.correct;
-    else if (row.predicted) ++counts.mistakes[*row.predicted];
+    for (const SweepSample& sample : row.samples) {
+        Counts& counts = m_classes[sample.label];
+        ++counts.count;
+        if (sample.isCorrect()) ++counts.correct;
+        else if (sample.predicted) ++counts.mistakes[*sample.predicted];
+    }
 }
 
 std::vector<SweepClass> SweepClasses::worst() const {

@@ -11,10 +11,10 @@
 
 namespace sonde::session {
 
-/// What became of the inputs of one class.
+/// What became of the samples of one class.
 struct SweepClass {
     std::string label;
-    std::size_t count = 0;    ///< inputs with this label and a prediction
+    std::size_t count = 0;    ///< judged samples with this label
     std::size_t correct = 0;  ///< of them
     /// What the others were taken for, the most frequent first, then the least index.
     std::vector<std::pair<std::int64_t, std::size_t>> mistakes;
@@ -27,7 +27,7 @@ class SweepClasses {
   public:
     void add(const SweepRow& row);
     bool empty() const { return m_classes.empty(); }
-    /// The least accuracy first; of equal ones the class of more inputs, then by name.
+    /// The least accuracy first; of equal ones the class of more samples, then by name.
     std::vector<SweepClass> worst() const;
 
   private:

@@ -1,6 +1,10 @@
 #include "core/session/sweep/sweep_labels.h"
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -19,25 +23,60 @@ std::string_view trimmedCell(std::string_view text) {
 }
 
 /// Predictions are indices: a name would count as a mistake of the model.
-bool isIndex(const std::string& label) { return base::parseNumber<std::int64_t>(label).has_value(); }
+bool areIndices(const std::string& label) {
+    return std::ranges::all_of(labelsOfSamples(label),
+                               [](const std::string& one) { return base::parseNumber<std::int64_t>(one).has_value(); });
+}
+
+std::string lineOf(const std::filesystem::path& path, std::size_t line) {
+    return path.string() + ", line " + std::to_string(line);
+}
 
 base::Error noIndex(const std::string& label, const std::filesystem::path& path, std::size_t line) {
-    return base::usageError("label '" + label + "' is not the index of a class",
-                            path.string() + ", line " + std::to_string(line),
+    return base::usageError("label '" + label + "' is not the index of a class", lineOf(path, line),
                             "labels are integers: the index of the class in the first output, from 0");
 }
 
+/// By input; of a batch with a space between those of its samples.
+base::Result<std::vector<std::string>> labelsOf(const tensor::Tensor& array, const std::filesystem::path& path) {
+    if (!tensor::isInteger(array.dtype()))
+        return base::usageError("labels are integers, not " + std::string(tensor::name(array.dtype())), path.string());
+    if (array.rank() > 2)
+        return base::usageError("labels have the shape [inputs] or [inputs, samples], not " + array.shape().text(),
+                                path.string());
+    const std::int64_t inputs = array.rank() == 0 ? 1 : array.shape()[0];
+    const std::int64_t samples = array.rank() == 2 ? array.shape()[1] : 1;
+    std::vector<std::string> labels(static_cast<std::size_t>(inputs));
+    for (std::int64_t i = 0; i < inputs * samples; ++i) {
+        std::string& label = labels[static_cast<std::size_t>(i / samples)];
+        label += (label.empty() ? "" : " ") + std::to_string(array.toInt64(i));
+    }
+    return labels;
+}
+
 }  // namespace
+
+std::vector<std::string> labelsOfSamples(const std::string& label) {
+    std::istringstream words(label);
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
+base::Result<void> SweepLabels::addLine(const std::string& name, Entry entry, const std::filesystem::path& path) {
+    const std::size_t line = entry.line;
+    const auto [earlier, isNew] = m_byName.emplace(name, std::move(entry));
+    if (isNew) return {};
+    return base::usageError("line " + std::to_string(earlier->second.line) + " has a label for '" + name + "' already",
+                            lineOf(path, line));
+}
 
 base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
     SweepLabels labels;
     if (path.extension() == ".npy") {
         SONDE_ASSIGN(const tensor::Tensor array, io::readNpyFile(path));
-        if (!tensor::isInteger(array.dtype()))
-            return base::usageError("labels are integers, not " + std::string(tensor::name(array.dtype())),
-                                    path.string());
-        for (std::int64_t i = 0; i < array.numel(); ++i)
-            labels.m_inOrder.push_back(std::to_string(static_cast<std::int64_t>(array.toDouble(i))));
+        SONDE_ASSIGN(std::vector<std::string> texts, labelsOf(array, path));
+        labels.m_isArray = true;
+        for (std::string& text : texts) labels.m_inOrder.push_back({std::move(text), labels.m_inOrder.size() + 1});
+        if (labels.empty()) return base::usageError("the file has no labels", path.string());
         return labels;
     }
     std::ifstream file(path, std::ios::binary);
@@ -50,50 +89,47 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
             continue;
         }
         const std::size_t separator = text.find_last_of(text.find('\t') != std::string::npos ? '\t' : ',');
-        if (separator == std::string::npos) {
-            std::string label(trimmedCell(text));
-            if (!isIndex(label)) {
-                if (line > 1) return noIndex(label, path, line);
-                heading = std::move(label);
-                continue;
-            }
-            labels.m_inOrder.resize(labels.m_inOrder.size() + std::exchange(blank, 0));
-            labels.m_inOrder.push_back(std::move(label));
-            continue;
-        }
-        const std::string name(trimmedCell(std::string_view(text).substr(0, separator))),
-            label(trimmedCell(std::string_view(text).substr(separator + 1)));
-        if (name.empty())
-            return base::usageError("the name of an input is missing",
-                                    path.string() + ", line " + std::to_string(line));
-        if (!label.empty() && !isIndex(label)) {
+        const bool isNamed = separator != std::string::npos;
+        const std::string name(trimmedCell(std::string_view(text).substr(0, isNamed ? separator : 0))),
+            label(trimmedCell(std::string_view(text).substr(isNamed ? separator + 1 : 0)));
+        if (isNamed && name.empty()) return base::usageError("the name of an input is missing", lineOf(path, line));
+        if (!areIndices(label)) {
             if (line > 1) return noIndex(label, path, line);
             heading = label;
             continue;
         }
-        if (label.empty()) labels.m_unlabelled[name] = line;
-        else labels.m_byName[name] = label;
+        if (isNamed) SONDE_TRY(labels.addLine(name, {label, line}, path));
+        if (isNamed) continue;
+        for (blank += 1; blank > 0; --blank) labels.m_inOrder.push_back({{}, line + 1 - blank});
+        labels.m_inOrder.back().label = label;
     }
     if (file.bad()) return base::usageError("the labels cannot be read", path.string());
-    if ((!labels.m_byName.empty() || !labels.m_unlabelled.empty()) && !labels.m_inOrder.empty())
+    if (!labels.m_byName.empty() && !labels.m_inOrder.empty())
         return base::usageError("some lines name an input and some do not", path.string());
     if (labels.empty() && !heading.empty()) return noIndex(heading, path, 1);
     if (labels.empty()) return base::usageError("the file has no labels", path.string());
     return labels;
 }
 
-template <typename Value>
-const Value* SweepLabels::find(const std::unordered_map<std::string, Value>& named, const std::string& input) {
+SweepLabels::Named::const_iterator SweepLabels::find(const std::string& input) const {
     const std::filesystem::path path(input);
     for (const std::string& name : {input, path.filename().string(), path.stem().string()})
-        if (const auto found = named.find(name); found != named.end()) return &found->second;
-    return nullptr;
+        if (const auto found = m_byName.find(name); found != m_byName.end()) return found;
+    return m_byName.end();
 }
 
 std::string SweepLabels::of(const std::string& input, std::size_t index) const {
-    if (!m_inOrder.empty()) return index < m_inOrder.size() ? m_inOrder[index] : std::string();
-    const std::string* const found = find(m_byName, input);
-    return found ? *found : std::string();
+    if (!m_inOrder.empty()) return index < m_inOrder.size() ? m_inOrder[index].label : std::string();
+    const auto found = find(input);
+    return found == m_byName.end() ? std::string() : found->second.label;
+}
+
+std::string SweepLabels::place(const std::string& input, std::size_t index) const {
+    const auto found = find(input);
+    const std::size_t line = index < m_inOrder.size()  ? m_inOrder[index].line
+                             : found != m_byName.end() ? found->second.line
+                                                       : 0;
+    return (m_isArray ? "row " : "line ") + std::to_string(line) + " of the labels";
 }
 
 std::string SweepLabels::missing(const std::string& input, std::size_t index) const {
@@ -101,9 +137,20 @@ std::string SweepLabels::missing(const std::string& input, std::size_t index) co
         return index < m_inOrder.size()
                    ? "the line of its label is empty"
                    : "the labels end before this input: there are " + std::to_string(m_inOrder.size());
-    const std::size_t* const line = find(m_unlabelled, input);
-    return line ? "line " + std::to_string(*line) + " of the labels has no label"
-                : "the labels have no line for this input";
+    return find(input) != m_byName.end() ? place(input, index) + " has no label"
+                                         : "the labels have no line for this input";
+}
+
+std::vector<std::string> SweepLabels::unused(const std::vector<SweepInput>& inputs) const {
+    std::map<std::size_t, std::string> left;  // in the order of the lines
+    for (const auto& [name, entry] : m_byName) left.emplace(entry.line, name);
+    for (const SweepInput& input : inputs)
+        if (const auto found = find(input.name); found != m_byName.end()) left.erase(found->second.line);
+    std::vector<std::string> texts;
+    for (const auto& [line, name] : left)
+        texts.push_back("line " + std::to_string(line) + " of the labels is for '" + name +
+                        "', which is no input of the sweep");
+    return texts;
 }
 
 }  // namespace sonde::session

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/session/sweep/sweep_inputs.h"
 
 namespace sonde::session {
 
@@ -13,25 +14,40 @@ namespace sonde::session {
 class SweepLabels {
   public:
     /// Text with one line for each input: "cats/1.png,281" (comma or tab; a first line "input,label" is a title), or
-    /// only the label, in the order of the inputs; of an empty line between them the input has none. An .npy of
-    /// integers likewise. Errors: the file cannot be read; a line without a name, or some with and some without.
+    /// only the label, in the order of the inputs; of an empty line between them the input has none. A batch has a
+    /// label for each sample, with spaces between: "batch.npy,281 285". An .npy of integers likewise: [inputs], or
+    /// [inputs, samples]. Errors: the file cannot be read; a line without a name, or some with and some without; a name
+    /// that an earlier line has.
     static base::Result<SweepLabels> read(const std::filesystem::path& path);
 
-    bool empty() const { return m_byName.empty() && m_inOrder.empty() && m_unlabelled.empty(); }
+    bool empty() const { return m_byName.empty() && m_inOrder.empty(); }
     /// Labels without names.
     std::size_t count() const { return m_inOrder.size(); }
     /// Of the `index`-th input; by its name, its file's name, or that without its suffix. Empty: it has none.
     std::string of(const std::string& input, std::size_t index) const;
+    /// Where of() is from: "line 3 of the labels".
+    std::string place(const std::string& input, std::size_t index) const;
     /// Why an input has none: "line 3 of the labels has no label", "the labels have no line for this input".
     std::string missing(const std::string& input, std::size_t index) const;
+    /// What no input gets, line by line: "line 4 of the labels is for 'none.npy', which is no input of the sweep".
+    std::vector<std::string> unused(const std::vector<SweepInput>& inputs) const;
 
   private:
-    template <typename Value>
-    static const Value* find(const std::unordered_map<std::string, Value>& named, const std::string& input);
+    struct Entry {
+        std::string label;     ///< empty: none
+        std::size_t line = 0;  ///< from 1; of an array the position of the label
+    };
+    using Named = std::unordered_map<std::string, Entry>;
 
-    std::unordered_map<std::string, std::string> m_byName;
-    std::unordered_map<std::string, std::size_t> m_unlabelled;  ///< lines that have a name only
-    std::vector<std::string> m_inOrder;
+    base::Result<void> addLine(const std::string& name, Entry entry, const std::filesystem::path& path);
+    Named::const_iterator find(const std::string& input) const;
+
+    Named m_byName;
+    std::vector<Entry> m_inOrder;
+    bool m_isArray = false;
 };
+
+/// "281 285" → {"281", "285"}: one for each sample.
+std::vector<std::string> labelsOfSamples(const std::string& label);
 
 }  // namespace sonde::session

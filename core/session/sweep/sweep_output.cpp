@@ -45,6 +45,15 @@ Json statsJson(const analysis::TensorStats& stats) {
             {"std", finite(stats.deviation)}, {"nan", stats.nanCount},        {"inf", stats.infCount}};
 }
 
+/// An index; of a batch one for each sample.
+Json predictedJson(const SweepRow& row) {
+    const auto one = [](const std::optional<std::int64_t>& index) { return index ? Json(*index) : Json(); };
+    if (row.predicted.size() == 1) return one(row.predicted.front());
+    Json all = Json::array();
+    for (const auto& each : row.predicted) all.push_back(one(each));
+    return all.empty() ? Json() : all;
+}
+
 Json rowJson(const Sweep& sweep, const SweepRow& row) {
     Json json{{"input", row.input}};
     if (row.error) {
@@ -57,7 +66,7 @@ Json rowJson(const Sweep& sweep, const SweepRow& row) {
     if (row.condition) json["condition"] = *row.condition;
     if (sweep.hasLabels()) {
         json["label"] = row.label.empty() ? Json() : Json(row.label);
-        json["predicted"] = row.predicted ? Json(*row.predicted) : Json();
+        json["predicted"] = predictedJson(row);
         if (!row.labelError.empty()) json["label_error"] = row.labelError;
     }
     return json;
@@ -78,7 +87,7 @@ std::string sweepCsvRow(const Sweep& sweep, const SweepRow& row) {
     std::string line = cell(row.input);
     for (const auto& stats : row.stats) line += statsCells(row.error ? std::nullopt : stats);
     if (sweep.hasCondition()) line += row.condition ? (*row.condition ? ",true" : ",false") : ",";
-    if (sweep.hasLabels()) line += ',' + cell(row.label) + ',' + (row.predicted ? std::to_string(*row.predicted) : "");
+    if (sweep.hasLabels()) line += ',' + cell(row.label) + ',' + row.predictedText();
     return line + '\n';
 }
 
@@ -133,6 +142,7 @@ std::string sweepText(const Sweep& sweep, const SweepSummary& summary, const std
             text += "  " + base::visibleText(broken[i]) + "\n";
         if (broken.size() > kMaxBroken) text += fmt::format("  and {} more\n", broken.size() - kMaxBroken);
     }
+    if (sweep.hasLabels() && summary.labelled == 0) text += "no accuracy: no sample has a label that fits\n";
     if (sweep.hasLabels() && summary.labelled > 0)
         text += fmt::format("accuracy {:.4g} % ({} of {})\n",
                             100.0 * static_cast<double>(summary.correct) / static_cast<double>(summary.labelled),
@@ -141,7 +151,7 @@ std::string sweepText(const Sweep& sweep, const SweepSummary& summary, const std
     for (const SweepClass& one : classes.worst())
         if (!one.mistakes.empty() && told++ < kMaxClasses) text += "  " + sweepClassText(one) + "\n";
     if (summary.unlabelled > 0)
-        text += inputsText(summary.unlabelled) + (summary.unlabelled == 1 ? " has" : " have") + " no label\n";
+        text += inputsText(summary.unlabelled) + (summary.unlabelled == 1 ? " has" : " have") + " no label that fits\n";
     return text;
 }
 

@@ -31,7 +31,8 @@ std::string twice() {
 SweepRow rowOf(const std::string& label, std::int64_t predicted) {
     SweepRow row;
     row.label = label;
-    row.predicted = predicted;
+    row.predicted = {predicted};
+    if (!label.empty()) row.samples = {{label, predicted}};
     return row;
 }
 
@@ -135,8 +136,8 @@ void TestSweep::confusion() {
 /// An output that is NaN alone has no class, and is not right.
 void TestSweep::notANumberIsWrong() {
     SweepRow nan = rowOf("0", 0);
-    nan.predicted.reset();
-    nan.isAllNan = true;
+    nan.predicted.front().reset();
+    nan.samples = {{"0", std::nullopt, true}};
     session::SweepSummary summary;
     session::SweepClasses classes;
     for (const SweepRow& row : {rowOf("0", 0), nan}) summary.add(row), classes.add(row);
