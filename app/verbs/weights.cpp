@@ -36,10 +36,11 @@ base::Result<int> printWeights(WeightsOptions& options) {
     if (options.histogram) {
         SONDE_ASSIGN(report.layers, session::layerHistograms(report, work));
     }
-    for (const std::size_t row : decomposed) {
-        SONDE_ASSIGN(analysis::Spectrum spectrum, session::weightSpectrum(report, row, work));
-        report.spectra.emplace_back(row, std::move(spectrum));
-    }
+    for (const std::size_t row : decomposed)
+        for (std::int64_t matrix = 0; matrix < report.rows[row].matrices; ++matrix) {
+            SONDE_ASSIGN(analysis::Spectrum spectrum, session::weightSpectrum(report, row, work, matrix));
+            report.spectra.emplace_back(row, std::move(spectrum));
+        }
     std::vector<std::size_t> order(report.rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (!options.sort.empty())
@@ -81,7 +82,8 @@ Verb weightsVerb() {
             command.footer(
                 "Columns, and keys of --sort:\n" + columnHelp() +
                 "\nWeights are read from the mapped file in pieces; each tensor is listed once, with all of its names.\n\n"
-                "--svd takes the weight as a matrix, filters by elements of a filter, with singular values \u03c3:\n"
+                "--svd takes the weight as a matrix, filters by elements of a filter, of a recurrent layer gates by features for\n"
+                "each direction, with singular values \u03c3:\n"
                 "  effective rank  exp(\u2212\u03a3 p\u00b7ln p), p = \u03c3/\u03a3\u03c3 (Roy and Vetterli 2007)\n"
                 "  stable rank     \u2016A\u2016\u00b2/\u03c3\u2081\u00b2 (Rudelson and Vershynin 2007)\n"
                 "  numerical rank  count of \u03c3 above \u03c3\u2081\u00b7max(rows, columns)\u00b72\u207b\u00b2\u00b3\n"

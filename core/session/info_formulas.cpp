@@ -20,6 +20,7 @@ constexpr Formula kFormulas[] = {
      "a data file that cannot be opened, why, and the tensors in it: what needs their values is refused"},
     {"opset", "version of each set of operators that the file imports"},
     {"metadata", "what the file's author added (metadata_props)"},
+    {"doc string", "what the file says of a graph, a node or a value in words (doc_string)"},
     {"function", "an operator that the file defines itself; its body is a part of the graph"},
     {"dimension", "a size that the file leaves open: where inputs have it, and which sizes of outputs follow from it"},
     {"parameters", "trainable values: elements of weights and biases that operators read; tied ones count once"},
@@ -50,8 +51,7 @@ constexpr Formula kFormulas[] = {
 
 /// Figures that have another name in JSON and in comparisons.
 constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
-    {"macs", "multiply-adds"},       {"flops", "FLOPs"},           {"bytes_read", "bytes read"},
-    {"bytes_written", "bytes read"}, {"parameter_bytes", "bytes"}, {"activation_bytes", "activations"}};
+    {"bytes written", "bytes read"}, {"parameter bytes", "bytes"}, {"activation bytes", "activations"}};
 
 }  // namespace
 

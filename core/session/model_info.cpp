@@ -7,6 +7,7 @@
 
 #include "core/analysis/infer.h"
 #include "core/analysis/seen_types.h"
+#include "core/analysis/weights/weight_table.h"
 #include "core/base/mapped_file.h"
 #include "core/base/one_line.h"
 #include "core/document/format_onnx.h"
@@ -72,6 +73,7 @@ base::Result<FileFacts> factsOf(const document::Document& document, bool hashes,
         facts.opsets = std::move(onnx.opsets);
         facts.metadata = std::move(onnx.metadata);
         facts.functions = std::move(onnx.functions);
+        facts.docStrings = std::move(onnx.docStrings);
     }
     for (const auto& property : document.properties) {
         const bool isMetadata = std::ranges::find(facts.metadata, property) != facts.metadata.end();
@@ -205,9 +207,7 @@ bool isTiedParameter(const analysis::StoredTensor& tensor) {
     return tensor.kind == analysis::StoredKind::Parameter && tensor.isTied();
 }
 
-bool isUnusedTensor(const analysis::StoredTensor& tensor) {
-    return tensor.kind != analysis::StoredKind::Buffer && !tensor.reader.valid() && !tensor.names.empty();
-}
+bool isUnusedTensor(const analysis::StoredTensor& tensor) { return analysis::isUnused(tensor); }
 
 base::Result<ModelInfo> modelInfo(const document::Document& document, const ModelInfoRequest& request,
                                   const base::WorkContext& work) {

@@ -216,6 +216,9 @@ std::string modelInfoJson(const document::Document& document, const ModelInfo& i
     for (const auto& [domain, version] : info.file.opsets) root["opset_imports"][domain] = version;
     root["metadata"] = pairsJson(info.file.metadata);
     root["functions"] = info.file.functions;
+    root["doc_strings"] = Json::array();
+    for (const auto& [where, text] : info.file.docStrings)
+        root["doc_strings"].push_back({{"where", where}, {"text", text}});
     const analysis::ComputedWeights computed = analysis::computedWeights(*info.graph);
     root["computed_weights"] = {{"count", computed.count}, {"elements", computed.elements}};
     root["buffer_bytes"] = info.counts.buffers.bytes;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/base/counted_text.h"
+#include "core/base/one_line.h"
 #include "core/graph/missing_data.h"
 #include "core/session/info_formulas.h"
 #include "core/session/model_info.h"
@@ -33,7 +34,8 @@ class InfoLines {
             if (listed++ == kMaxInfoLines) break;
             add(title, text(each), nodesOf(each));
         }
-        if (list.size() > kMaxInfoLines) add(title, fmt::format("and {} more", list.size() - kMaxInfoLines));
+        if (list.size() > kMaxInfoLines)
+            add(title, fmt::format("and {} more, which `sonde info --json` lists", list.size() - kMaxInfoLines));
     }
     template <typename List, typename Text>
     void addAll(const std::string& title, const List& list, Text&& text) {
@@ -147,6 +149,8 @@ void addFile(InfoLines& lines, const document::Document& document, const FileFac
     for (const auto& [key, value] : facts.properties) lines.add(key, value);
     lines.addAll("metadata", facts.metadata, [](const auto& entry) { return entry.first + " = " + entry.second; });
     lines.addAll("function", facts.functions, [](const std::string& name) { return name; });
+    lines.addAll("doc string", facts.docStrings,
+                 [](const auto& entry) { return entry.first + ": " + base::oneLine(entry.second); });
 }
 
 /// Inputs that need not be given, and what they are then.
@@ -193,7 +197,7 @@ void addStored(InfoLines& lines, const ModelInfo& info) {
     lines.add("buffers", storedText(counts.buffers), readersOf(info, StoredKind::Buffer));
     lines.add("constants", storedText(counts.constants), readersOf(info, StoredKind::Constant));
     const auto all = counts.parameters.elements + counts.buffers.elements + counts.constants.elements;
-    if (all != counts.parameters.elements) lines.add("stored", fmt::format("{} elements in all of these", all));
+    if (all != counts.parameters.elements) lines.add("stored", countedText(all, "element") + " in all of these");
     if (info.byDType.size() > 1)
         for (const DTypeBytes& each : info.byDType)
             lines.add("bytes", fmt::format("{} of {} in {}", each.bytes, tensor::name(each.dtype),

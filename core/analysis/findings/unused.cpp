@@ -3,6 +3,7 @@
 
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/problem.h"
+#include "core/analysis/weights/weight_table.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -68,8 +69,7 @@ void findUnusedInputs(const CheckedModel& model, std::vector<Finding>& findings)
 
 void findUnusedParameters(const CheckedModel& model, std::vector<Finding>& findings) {
     for (const StoredTensor& tensor : model.counts.tensors) {
-        // Buffers may be there for training alone.
-        if (tensor.kind == StoredKind::Buffer || tensor.reader.valid() || tensor.names.empty()) continue;
+        if (!isUnused(tensor)) continue;
         // What nothing reads is a parameter only if the file says so.
         const bool isParameter = tensor.kind == StoredKind::Parameter;
         Finding finding{

@@ -25,9 +25,7 @@ Number ofFilters(const WeightRow& row, const WeightFigures* figures, std::size_t
     return figures && row.filters ? Number(static_cast<double>(count)) : std::nullopt;
 }
 
-std::string kindText(const graph::InternalGraph&, const WeightRow& row) {
-    return row.kind == StoredKind::Buffer ? "buffer" : "parameter";
-}
+std::string kindText(const graph::InternalGraph&, const WeightRow& row) { return std::string(kindName(row)); }
 
 std::string tiedText(const graph::InternalGraph&, const WeightRow& row) {
     std::string text;

@@ -252,6 +252,8 @@ class RowMaker {
             return;
         }
         if (position != WeightPosition::Weight && position != WeightPosition::Quantized) return;
+        const bool isRecurrent = graph::traitsOf(expr).opClass == OpClass::Recurrent && expr.op.domain != "aten";
+        if (isRecurrent && isWhole && !row.scale && shape.rank() == 3) row.matrices = shape[0];
         std::optional<FilterLayout> layout = filterLayout(expr, index, shape);
         if (!layout) return;
         // [filters, features] and [features, filters]
@@ -275,8 +277,21 @@ std::vector<WeightRow> weightRows(const InternalGraph& graph, const graph::Modul
     RowMaker maker(graph, modules);
     std::vector<WeightRow> rows;
     for (const StoredTensor& stored : counts.tensors)
-        if (stored.kind != StoredKind::Constant) rows.push_back(maker.make(stored));
+        if (stored.kind != StoredKind::Constant || isUnused(stored)) rows.push_back(maker.make(stored));
     return rows;
+}
+
+bool isUnused(const StoredTensor& tensor) {
+    return tensor.kind != StoredKind::Buffer && !tensor.reader.valid() && !tensor.names.empty();
+}
+
+std::string_view kindName(const WeightRow& row) {
+    switch (row.kind) {
+        case StoredKind::Buffer: return "buffer";
+        case StoredKind::Constant: return "constant";
+        case StoredKind::Parameter: break;
+    }
+    return "parameter";
 }
 
 }  // namespace sonde::analysis

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/analysis/parameters.h"
@@ -13,7 +14,7 @@
 
 namespace sonde::analysis {
 
-/// One parameter or buffer of a model, once however many names it has.
+/// One parameter or buffer of a model, or a stored tensor that nothing reads, once however many names it has.
 struct WeightRow {
     std::string name;                ///< "layer1.0.conv1.weight", or what the file calls it
     std::vector<std::string> names;  ///< all of them; more than one: tied
@@ -26,13 +27,22 @@ struct WeightRow {
     tensor::Tensor value;                  ///< not defined: the model has no value for it
     std::shared_ptr<const WeightScale> scale;
     std::optional<FilterLayout> filters;
+    /// Along the first dimension, one for each direction of a recurrent layer: [directions, gates·hidden, features].
+    std::int64_t matrices = 1;
     graph::NodeId node;                ///< that stands for it in the graph; none: nothing reads it
     std::vector<graph::ExprId> users;  ///< operations that read it, in bodies of loops and functions too; each once
     std::string note;                  ///< why its figures are not those of weights; empty mostly
     bool isTied() const { return names.size() > 1; }
 };
 
-/// Every parameter and buffer, in the order of countParameters(): as they are read, then those that nothing reads.
+/// No operation reads it. Buffers are not meant: a model may keep them for training alone.
+bool isUnused(const StoredTensor& tensor);
+
+/// "parameter", "buffer", "constant" of what nothing reads: it might have been either.
+std::string_view kindName(const WeightRow& row);
+
+/// Every parameter and buffer, in the order of countParameters(): as they are read, then stored tensors that nothing
+/// reads, whatever they are.
 /// Reads no value but scales of quantisation. Linear in the graph.
 std::vector<WeightRow> weightRows(const graph::InternalGraph& graph, const graph::ModuleTree& modules,
                                   const ModelCounts& counts);

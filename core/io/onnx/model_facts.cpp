@@ -1,8 +1,57 @@
 #include "core/io/onnx/model_facts.h"
 
+#include <utility>
+
 #include "core/io/onnx/proto.h"
 
 namespace sonde::io {
+
+namespace {
+
+constexpr int kMaxDocDepth = 16;  // of graphs in graphs
+
+/// The documentation in a file, in its order.
+class DocStrings {
+  public:
+    explicit DocStrings(onnx::Wire& wire) : m_wire(wire) {}
+
+    void addGraph(onnx::Bytes message, const std::string& title, int depth = 0) {
+        const onnx::GraphProto graph = onnx::readGraph(m_wire, message);
+        add(title, graph.documentation);
+        for (const onnx::ValueInfoProto& input : graph.inputs) add("input", input.name, input.documentation);
+        for (const onnx::ValueInfoProto& output : graph.outputs) add("output", output.name, output.documentation);
+        for (const onnx::ValueInfoProto& value : graph.valueInfo) add("value", value.name, value.documentation);
+        addNodes(graph.nodes, depth);
+    }
+    void addFunction(const onnx::FunctionProto& function) {
+        add("function", function.name, function.documentation);
+        addNodes(function.nodes, 0);
+    }
+    std::vector<std::pair<std::string, std::string>> take() { return std::move(m_texts); }
+
+  private:
+    void add(const std::string& where, onnx::Bytes text) {
+        if (!text.empty()) m_texts.emplace_back(where, text);
+    }
+    void add(const char* kind, onnx::Bytes name, onnx::Bytes text) {
+        if (!text.empty()) add(kind + (" '" + std::string(name) + "'"), text);
+    }
+    void addNodes(const std::vector<onnx::NodeProto>& nodes, int depth) {
+        for (const onnx::NodeProto& node : nodes) {
+            const bool isNamed = !node.name.empty() || node.outputs.empty();
+            add("node", isNamed ? node.name : node.outputs.front(), node.documentation);
+            if (depth >= kMaxDocDepth) continue;
+            for (const onnx::Bytes attribute : node.attributes)
+                for (const onnx::Bytes graph : onnx::readAttribute(m_wire, attribute).graphs)
+                    addGraph(graph, "graph in node '" + std::string(node.name) + "'", depth + 1);
+        }
+    }
+
+    onnx::Wire& m_wire;
+    std::vector<std::pair<std::string, std::string>> m_texts;
+};
+
+}  // namespace
 
 OnnxFacts onnxFacts(const base::MappedFile& file) {
     const onnx::Bytes bytes(reinterpret_cast<const char*>(file.bytes().data()), file.sizeBytes());
@@ -21,6 +70,10 @@ OnnxFacts onnxFacts(const base::MappedFile& file) {
     for (const onnx::FunctionProto& function : model.functions)
         facts.functions.push_back((function.domain.empty() ? "ai.onnx" : std::string(function.domain)) +
                                   "::" + std::string(function.name));
+    DocStrings texts(wire);
+    if (model.graph) texts.addGraph(*model.graph, "graph");
+    for (const onnx::FunctionProto& function : model.functions) texts.addFunction(function);
+    facts.docStrings = texts.take();
     return facts;
 }
 

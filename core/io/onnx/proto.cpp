@@ -37,6 +37,7 @@ NodeProto readNode(Wire& wire, Bytes message) {
             case 3: node.name = reader.bytes(); break;
             case 4: node.op = reader.bytes(); break;
             case 5: node.attributes.push_back(reader.bytes()); break;
+            case 6: node.documentation = reader.bytes(); break;
             case 7: node.domain = reader.bytes(); break;
             case 8: node.overload = reader.bytes(); break;
             case 9: node.metadata.push_back(readStringPair(wire, reader.bytes())); break;
@@ -53,6 +54,7 @@ ValueInfoProto readValueInfo(Wire& wire, Bytes message) {
         switch (reader.tag()) {
             case 1: info.name = reader.bytes(); break;
             case 2: info.type = reader.bytes(); break;
+            case 3: info.documentation = reader.bytes(); break;
             default: reader.skip();
         }
     }
@@ -83,6 +85,7 @@ FunctionProto readFunction(Wire& wire, Bytes message) {
             case 5: function.outputs.push_back(reader.bytes()); break;
             case 6: function.attributeNames.push_back(reader.bytes()); break;
             case 7: function.nodes.push_back(readNode(wire, reader.bytes())); break;
+            case 8: function.documentation = reader.bytes(); break;
             case 9: readOpset(wire, reader.bytes(), function.opsets); break;
             case 10: function.domain = reader.bytes(); break;
             case 11: function.attributeDefaults.push_back(reader.bytes()); break;
@@ -209,6 +212,7 @@ GraphProto readGraph(Wire& wire, Bytes message) {
             case 1: graph.nodes.push_back(readNode(wire, reader.bytes())); break;
             case 2: graph.name = reader.bytes(); break;
             case 5: graph.initializers.push_back(reader.bytes()); break;
+            case 10: graph.documentation = reader.bytes(); break;
             case 11: graph.inputs.push_back(readValueInfo(wire, reader.bytes())); break;
             case 12: graph.outputs.push_back(readValueInfo(wire, reader.bytes())); break;
             case 13: graph.valueInfo.push_back(readValueInfo(wire, reader.bytes())); break;

@@ -52,7 +52,7 @@ struct AttributeProto {
 
 struct NodeProto {
     Bytes message;
-    Bytes name, op, domain, overload;
+    Bytes name, op, domain, overload, documentation;
     std::vector<Bytes> inputs, outputs;
     std::vector<Bytes> attributes;  ///< AttributeProto
     StringPairs metadata;
@@ -61,10 +61,11 @@ struct NodeProto {
 struct ValueInfoProto {
     Bytes name;
     Bytes type;  ///< TypeProto
+    Bytes documentation;
 };
 
 struct GraphProto {
-    Bytes name;
+    Bytes name, documentation;
     std::vector<NodeProto> nodes;
     std::vector<Bytes> initializers;        ///< TensorProto
     std::vector<Bytes> sparseInitializers;  ///< SparseTensorProto
@@ -75,7 +76,7 @@ struct GraphProto {
 using OpsetImports = std::map<std::string, std::int64_t, std::less<>>;  ///< domain ("" for ai.onnx) → version
 
 struct FunctionProto {
-    Bytes name, domain, overload;
+    Bytes name, domain, overload, documentation;
     std::vector<Bytes> inputs, outputs;
     std::vector<Bytes> attributeNames;
     std::vector<Bytes> attributeDefaults;  ///< AttributeProto

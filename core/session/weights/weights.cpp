@@ -97,11 +97,14 @@ base::Result<LayerHistograms> layerHistograms(const WeightReport& report, const 
 }
 
 base::Result<analysis::Spectrum> weightSpectrum(const WeightReport& report, std::size_t row,
-                                                const base::WorkContext& work) {
+                                                const base::WorkContext& work, std::int64_t matrix) {
     const WeightRow& weight = report.rows[row];
     if (!weight.value.defined()) return base::usageError("the model has no value for the weight", weight.name);
-    auto spectrum =
-        analysis::spectrumOf(WeightReader(weight.value, weight.scale), weight.shape, weight.filters, {}, work);
+    const bool isPart = weight.matrices > 1;
+    const tensor::Tensor value = isPart ? weight.value.selected(0, matrix) : weight.value;
+    auto spectrum = analysis::spectrumOf(WeightReader(value, weight.scale), isPart ? value.shape() : weight.shape,
+                                         weight.filters, {}, work);
+    if (spectrum && isPart) spectrum->matrix = "direction " + std::to_string(matrix) + ": " + spectrum->matrix;
     if (!spectrum) {
         if (spectrum.error().kind != base::ErrorKind::Cancelled) spectrum.error().where = weight.name;
         return spectrum;

@@ -38,7 +38,7 @@ struct WeightReport {
     std::vector<analysis::WeightRow> rows;
     std::vector<analysis::WeightFigures> figures;  ///< by row, as far as they were read
     std::optional<LayerHistograms> layers;
-    std::vector<std::pair<std::size_t, analysis::Spectrum>> spectra;  ///< of a row
+    std::vector<std::pair<std::size_t, analysis::Spectrum>> spectra;  ///< of a row, of each of its matrices
 };
 
 /// Every parameter and buffer of the document, without figures. Reads no weight.
@@ -53,9 +53,10 @@ base::Result<void> measureWeights(const WeightReport& report,
 /// Needs the figures. Reads the parameters once more. Errors as measureWeights().
 base::Result<LayerHistograms> layerHistograms(const WeightReport& report, const base::WorkContext& work = {});
 
-/// Singular values of a row. Errors: those of analysis::spectrumOf() with the weight's name, and of measureWeights().
+/// Singular values of a row, of one of its WeightRow::matrices. Errors: those of analysis::spectrumOf() with the
+/// weight's name, and of measureWeights().
 base::Result<analysis::Spectrum> weightSpectrum(const WeightReport& report, std::size_t row,
-                                                const base::WorkContext& work = {});
+                                                const base::WorkContext& work = {}, std::int64_t matrix = 0);
 
 /// The row with that name, one of its tied names, or the name of its node. Usage error with the nearest names.
 base::Result<std::size_t> findWeight(const WeightReport& report, const std::string& name);

@@ -47,7 +47,7 @@ Json rowJson(const WeightReport& report, std::size_t index, bool withHistograms)
     const analysis::WeightRow& row = report.rows[index];
     Json json{{"name", row.name},
               {"tied", Json::array()},
-              {"kind", row.kind == analysis::StoredKind::Buffer ? "buffer" : "parameter"},
+              {"kind", std::string(analysis::kindName(row))},
               {"qualname", row.qualname},
               {"node", row.node.valid() ? Json(graph.node(row.node).name) : Json()},
               {"used_by", Json::array()},

@@ -95,18 +95,23 @@ std::string layersText(const LayerHistograms& layers) {
 }
 
 std::string totalText(const WeightReport& report, const std::vector<std::size_t>& order) {
-    analysis::StoredSum parameters, buffers;
+    analysis::StoredSum parameters, buffers, constants;
     for (const std::size_t i : order) {
         const analysis::WeightRow& row = report.rows[i];
-        (row.kind == analysis::StoredKind::Buffer ? buffers : parameters)
+        (row.kind == analysis::StoredKind::Parameter ? parameters
+         : row.kind == analysis::StoredKind::Buffer  ? buffers
+                                                     : constants)
             .add({1, row.elements, row.bytes, {{row.dtype, row.elements}}});
     }
     std::string text =
-        fmt::format("{} parameters in {} ({})", base::countText(parameters.elements),
+        fmt::format("{} in {} ({})", base::countedText(parameters.elements, "parameter"),
                     base::countedText(parameters.tensors, "tensor"), analysis::bytesText(parameters.bytes));
     if (buffers.tensors > 0)
-        text += fmt::format(", {} elements in {} ({})", base::countText(buffers.elements),
+        text += fmt::format(", {} in {} ({})", base::countedText(buffers.elements, "element"),
                             base::countedText(buffers.tensors, "buffer"), analysis::bytesText(buffers.bytes));
+    if (constants.tensors > 0)
+        text += fmt::format(", {} in {} that nothing reads ({})", base::countedText(constants.elements, "element"),
+                            base::countedText(constants.tensors, "constant"), analysis::bytesText(constants.bytes));
     return text + '\n';
 }
 

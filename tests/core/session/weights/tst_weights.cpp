@@ -97,6 +97,8 @@ class TestWeights : public QObject {
     void cancelledInTheMiddle();
     void sortedByAColumn();
     void namesThatAreNone();
+    void directionsAreMatricesOfTheirOwn();
+    void whatNothingReadsIsListed();
 };
 
 void TestWeights::filtersOfAConvolution() {
@@ -320,6 +322,53 @@ void TestWeights::namesThatAreNone() {
     QVERIFY(!none);
     QCOMPARE(none.error().kind, base::ErrorKind::Usage);
     QVERIFY(QString::fromStdString(none.error().hint).contains("kernel"));
+}
+
+/// Two directions of an LSTM with 2 hidden units and 3 features: each has a matrix of 4·2 gates by features. In the
+/// second direction all rows are the same.
+void TestWeights::directionsAreMatricesOfTheirOwn() {
+    Models models;
+    std::vector<float> w = varied(2 * 8 * 3);
+    for (std::size_t i = 0; i < 24; ++i) w[24 + i] = static_cast<float>(1 + i % 3);
+    const WeightReport report = models.measured(
+        model({.nodes = {{"LSTM",
+                          {"x", "w", "r"},
+                          {"y"},
+                          "",
+                          "",
+                          {intAttribute("hidden_size", 2), stringAttribute("direction", "bidirectional")}}},
+               .inputs = {valueInfo("x", kFloat, {5, 1, 3})},
+               .outputs = {valueInfo("y", kFloat, {5, 2, 1, 2})},
+               .initializers = {floats("w", {2, 8, 3}, w), floats("r", {2, 8, 2}, varied(32))}}));
+    const std::size_t row = rowOf(report, "w");
+    QCOMPARE(report.rows[row].matrices, std::int64_t{2});
+    for (const std::int64_t direction : {0, 1}) {
+        const auto spectrum = session::weightSpectrum(report, row, {}, direction);
+        QVERIFY(spectrum);
+        QCOMPARE(spectrum->rows, std::int64_t{8});
+        QCOMPARE(spectrum->cols, std::int64_t{3});
+        QCOMPARE(spectrum->numericalRank, std::int64_t{direction == 0 ? 3 : 1});
+        QVERIFY(spectrum->matrix.starts_with("direction " + std::to_string(direction)));
+    }
+}
+
+/// An initializer that nothing reads is in the file: it is listed, and its elements are no parameters.
+void TestWeights::whatNothingReadsIsListed() {
+    Models models;
+    const WeightReport report = models.measured(
+        model({.nodes = {{"MatMul", {"x", "w"}, {"y"}}},
+               .inputs = {valueInfo("x", kFloat, {1, 3})},
+               .outputs = {valueInfo("y", kFloat, {1, 3})},
+               .initializers = {floats("left", {2, 2}, {1, 2, 3, 4}), floats("w", {3, 3}, varied(9))}}));
+    QCOMPARE(report.rows.size(), std::size_t{2});
+    const std::size_t row = rowOf(report, "left");
+    QCOMPARE(analysis::kindName(report.rows[row]), std::string_view("constant"));
+    QVERIFY(report.rows[row].users.empty());
+    QCOMPARE(report.figures[row].maximum, 4.0);
+    const std::string text = session::weightsText(report, {0, 1}, false);
+    QVERIFY2(text.find("9 parameters in 1 tensor") != std::string::npos &&
+                 text.find("4 elements in 1 constant that nothing reads") != std::string::npos,
+             text.c_str());
 }
 
 QTEST_GUILESS_MAIN(TestWeights)
