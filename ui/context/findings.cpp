@@ -102,7 +102,7 @@ std::vector<NodeId> Findings::nodesOf(const FindingGroup& group) const {
 
 QString Findings::countText() const {
     if (!m_report) return {};
-    const std::size_t open = m_report->findings.size() - m_report->acceptedCount();
+    const std::size_t open = m_report->openCount();
     if (open == 0) return {};
     QString text = open == 1 ? tr("1 finding") : tr("%1 findings").arg(open);
     const std::size_t errors = m_report->count(base::Severity::Error),

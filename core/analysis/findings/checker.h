@@ -21,6 +21,7 @@ namespace sonde::analysis {
 struct FileText {
     std::string where;  ///< "metadata 'author'"
     std::string text;
+    bool isOneOfMany = false;  ///< many texts may say the same, as stacks of operations do
 };
 
 /// What runs of a model left for checkers: counts and extremes of each value, none of the values.
@@ -31,6 +32,7 @@ struct ObservedRun {
     /// By graph output: how many different values it had on those.
     std::vector<std::size_t> outputValues;
     std::vector<graph::NodeId> accepted;  ///< whose NaN and infinity are meant: session::Problems::accepted()
+    bool isComplete = true;               ///< a run went to its end; else later values were not seen
 };
 
 /// What a checker looks at.

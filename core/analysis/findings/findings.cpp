@@ -83,10 +83,10 @@ FoundFindings findFindings(const CheckedModel& model) {
         if (model.work.cancelled()) return found;
         const bool isLeftOut =
             (checker.need == FindingNeed::Run && !model.run) || (checker.need == FindingNeed::Batch && !model.batch);
-        if (isLeftOut) {
-            found.notChecked.push_back(checker.id);
-            continue;
-        }
+        // Of a run that failed what was computed is looked at, which is not all there is to look at.
+        const bool isCutShort = checker.need == FindingNeed::Run && model.run && !model.run->isComplete;
+        if (isLeftOut || isCutShort) found.notChecked.push_back(checker.id);
+        if (isLeftOut) continue;
         std::vector<Finding> findings;
         checker.find(model, findings);
         // The most serious ones are those to keep.

@@ -14,7 +14,8 @@ inline constexpr std::size_t kMaxFindings = 200;
 struct FoundFindings {
     std::vector<Finding> all;  ///< errors, warnings, infos; of one severity by id, then in graph order
     std::map<std::string, std::size_t> leftOut;  ///< by id: beyond kMaxFindings
-    std::vector<std::string_view> notChecked;    ///< ids that need a run, or two batches, that there is not
+    /// Ids that need a run, or two batches, that there is not, or that did not go to its end.
+    std::vector<std::string_view> notChecked;
 };
 
 /// All that findingCheckers() find. Linear in the graph and in the bytes of its weights. Stops early when asked to.

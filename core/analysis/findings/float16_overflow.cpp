@@ -57,11 +57,13 @@ void findOverflows(const CheckedModel& model, std::vector<Finding>& findings) {
             findings.push_back(findingAt(
                 node, isMask ? base::Severity::Info : base::Severity::Warning,
                 isMask ? Confidence::Low : Confidence::Medium,
-                fmt::format("the values of {} reach {:.6g}, and float16 ends at 65504: computed in it, they become "
-                            "infinite{}",
-                            placeText(model.graph, node), value->magnitude(),
-                            isMask ? ", which a softmax takes unless a whole row is masked" : ""),
-                isMask ? "use a mask of -65504 or less in magnitude if the model is converted to float16" : kKeepWide));
+                fmt::format(
+                    "the values of {} reach {:.6g}, and float16 ends at 65504: computed in it, they become "
+                    "infinite{}",
+                    placeText(model.graph, node), value->magnitude(),
+                    isMask ? "; if this is a mask before a softmax, only a row that is masked as a whole becomes NaN"
+                           : ""),
+                isMask ? "if the model is converted to float16, let the mask be -65504 instead" : kKeepWide));
         }
     }
 }

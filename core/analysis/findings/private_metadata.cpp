@@ -68,16 +68,17 @@ Finding privateFinding(const std::string& where, std::string_view what, std::str
 }
 
 void findPrivate(const CheckedModel& model, std::vector<Finding>& findings) {
-    const auto scan = [&](const std::string& where, std::string_view text) {
-        text = text.substr(0, kMaxScanned);
-        if (const auto path = absolutePath(text); !path.empty())
-            findings.push_back(privateFinding(where, "an absolute path", path));
-        if (const auto mail = mailAddress(text); !mail.empty())
-            findings.push_back(privateFinding(where, "a mail address", mail));
-    };
-    for (const FileText& text : model.texts) scan(text.where, text.text);
-    // Names and places in sources, each folder once: a trace repeats them for every operation.
+    // What is recorded for operations tells each path and address once: a trace repeats them for every operation.
     std::set<std::string, std::less<>> known;
+    for (const FileText& each : model.texts) {
+        const auto take = [&](std::string_view what, std::string_view quoted) {
+            if (quoted.empty() || (each.isOneOfMany && !known.emplace(quoted).second)) return;
+            findings.push_back(privateFinding(each.where, what, quoted));
+        };
+        const std::string_view text = std::string_view(each.text).substr(0, kMaxScanned);
+        take("an absolute path", absolutePath(text));
+        take("a mail address", mailAddress(text));
+    }
     for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId())) {
         const graph::Expr& expr = model.graph.expr(id);
         if (expr.outputs.empty()) continue;
@@ -103,7 +104,7 @@ void findPrivate(const CheckedModel& model, std::vector<Finding>& findings) {
 
 FindingChecker privateMetadataChecker() {
     return {"private-metadata", FindingNeed::File,
-            "Absolute paths and mail addresses in metadata, names and recorded sources", findPrivate};
+            "Absolute paths and mail addresses in metadata, doc strings, names and recorded sources", findPrivate};
 }
 
 }  // namespace sonde::analysis

@@ -23,10 +23,20 @@ void findSaturation(const CheckedModel& model, std::vector<Finding>& findings) {
         if (!limits || limits->isQuantized) continue;
         for (const graph::NodeId node : expr.outputs) {
             const ObservedValue* const value = model.run->values.of(node);
-            // A clear decision is what a model's output is for.
-            if (!value || value->count < kMinSaturationElements || isModelOutput(model.graph, node)) continue;
+            if (!value || value->count < kMinSaturationElements) continue;
             const std::int64_t saturated = value->low + value->high;
             if (saturated * 100 < value->count * kSaturatedPercent) continue;
+            // A clear decision is what a model's output is for: there it is no fault, but worth knowing.
+            const bool isResult = isModelOutput(model.graph, node);
+            if (isResult) {
+                findings.push_back(findingAt(
+                    node, base::Severity::Info, Confidence::Low,
+                    fmt::format("{} of the elements of this model output are at the bounds of {}: clear decisions, or "
+                                "an input of a scale that the model was not trained on",
+                                percentText(saturated, value->count), placeText(model.graph, node)),
+                    "look at the values before it on inputs whose result is known"));
+                continue;
+            }
             findings.push_back(findingAt(
                 node, base::Severity::Warning, model.run->inputs > 1 ? Confidence::Medium : Confidence::Low,
                 fmt::format(

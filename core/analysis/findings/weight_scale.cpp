@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "core/analysis/findings/checker.h"
@@ -10,13 +11,17 @@ namespace {
 
 constexpr double kRatioOfFilters = 1e4, kRatioOfLayers = 1e3;
 
+/// Infinity and NaN are bad-weight's findings: they have no scale.
+bool hasScale(double number) { return number > 0 && std::isfinite(number); }
+
 /// Of filters that are not zero.
 void findFilterScales(const CheckedModel& model, std::vector<Finding>& findings) {
     for (const StoredWeight& weight : model.weights) {
         if (!weight.isKernel || weight.largest.size() < 2) continue;
         float low = 0, high = 0;
         for (const float largest : weight.largest) {
-            if (largest > 0 && (low == 0 || largest < low)) low = largest;
+            if (!hasScale(largest)) continue;
+            if (low == 0 || largest < low) low = largest;
             high = std::max(high, largest);
         }
         if (low == 0 || high / low < kRatioOfFilters) continue;
@@ -33,13 +38,13 @@ void findFilterScales(const CheckedModel& model, std::vector<Finding>& findings)
 void findLayerScales(const CheckedModel& model, std::vector<Finding>& findings) {
     std::vector<double> scales;
     for (const StoredWeight& weight : model.weights)
-        if (weight.isKernel && weight.rms > 0) scales.push_back(weight.rms);
+        if (weight.isKernel && hasScale(weight.rms)) scales.push_back(weight.rms);
     if (scales.size() < 3) return;
     const auto middle = scales.begin() + static_cast<std::ptrdiff_t>(scales.size() / 2);
     std::ranges::nth_element(scales, middle);
     const double median = *middle;
     for (const StoredWeight& weight : model.weights) {
-        if (!weight.isKernel || weight.rms == 0) continue;
+        if (!weight.isKernel || !hasScale(weight.rms)) continue;
         const double ratio = std::max(weight.rms / median, median / weight.rms);
         if (ratio < kRatioOfLayers) continue;
         findings.push_back(findingAt(

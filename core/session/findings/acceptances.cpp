@@ -34,6 +34,11 @@ base::Result<void> checkId(const std::string& id, const std::string& path) {
 base::Result<std::vector<std::string>> nodesOf(const Json& json, const std::string& path) {
     if (!json.is_array()) return base::unreadable(path + " is no list");
     if (json.size() > io::SessionFile::kMaxItems) return base::unreadable(path + " has too many items");
+    if (json.empty()) {
+        base::Error error = base::unreadable(path + " is empty");
+        error.hint = "without \"nodes\" every finding of the id is accepted";
+        return error;
+    }
     std::vector<std::string> nodes;
     for (std::size_t i = 0; i < json.size(); ++i) {
         SONDE_ASSIGN(auto node, stringOf(json[i], path + "[" + std::to_string(i) + "]"));

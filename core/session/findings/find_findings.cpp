@@ -38,9 +38,8 @@ bool areSame(const std::vector<Value>& a, const std::vector<Value>& b) {
 class CaseRuns {
   public:
     CaseRuns(const document::Document& document, const FindingRequest& request, std::vector<std::string>& notes)
-        : m_document(document), m_request(request), m_notes(notes),
-          m_runner(request.threads), m_run{
-                                         analysis::ObservedValues(document.graph), {}, 0, {}, request.acceptedValues} {}
+        : m_document(document), m_request(request), m_notes(notes), m_runner(request.threads),
+          m_run{analysis::ObservedValues(document.graph), {}, 0, {}, request.acceptedValues, false} {}
 
     base::Result<void> run(const base::WorkContext& work) {
         SONDE_ASSIGN(m_plan, exec::Plan::make(m_document.graph, {}));
@@ -72,7 +71,7 @@ class CaseRuns {
         if (recording.error) {
             if (recording.failures.empty()) return *recording.error;  // the inputs do not fit: nothing was run
             m_notes.push_back("the run failed, and values after that were not checked: " + recording.error->text());
-        }
+        } else m_run.isComplete = true;
         noteOutputs(inputs, recording);
         // Only bad values are looked up in it later.
         recording.outputs.clear();
@@ -108,10 +107,11 @@ class CaseRuns {
 
 std::vector<analysis::FileText> textsOf(const document::Document& document, const FileFacts& facts) {
     std::vector<analysis::FileText> texts;
-    if (!document.graph->name.empty()) texts.push_back({"the graph's name", document.graph->name});
-    if (!facts.producer.empty()) texts.push_back({"the producer", facts.producer});
-    for (const auto& [key, text] : facts.metadata) texts.push_back({"metadata '" + key + "'", text});
-    for (const auto& [key, text] : facts.properties) texts.push_back({"property '" + key + "'", text});
+    if (!document.graph->name.empty()) texts.push_back({"the graph's name", document.graph->name, false});
+    if (!facts.producer.empty()) texts.push_back({"the producer", facts.producer, false});
+    for (const auto& [key, text] : facts.metadata) texts.push_back({"metadata '" + key + "'", text, false});
+    for (const auto& [key, text] : facts.properties) texts.push_back({"property '" + key + "'", text, false});
+    for (const auto& [where, text] : facts.docStrings) texts.push_back({"the doc string of " + where, text, true});
     return texts;
 }
 

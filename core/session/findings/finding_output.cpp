@@ -3,6 +3,7 @@
 
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/problem.h"
+#include "core/base/counted_text.h"
 #include "core/base/visible_text.h"
 #include "core/session/findings/finding_groups.h"
 #include "core/session/findings/finding_report.h"
@@ -52,9 +53,9 @@ std::string FindingReport::text() const {
     }
     for (const auto& [id, more] : leftOut) all += fmt::format("{}: {} more\n", id, more);
     if (!notChecked.empty()) all += fmt::format("not checked: {}\n", fmt::join(notChecked, ", "));
-    return all + fmt::format("{} {}, errors: {}, warnings: {}, accepted: {}\n", findings.size(),
-                             findings.size() == 1 ? "finding" : "findings", count(base::Severity::Error),
-                             count(base::Severity::Warning), acceptedCount());
+    return all + fmt::format("{}, errors: {}, warnings: {}, accepted: {}\n",
+                             base::countedText(static_cast<std::int64_t>(openCount()), "finding"),
+                             count(base::Severity::Error), count(base::Severity::Warning), acceptedCount());
 }
 
 std::string FindingReport::json() const {

@@ -25,6 +25,7 @@ struct FindingReport {
 
     std::size_t count(base::Severity severity) const;  ///< of those that nobody accepted
     std::size_t acceptedCount() const;
+    std::size_t openCount() const { return findings.size() - acceptedCount(); }  ///< that nobody accepted
     /// A line for each group of findings (groupsOf), and one with their number; control characters are made visible.
     std::string text() const;
     /// {"format":"sonde-findings","version":1,"findings":[…]}: see the help page on auditing.

@@ -71,6 +71,8 @@ void TestAcceptances::wrongOnesAreRefused_data() {
                                        << "accepted[0].nodes is no list";
     QTest::newRow("a node is no text") << one(R"({"id":"dead-unit","nodes":[1],"reason":"r"})")
                                        << "accepted[0].nodes[0] is no text";
+    QTest::newRow("no nodes in the list")
+        << one(R"({"id":"dead-unit","nodes":[],"reason":"r"})") << "accepted[0].nodes is empty";
     QTest::newRow("unknown key of an item")
         << one(R"({"id":"dead-unit","reason":"r","node":"x"})") << "accepted[0].node is no known key";
     QTest::newRow("deep") << QString(100'000, u'[') << "it is nested too deep";

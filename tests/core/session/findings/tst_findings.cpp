@@ -32,6 +32,10 @@ class TestFindings : public QObject {
     void everyIdIsPlanted();
     void idsAreSorted();
     void withoutARunValuesAreNotChecked();
+    void failedRunsAreNotChecked();
+    void docStringsArePrivateToo();
+    void saturatedOutputsAreTold();
+    void infiniteWeightsHaveNoScale();
     void emptyTensorsAreNoFinding();
     void whatIsAcceptedHasAReason();
     void acceptedNodesMustBeAll();
@@ -140,6 +144,71 @@ void TestFindings::withoutARunValuesAreNotChecked() {
     QCOMPARE(placesOf(reportOf(*open(network("training-mode").model(true)), false), "training-mode"), QStringList{"y"});
 }
 
+/// What comes after an operator that cannot be run was not seen: no id that needs a run counts as checked.
+void TestFindings::failedRunsAreNotChecked() {
+    using namespace test::onnxfile;
+    const FindingReport report =
+        reportOf(*open(model({.nodes = {{"Relu", {"x"}, {"r"}}, {"Mystery", {"r"}, {"y"}, "", "custom"}},
+                              .inputs = {valueInfo("x", 1, {1, 4})},
+                              .outputs = {valueInfo("y", 1, {1, 4})}},
+                             {}, {opset("", 16), opset("custom", 1)})));
+    for (const analysis::FindingChecker& checker : analysis::findingCheckers())
+        QCOMPARE(std::ranges::count(report.notChecked, checker.id),
+                 checker.need == analysis::FindingNeed::File ? 0 : 1);
+    QVERIFY(std::ranges::any_of(report.notes, [](const std::string& note) {
+        return note.starts_with("the run failed, and values after that were not checked: ");
+    }));
+}
+
+/// Of a graph, and of two nodes with the same path, which is told once.
+void TestFindings::docStringsArePrivateToo() {
+    using namespace test::onnxfile;
+    const auto documented = [](const Node& node, const char* text) {
+        std::string bytes = node.bytes();
+        protozero::pbf_writer(bytes).add_string(6, text);
+        return bytes;
+    };
+    std::string graph =
+        Graph{.nodes = {}, .inputs = {valueInfo("x", 1, {4})}, .outputs = {valueInfo("y", 1, {4})}}.bytes();
+    {
+        protozero::pbf_writer writer(graph);
+        writer.add_string(10, "made by someone@example.org");
+        writer.add_message(1, documented({"Relu", {"x"}, {"r"}, "first"}, "File /home/someone/net.py, line 3"));
+        writer.add_message(1, documented({"Exp", {"r"}, {"y"}, "second"}, "File /home/someone/net.py, line 3"));
+    }
+    std::string bytes;
+    protozero::pbf_writer writer(bytes);
+    writer.add_int64(1, 8);
+    writer.add_message(7, graph);
+    writer.add_message(8, opset("", 16));
+    const FindingReport report = reportOf(*open(bytes), false);
+    QCOMPARE(placesOf(report, "private-metadata"),
+             (QStringList{"the doc string of graph", "the doc string of node 'first'"}));
+}
+
+/// Clear decisions are no fault of a model's output, but are told.
+void TestFindings::saturatedOutputsAreTold() {
+    using namespace test::onnxfile;
+    const FindingReport report =
+        reportOf(*open(model({.nodes = {{"Mul", {"x", "k"}, {"m"}}, {"Sigmoid", {"m"}, {"y"}}},
+                              .inputs = {valueInfo("x", 1, {1, 64})},
+                              .outputs = {valueInfo("y", 1, {1, 64})},
+                              .initializers = {test::findingnetworks::floats("k", {1}, {9000.0F})}})));
+    const auto found =
+        std::ranges::find_if(report.findings, [](const auto& each) { return each.finding.id == "saturation"; });
+    QVERIFY(found != report.findings.end());
+    QCOMPARE(found->finding.severity, base::Severity::Info);
+    QCOMPARE(placesOf(report, "saturation"), QStringList{"y"});
+}
+
+/// Infinity is bad-weight's finding, and says nothing of the scale of others.
+void TestFindings::infiniteWeightsHaveNoScale() {
+    const FindingReport report = reportOf(*open(network("bad-weight").model(true)), false);
+    for (const auto& each : report.findings)
+        QVERIFY2(each.finding.id != "weight-scale" || each.finding.message.find("inf") == std::string::npos,
+                 each.finding.message.c_str());
+}
+
 /// A batch of no samples, and weights without elements: all of their elements are as they should be.
 void TestFindings::emptyTensorsAreNoFinding() {
     using namespace test::onnxfile;
@@ -184,11 +253,6 @@ void TestFindings::ordinaryModelsHaveNone() {
                          .inputs = {valueInfo("x", kFloat, {3, 4, 5})},
                          .outputs = {valueInfo("y", kFloat, {3, 4, 5}), valueInfo("z", kFloat, {3, 5, 4})}}),
                     "redundant-transpose"),
-             QStringList());
-    // An output decides; where the same is read inside it is a finding.
-    QCOMPARE(places(chain({{"Mul", {"x", "k"}, {"m"}}, {"Sigmoid", {"m"}, {"y"}}}, {1, 64}, {1, 64},
-                          {floats("k", {1}, {9000.0F})}),
-                    "saturation"),
              QStringList());
     // 16 · 30,000 · x is beyond 65504; its negative is so because of it.
     QCOMPARE(places(chain({{"MatMul", {"x", "w"}, {"m"}}, {"Neg", {"m"}, {"y"}}}, {1, 16}, {1, 16},
