@@ -309,7 +309,8 @@ QString SecondModel::summary() const {
     add(nodes.moved.size(), tr("moved"));
     add(nodes.renamed, tr("renamed"));
     const session::ParameterDiff& parameters = m_known->diff.parameters;
-    add(parameters.changed.size() + parameters.added.size() + parameters.removed.size(), tr("parameters differ"));
+    const std::size_t differing = parameters.changed.size() + parameters.added.size() + parameters.removed.size();
+    add(differing, differing == 1 ? tr("parameter differs") : tr("parameters differ"));
     if (const auto& values = m_known->diff.values; values && m_rows.size() == m_known->rows.size()) {
         parts << tr("%1 of %2 values differ").arg(values->changed.size()).arg(values->compared) +
                      (m_first.session.edits().planned() ? tr(" (without the edits)") : QString());

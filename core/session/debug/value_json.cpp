@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/analysis/tensor_stats.h"
+#include "core/session/number_json.h"
 
 namespace sonde::session::debug {
 
@@ -17,16 +18,10 @@ namespace {
 
 constexpr int kMaxNesting = 64;
 
-ordered_json number(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
-
 ordered_json element(const Tensor& tensor, std::int64_t index) {
     if (tensor.dtype() == DType::Bool) return tensor.toInt64(index) != 0;
     if (tensor::isInteger(tensor.dtype())) return tensor.toInt64(index);
-    if (tensor::isFloating(tensor.dtype())) return number(tensor.toDouble(index));
+    if (tensor::isFloating(tensor.dtype())) return finiteOrText(tensor.toDouble(index));
     return tensor.elementText(index, 17);
 }
 
@@ -44,7 +39,7 @@ ordered_json json(const Value& value, int depth) {
     switch (value.kind()) {
         case ValueKind::None: return nullptr;
         case ValueKind::Int: return value.toInt();
-        case ValueKind::Float: return number(value.toFloat());
+        case ValueKind::Float: return finiteOrText(value.toFloat());
         case ValueKind::Bool: return value.toBool();
         case ValueKind::String: return value.toString();
         case ValueKind::Tensor: {
@@ -81,7 +76,7 @@ void addValue(ordered_json& answer, const Value& value) {
 ordered_json statsJson(const Tensor& tensor) {
     const analysis::TensorStats stats = analysis::tensorStats(tensor);
     const bool isEmpty = stats.finiteCount() == 0;
-    const auto finite = [&](double value) { return isEmpty ? ordered_json() : number(value); };
+    const auto finite = [&](double value) { return isEmpty ? ordered_json() : finiteOrText(value); };
     ordered_json shape = ordered_json::array();
     for (std::size_t i = 0; i < tensor.rank(); ++i) shape.push_back(tensor.dim(i));
     return {{"min", finite(stats.minimum)}, {"max", finite(stats.maximum)},

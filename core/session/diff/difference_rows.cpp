@@ -93,7 +93,16 @@ class RowMaker {
 
     void facts(Kind kind, const std::vector<FactChange>& facts) {
         for (const FactChange& fact : facts)
-            m_rows.push_back({kind, {}, {}, fact.a, fact.b, fact.name, {}, {}, fact.nodesA, fact.nodesB});
+            m_rows.push_back({kind,
+                              {},
+                              {},
+                              fact.a ? FactChange::text(fact.a) : std::string(),
+                              fact.b ? FactChange::text(fact.b) : std::string(),
+                              fact.title(),
+                              {},
+                              {},
+                              fact.nodesA,
+                              fact.nodesB});
     }
 
     const InternalGraph &m_a, &m_b;

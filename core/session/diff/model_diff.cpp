@@ -1,7 +1,10 @@
 #include "core/session/diff/model_diff.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "core/analysis/measured_runs.h"
 #include "core/exec/runner.h"
@@ -21,14 +24,15 @@ namespace {
 class FactList {
   public:
     /// The change that was added; null: there is none.
-    FactChange* add(const std::string& name, std::string a, std::string b) {
+    FactChange* add(const std::string& name, std::optional<std::string> a, std::optional<std::string> b) {
         return a == b ? nullptr : &m_facts.emplace_back(FactChange{name, std::move(a), std::move(b), {}, {}});
     }
     template <typename Value>
     void addAll(const std::string& prefix, const std::vector<std::pair<std::string, Value>>& a,
                 const std::vector<std::pair<std::string, Value>>& b) {
         std::vector<std::string> names;
-        std::map<std::string, std::pair<std::string, std::string>> values;
+        using Text = std::optional<std::string>;
+        std::map<std::string, std::pair<Text, Text>> values;
         const auto take = [&](const auto& list, auto member) {
             for (const auto& [name, value] : list) {
                 const auto [entry, isNew] = values.try_emplace(name);
@@ -37,8 +41,8 @@ class FactList {
                 else entry->second.*member = std::to_string(value);
             }
         };
-        take(a, &std::pair<std::string, std::string>::first);
-        take(b, &std::pair<std::string, std::string>::second);
+        take(a, &std::pair<Text, Text>::first);
+        take(b, &std::pair<Text, Text>::second);
         for (const std::string& name : names) add(prefix + name, values[name].first, values[name].second);
     }
     std::vector<FactChange> take() { return std::move(m_facts); }
@@ -93,7 +97,10 @@ void addFacts(ModelDiff& diff, const document::Document& first, const document::
               const ModelInfo& b) {
     FactList metadata, cost;
     metadata.add("format", a.file.format, b.file.format);
-    metadata.add("producer", a.file.producer, b.file.producer);
+    const auto told = [](const std::string& text) {
+        return text.empty() ? std::optional<std::string>() : std::optional(text);
+    };
+    metadata.add("producer", told(a.file.producer), told(b.file.producer));
     metadata.addAll("opset ", a.file.opsets, b.file.opsets);
     if (a.file.format == b.file.format) metadata.addAll("", a.file.properties, b.file.properties);
     metadata.addAll("metadata ", a.file.metadata, b.file.metadata);
@@ -192,6 +199,21 @@ base::Result<ValueDiff> valueDiff(const document::Document& first, const documen
 }
 
 }  // namespace
+
+std::string FactChange::title() const {
+    if (name == "macs") return "multiply-adds";
+    if (name == "flops") return "FLOPs";
+    constexpr std::array<std::string_view, 4> kKeys{"parameter_bytes", "bytes_read", "bytes_written",
+                                                    "activation_bytes"};
+    std::string text = name;
+    if (std::ranges::find(kKeys, name) != kKeys.end()) std::ranges::replace(text, '_', ' ');
+    return text;
+}
+
+std::string FactChange::text(const std::optional<std::string>& value) {
+    if (!value) return "none";
+    return value->empty() ? "\"\"" : *value;
+}
 
 std::vector<tensor::Value> valuesForSecond(const document::Document& first, const document::Document& second,
                                            const std::vector<tensor::Value>& values) {

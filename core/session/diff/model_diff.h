@@ -15,18 +15,22 @@ namespace sonde::session {
 
 /// A figure or property that the models may have different values of; a text for people.
 struct FactChange {
-    std::string name;  ///< "macs", "producer", "opset ai.onnx"
-    std::string a, b;  ///< empty: it has none
+    std::string name;                 ///< "macs", "producer", "opset ai.onnx": the key in JSON
+    std::optional<std::string> a, b;  ///< none: it has none
     /// Of either model, what makes a difference to a figure of the cost: operations that are a part of it and have no
     /// counterpart, or one with another figure; stored tensors of which only one model has as many elements.
     std::vector<graph::NodeId> nodesA, nodesB;
+
+    std::string title() const;  ///< the name for people: "bytes read"
+    /// "none"; quotes around an empty text.
+    static std::string text(const std::optional<std::string>& value);
 };
 
 /// The values of a node in both models on the same input.
 struct ValueChange {
     graph::NodeId a, b;
-    double maxAbs = 0, maxRel = 0;
-    std::string note;  ///< why they could not be compared by element; may be empty
+    double maxAbs = 0, maxRel = 0;  ///< see analysis::Difference; infinity of what is relative to zero, or not finite
+    std::string note;               ///< why they could not be compared by element; may be empty
 };
 
 /// The values of all nodes with a counterpart, each model having run on the same input.

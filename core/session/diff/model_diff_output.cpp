@@ -4,6 +4,7 @@
 
 #include "core/base/visible_text.h"
 #include "core/session/diff/model_diff.h"
+#include "core/session/number_json.h"
 
 namespace sonde::session {
 
@@ -16,8 +17,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxDiffLines = 40;  ///< of one kind of difference
 
-Json finite(double number) { return std::isfinite(number) ? Json(number) : Json(); }
-Json finite(const std::optional<double>& number) { return number ? finite(*number) : Json(); }
+/// Null: it cannot be compared by element.
+Json differenceJson(const std::optional<double>& number) { return number ? finiteOrText(*number) : Json(); }
 
 Json namesJson(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
     Json names = Json::array();
@@ -32,6 +33,17 @@ Json changesJson(const InternalGraph& a, const InternalGraph& b, const std::vect
     return list;
 }
 
+/// ["conv1", "conv_1"] of each two operations that are counterparts, in execution order of the first model.
+Json pairsJson(const InternalGraph& a, const InternalGraph& b, const GraphPairs& pairs) {
+    Json list = Json::array();
+    for (const graph::ExprId id : a.recursiveOrder(a.mainId())) {
+        const graph::ExprId other = id.index() < pairs.ofFirst.size() ? pairs.ofFirst[id.index()] : graph::ExprId();
+        if (!other.valid() || a.expr(id).outputs.empty() || b.expr(other).outputs.empty()) continue;
+        list.push_back({a.node(a.expr(id).outputs.front()).name, b.node(b.expr(other).outputs.front()).name});
+    }
+    return list;
+}
+
 Json namesJson(const std::vector<ParameterRef>& parameters) {
     Json names = Json::array();
     for (const ParameterRef& parameter : parameters) names.push_back(parameter.name);
@@ -41,7 +53,9 @@ Json namesJson(const std::vector<ParameterRef>& parameters) {
 Json parametersJson(const ParameterDiff& parameters) {
     Json changed = Json::array();
     for (const ParameterChange& change : parameters.changed) {
-        Json entry{{"name", change.name}, {"max_abs", finite(change.maxAbs)}, {"max_rel", finite(change.maxRel)}};
+        Json entry{{"name", change.name},
+                   {"max_abs", differenceJson(change.maxAbs)},
+                   {"max_rel", differenceJson(change.maxRel)}};
         if (!change.otherName.empty()) entry["b"] = change.otherName;
         if (!change.what.empty()) entry["what"] = change.what;
         changed.push_back(std::move(entry));
@@ -55,7 +69,8 @@ Json parametersJson(const ParameterDiff& parameters) {
 
 Json factsJson(const std::vector<FactChange>& facts) {
     Json object = Json::object();
-    for (const FactChange& fact : facts) object[fact.name] = {{"a", fact.a}, {"b", fact.b}};
+    const auto value = [](const std::optional<std::string>& text) { return text ? Json(*text) : Json(); };
+    for (const FactChange& fact : facts) object[fact.name] = {{"a", value(fact.a)}, {"b", value(fact.b)}};
     return object;
 }
 
@@ -64,8 +79,8 @@ Json valuesJson(const InternalGraph& a, const InternalGraph& b, const ValueDiff&
     for (const ValueChange& change : values.changed)
         changed.push_back({{"a", a.node(change.a).name},
                            {"b", b.node(change.b).name},
-                           {"max_abs", finite(change.maxAbs)},
-                           {"max_rel", finite(change.maxRel)},
+                           {"max_abs", differenceJson(change.maxAbs)},
+                           {"max_rel", differenceJson(change.maxRel)},
                            {"note", change.note}});
     Json json{{"compared", values.compared},
               {"first_diverging", changed.empty() ? Json() : changed[0]["a"]},
@@ -74,6 +89,9 @@ Json valuesJson(const InternalGraph& a, const InternalGraph& b, const ValueDiff&
     if (!values.error.empty()) json["error"] = values.error;
     return json;
 }
+
+/// Rounded down: of 99.99 % something has no counterpart.
+double percent(double fraction) { return std::floor(fraction * 1000) / 10; }
 
 /// "+ name (Relu, block.1)" of each, at most kMaxDiffLines.
 void addNodes(std::string& text, char mark, const InternalGraph& graph, const std::vector<NodeId>& nodes) {
@@ -123,9 +141,8 @@ void addFactLines(std::string& text, const char* title, const std::vector<FactCh
     if (facts.empty()) return;
     text += fmt::format("{}\n", title);
     for (const FactChange& fact : facts)
-        text += fmt::format("~ {}: {} -> {}\n", base::visibleText(fact.name),
-                            fact.a.empty() ? "none" : base::visibleText(fact.a),
-                            fact.b.empty() ? "none" : base::visibleText(fact.b));
+        text += fmt::format("~ {}: {} -> {}\n", base::visibleText(fact.title()),
+                            base::visibleText(FactChange::text(fact.a)), base::visibleText(FactChange::text(fact.b)));
 }
 
 }  // namespace
@@ -141,9 +158,11 @@ std::string modelDiffJson(const document::Document& first, const document::Docum
                 {"removed", namesJson(a, diff.structure.removed)},
                 {"changed", changesJson(a, b, diff.structure.changed)},
                 {"moved", changesJson(a, b, diff.structure.moved)},
+                {"pairs", pairsJson(a, b, diff.pairs)},
                 {"renamed", diff.structure.renamed}}},
               {"parameters", parametersJson(diff.parameters)},
               {"matched", diff.structure.matched()},
+              {"matched_of_tensors", diff.structure.matchedOfTensors()},
               {"cost", factsJson(diff.cost)},
               {"metadata", factsJson(diff.metadata)},
               {"equal", diff.isEqual()}};
@@ -156,8 +175,11 @@ std::string modelDiffText(const document::Document& first, const document::Docum
     std::string text =
         fmt::format("--- {}\n+++ {}\n", base::visibleText(first.location), base::visibleText(second.location));
     const StructureDiff& nodes = diff.structure;
-    text += fmt::format("nodes: {:.1f} % matched, {} removed, {} added, {} changed, {} moved, {} renamed\n",
-                        std::floor(nodes.matched() * 1000) / 10, nodes.removed.size(), nodes.added.size(),
+    const std::string ofTensors = nodes.comparedTensors == nodes.comparedNodes
+                                      ? std::string()
+                                      : fmt::format(" (of tensors {:.1f} %)", percent(nodes.matchedOfTensors()));
+    text += fmt::format("nodes: {:.1f} % matched{}, {} removed, {} added, {} changed, {} moved, {} renamed\n",
+                        percent(nodes.matched()), ofTensors, nodes.removed.size(), nodes.added.size(),
                         nodes.changed.size(), nodes.moved.size(), nodes.renamed);
     addNodes(text, '-', a, nodes.removed);
     addNodes(text, '+', b, nodes.added);

@@ -44,6 +44,19 @@ Memory memoryOf(const Tensor& tensor) {
     return {tensor.storage().get(), tensor.offsetElements(), tensor.dtype(), tensor.numel()};
 }
 
+/// Of stored tensors that an operation reads, or that are results.
+std::set<Memory> readMemory(const InternalGraph& graph) {
+    std::set<Memory> read;
+    const auto add = [&](const graph::Node& node) {
+        if (node.constant && node.constant->isTensor()) read.insert(memoryOf(node.constant->tensor()));
+    };
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i)
+        if (!graph.node(NodeId(i)).users.empty()) add(graph.node(NodeId(i)));
+    for (std::size_t i = 0; i < graph.bodyCount(); ++i)
+        for (const NodeId node : graph.body(graph::BodyId(i)).outputs) add(graph.node(node));
+    return read;
+}
+
 /// In the order of the graph, then what only modules have.
 std::vector<StoredParameter> parametersOf(const document::Document& document) {
     const InternalGraph& graph = *document.graph;
@@ -56,7 +69,8 @@ std::vector<StoredParameter> parametersOf(const document::Document& document) {
         const Role role = diff::parameterRole(graph, node, name, value);
         all.push_back({std::move(name), value, node, {}, Form::Same, role, false});
     };
-    std::set<Memory> registered;
+    std::set<Memory> registered, read = readMemory(graph);
+    if (document.original) read.merge(readMemory(*document.original));
     for (const graph::ModuleInfo& module : document.modules->modules())
         for (const graph::ParameterInfo& parameter : module.parameters)
             if (parameter.value && parameter.value->defined()) registered.insert(memoryOf(*parameter.value));
@@ -66,8 +80,11 @@ std::vector<StoredParameter> parametersOf(const document::Document& document) {
         const graph::Node& node = graph.node(expr.outputs.front());
         if (!node.constant || !node.constant->isTensor()) continue;
         const auto& kind = kinds[node.id.index()];
+        const Memory memory = memoryOf(node.constant->tensor());
+        // Of an initializer that nothing reads nobody can say that it is no weight.
+        const bool isUnread = expr.isParameter && !read.contains(memory);
         const bool isWeight =
-            (kind && *kind != analysis::StoredKind::Constant) || registered.contains(memoryOf(node.constant->tensor()));
+            (kind && *kind != analysis::StoredKind::Constant) || isUnread || registered.contains(memory);
         if (isWeight) add(expr.kind == ExprKind::GetAttr ? expr.target : node.name, node.constant->tensor(), node.id);
     }
     for (const graph::ModuleInfo& module : document.modules->modules())

@@ -25,12 +25,12 @@ namespace {
 
 constexpr std::size_t kMaxText = 80;
 
-/// Which operations of a graph are compared, and which of them count in the fraction that is matched.
+/// Which operations of a graph are compared, and which of them compute tensors.
 struct Compared {
-    std::vector<bool> isListed, isCounted;
+    std::vector<bool> isListed, hasTensors;
 
     Compared(const diff::FlatGraph& flat, bool isOneVocabulary)
-        : isListed(flat.graph.exprCount(), false), isCounted(flat.graph.exprCount(), false) {
+        : isListed(flat.graph.exprCount(), false), hasTensors(flat.graph.exprCount(), false) {
         const InternalGraph& graph = flat.graph;
         std::vector<bool> isShapeMath = layout::shapeMath(graph);
         isShapeMath.resize(graph.exprCount(), false);
@@ -53,7 +53,7 @@ struct Compared {
             const bool isAside = isCheck || !isTensor || isShapeMath[id.index()] || !dependsOnInput ||
                                  traits.form == operators::ViewForm::Contiguous;
             isListed[id.index()] = isOneVocabulary || !isAside;
-            isCounted[id.index()] = isOneVocabulary ? isTensor && !isCheck : !isAside;
+            hasTensors[id.index()] = isTensor && !isCheck;
         }
     }
 };
@@ -106,11 +106,15 @@ class StructureDiffer {
                       std::size_t side) {
         const std::vector<bool>& isInPaired = m_pairs.isInPairedModule[side];
         for (const ExprId id : flat.order) {
-            if (!compared.isCounted[id.index()]) continue;
+            if (!compared.isListed[id.index()]) continue;
+            const bool isIn = id.index() < isInPaired.size() && isInPaired[id.index()];
+            const bool isMatched = match[id.index()].valid() || isIn;
             const std::size_t nodes = flat.graph.expr(id).outputs.size();
             m_diff.comparedNodes += nodes;
-            const bool isIn = id.index() < isInPaired.size() && isInPaired[id.index()];
-            if (match[id.index()].valid() || isIn) m_diff.matchedNodes += nodes;
+            m_diff.matchedNodes += isMatched ? nodes : 0;
+            if (!compared.hasTensors[id.index()]) continue;
+            m_diff.comparedTensors += nodes;
+            m_diff.matchedTensors += isMatched ? nodes : 0;
         }
     }
 

@@ -20,14 +20,21 @@ struct StructureDiff {
     std::vector<NodeChange> changed;     ///< another operator, attribute, constant or input
     std::vector<NodeChange> moved;  ///< the same operation elsewhere: in another module, or behind other operations
     std::size_t matchedNodes = 0;   ///< of both graphs, that have a counterpart (or are in a paired module)
-    std::size_t comparedNodes = 0;  ///< of both graphs
-    std::size_t renamed = 0;        ///< pairs of nodes with other names: no difference
+    std::size_t comparedNodes = 0;  ///< of both graphs: all that may be listed as added or removed
+    /// The same of tensors alone: a script has checks, branches and arithmetic of sizes, of which a trace has only the
+    /// results.
+    std::size_t matchedTensors = 0, comparedTensors = 0;
+    std::size_t renamed = 0;  ///< pairs of nodes with other names: no difference
 
-    /// Of all operations that compute tensors; 1 of two graphs without any.
-    double matched() const {
-        return comparedNodes == 0 ? 1 : static_cast<double>(matchedNodes) / static_cast<double>(comparedNodes);
-    }
+    /// The fraction of the operations of both graphs that have a counterpart; 1 of two graphs without any.
+    double matched() const { return fraction(matchedNodes, comparedNodes); }
+    double matchedOfTensors() const { return fraction(matchedTensors, comparedTensors); }
     bool isEqual() const { return added.empty() && removed.empty() && changed.empty() && moved.empty(); }
+
+  private:
+    static double fraction(std::size_t part, std::size_t all) {
+        return all == 0 ? 1 : static_cast<double>(part) / static_cast<double>(all);
+    }
 };
 
 /// A module that has another name in the second graph, with all that is in it, is renamed: nothing in it moved. What

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "core/analysis/problem.h"
-#include "core/base/count_text.h"
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/base/one_line.h"
 #include "core/base/version.h"
@@ -26,6 +26,8 @@ namespace {
 using Column = ReportTable::Column;
 
 constexpr int kMaxReportDepth = 2;
+constexpr const char* kInfoCommand = "sonde info --json";  // where all of a table is that is cut here
+constexpr std::size_t kMaxNamed = 5;                       // of one finding
 
 /// "4.089 G", "3,072", "1024*N".
 std::string reportSum(const SymbolicSum& sum) {
@@ -66,25 +68,29 @@ ReportSection summarySection(const document::Document& document, const ReportCon
     for (const ModelFile& each : info.file.external)
         rows.push_back({"data file", fmt::format("{}, {} bytes", fileName(each.path), each.bytes)});
     std::vector<std::string> unsupported(info.summary.unsupported.begin(), info.summary.unsupported.end());
-    rows.push_back({"cannot be run", joinedText(unsupported, 10)});
-    rows.push_back({"findings", fmt::format("{} errors, {} warnings, {} accepted, {} in all",
-                                            content.findings.count(base::Severity::Error),
-                                            content.findings.count(base::Severity::Warning),
-                                            content.findings.acceptedCount(), content.findings.findings.size())});
+    rows.push_back({"cannot be run", joinedText(unsupported, unsupported.size())});
+    const auto counted = [](std::size_t count, const char* unit) {
+        return base::countedText(static_cast<std::int64_t>(count), unit);
+    };
+    rows.push_back({"findings", fmt::format("{} ({}, {}), {} accepted", content.findings.openCount(),
+                                            counted(content.findings.count(base::Severity::Error), "error"),
+                                            counted(content.findings.count(base::Severity::Warning), "warning"),
+                                            content.findings.acceptedCount())});
     ReportSection section{"summary", "Summary", {factTable(std::move(rows))}};
     ReportTable values{"Inputs and outputs", {{""}, {"name"}, {"type"}}, {}, {}};
     for (const document::NamedNode& each : document.inputs)
         values.rows.push_back({"input", each.name, document.graph->node(each.node).type.text()});
     for (const document::NamedNode& each : document.outputs)
         values.rows.push_back({"output", each.name, document.graph->node(each.node).type.text()});
-    cutRows(values);
+    cutRows(values, kInfoCommand);
     section.blocks.emplace_back(std::move(values));
     if (!info.dimensions.empty()) {
         ReportTable open{"Open dimensions", {{"name"}, {"size", true}, {"of"}, {"outputs that depend on it"}}, {}, {}};
         for (const analysis::DynamicDimension& each : info.dimensions)
-            open.rows.push_back({each.name, each.size ? std::to_string(*each.size) : "open", joinedText(each.inputs, 8),
-                                 joinedText(each.outputs, 8)});
-        cutRows(open);
+            open.rows.push_back({each.name, each.size ? std::to_string(*each.size) : "open",
+                                 joinedText(each.inputs, each.inputs.size()),
+                                 joinedText(each.outputs, each.outputs.size())});
+        cutRows(open, kInfoCommand);
         section.blocks.emplace_back(std::move(open));
     }
     return section;
@@ -101,7 +107,7 @@ ReportFinding reportFinding(const FindingReport& report, const FindingGroup& gro
     ReportFinding one{std::string(analysis::severityName(group.severity)),
                       group.id,
                       std::string(analysis::name(group.confidence)),
-                      namedText(group.names),
+                      namedText(group.names, kMaxNamed),
                       group.message,
                       group.advice,
                       group.accepted.value_or(std::string()),
@@ -110,7 +116,7 @@ ReportFinding reportFinding(const FindingReport& report, const FindingGroup& gro
     one.message = fmt::format("{} findings: {}.", group.count(), group.description);
     for (const std::size_t index : group.members) {
         const analysis::Finding& finding = report.findings[index].finding;
-        one.each.emplace_back(joinedText(analysis::namesOf(*report.graph, finding), 5), finding.message);
+        one.each.emplace_back(joinedText(analysis::namesOf(*report.graph, finding), kMaxNamed), finding.message);
     }
     if (const std::string common = takeCommonEnd(one.each); !common.empty()) one.message += " Each: " + common + ".";
     return one;
@@ -121,13 +127,21 @@ ReportSection findingsSection(const ReportContent& content) {
     ReportFindings all;
     for (const FindingGroup& group : groupsOf(content.findings))
         all.findings.push_back(reportFinding(content.findings, group));
+    const bool isCut = std::ranges::any_of(content.findings.findings, [&](const ReportedFinding& each) {
+        return analysis::namesOf(*content.findings.graph, each.finding).size() > kMaxNamed;
+    });
+    if (isCut) all.note = "`sonde findings --json` lists every name where some are cut here. ";
     std::size_t more = 0;
     for (const auto& [id, count] : content.findings.leftOut) more += count;
-    if (more > 0) all.note = fmt::format("and {} more, which `sonde findings --json` counts by kind", more);
-    if (all.findings.empty()) section.blocks.emplace_back(ReportText{"Nothing was found."});
+    if (more > 0) all.note += fmt::format("and {} more, which `sonde findings --json` counts by kind", more);
+    const bool isAllChecked = content.findings.notChecked.empty();
+    if (all.findings.empty())
+        section.blocks.emplace_back(
+            ReportText{isAllChecked ? "Nothing was found." : "Nothing was found by the checks that could be made."});
     else section.blocks.emplace_back(std::move(all));
     if (!content.findings.notChecked.empty())
-        section.blocks.emplace_back(ReportText{"Not checked: " + joinedText(content.findings.notChecked, 100) + "."});
+        section.blocks.emplace_back(ReportText{
+            "Not checked: " + joinedText(content.findings.notChecked, content.findings.notChecked.size()) + "."});
     for (const std::string& note : content.findings.notes) section.blocks.emplace_back(ReportText{sentence(note)});
     return section;
 }
@@ -187,7 +201,7 @@ ReportSection costSection(const document::Document& document, const ModelInfo& i
         const std::int64_t elements = info.counts.ofModule[i].parameters.elements;
         parameters.push_back({module.qualname, static_cast<double>(elements), base::countText(elements)});
     }
-    cutRows(modules);
+    cutRows(modules, kInfoCommand);
     if (!bars.empty()) section.blocks.emplace_back(barChart("FLOPs by module", std::move(bars)));
     if (!parameters.empty()) section.blocks.emplace_back(barChart("Parameters by module", std::move(parameters)));
     section.blocks.emplace_back(std::move(modules));
@@ -203,7 +217,7 @@ ReportSection costSection(const document::Document& document, const ModelInfo& i
     if (!info.cost.notCounted.empty()) {
         std::vector<std::string> names;
         for (const auto& [name, count] : info.cost.notCounted) names.push_back(fmt::format("{} ({})", name, count));
-        section.blocks.emplace_back(ReportText{"Not counted: " + joinedText(names, 30) + "."});
+        section.blocks.emplace_back(ReportText{"Not counted: " + joinedText(names, names.size()) + "."});
     }
     return section;
 }
@@ -214,7 +228,7 @@ ReportSection operatorsSection(const ModelInfo& info) {
         table.rows.push_back({use.name, use.domain.empty() ? "ai.onnx" : use.domain,
                               use.version > 0 ? std::to_string(use.version) : std::string(), std::to_string(use.count),
                               use.isUnsupported ? "cannot be run" : ""});
-    cutRows(table);
+    cutRows(table, kInfoCommand);
     return {"operators", "Operators", {std::move(table)}};
 }
 
@@ -248,8 +262,8 @@ ReportSection valuesSection(const ReportContent& content) {
                               std::to_string(stats.nanCount), std::to_string(stats.infCount)});
         if (!value.sha256.empty()) hashes.rows.push_back({value.kind, value.name, value.sha256});
     }
-    cutRows(table);
-    cutRows(hashes);
+    cutRows(table, "sonde run --out FILE.npz");
+    cutRows(hashes, "sonde run --out FILE.npz");
     section.blocks.emplace_back(std::move(table));
     section.blocks.emplace_back(std::move(hashes));
     return section;
@@ -264,7 +278,7 @@ ReportSection versionsSection(const ReportContent& content) {
     for (const auto& [key, value] : file.properties) rows.push_back({key, value});
     for (const auto& [key, value] : file.metadata) rows.push_back({"metadata " + key, value});
     ReportTable table = factTable(std::move(rows));
-    cutRows(table);
+    cutRows(table, kInfoCommand);
     return {"versions", "Versions and hashes", {std::move(table)}};
 }
 

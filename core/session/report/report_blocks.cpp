@@ -16,9 +16,9 @@ ReportTable factTable(std::vector<std::vector<std::string>> rows) {
     return {{}, {{"fact"}, {"value"}}, std::move(rows), {}, true};
 }
 
-void cutRows(ReportTable& table, const std::string& where) {
+void cutRows(ReportTable& table, const std::string& command) {
     if (table.rows.size() <= kMaxReportRows) return;
-    table.note = fmt::format("and {} more{}", table.rows.size() - kMaxReportRows, where);
+    table.note = fmt::format("and {} more: `{}` lists all", table.rows.size() - kMaxReportRows, command);
     table.rows.resize(kMaxReportRows);
 }
 

@@ -20,8 +20,8 @@ std::string joinedText(const std::vector<std::string>& texts, std::size_t most);
 /// Two columns, without the rows that have no value.
 ReportTable factTable(std::vector<std::vector<std::string>> rows);
 
-/// Leaves the first rows, and says how many more there are, and `where`.
-void cutRows(ReportTable& table, const std::string& where = {});
+/// Leaves the first rows, and says how many more there are, and which command lists all: "sonde info --json".
+void cutRows(ReportTable& table, const std::string& command);
 
 /// What all messages (second) say alike at their end, from ": " or "; " on, is taken from them, so that it is told
 /// once: "nothing changes". All of it if the messages are equal, which are empty then. Of at least two.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/analysis/model_cost.h"
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/session/report/report_blocks.h"
 
@@ -14,14 +15,17 @@ namespace {
 using graph::InternalGraph;
 using graph::NodeId;
 
-std::string numberText(double value) { return std::isfinite(value) ? base::roundedText(value, 6) : "not comparable"; }
-std::string numberText(const std::optional<double>& value) { return value ? numberText(*value) : std::string(); }
+/// "inf" of what is relative to zero; "-": it cannot be compared by element.
+std::string numberText(const std::optional<double>& value) { return value ? base::roundedText(*value, 6) : "-"; }
+
+/// Rounded down: of 99.99 % something has no counterpart.
+double percent(double fraction) { return std::floor(fraction * 1000) / 10; }
 
 std::string hashOf(const FileFacts& facts) { return facts.file ? facts.file->sha256 : std::string(); }
 
 void addTable(ReportSection& section, ReportTable table) {
     if (table.rows.empty()) return;
-    cutRows(table);
+    cutRows(table, "sonde diff --json");
     section.blocks.emplace_back(std::move(table));
 }
 
@@ -59,19 +63,22 @@ void addParameters(ReportSection& section, const ParameterDiff& parameters) {
 
 void addFacts(ReportSection& section, std::string title, const std::vector<FactChange>& facts) {
     ReportTable table{std::move(title), {{"fact"}, {"this model"}, {"the other model"}}, {}, {}};
-    for (const FactChange& fact : facts) table.rows.push_back({fact.name, fact.a, fact.b});
+    for (const FactChange& fact : facts)
+        table.rows.push_back({fact.title(), FactChange::text(fact.a), FactChange::text(fact.b)});
     addTable(section, std::move(table));
 }
 
 void addValues(ReportSection& section, const InternalGraph& a, const InternalGraph& b, const ValueDiff& values) {
     if (!values.error.empty()) section.blocks.emplace_back(ReportText{"A run ended early: " + values.error});
-    section.blocks.emplace_back(
-        ReportText{fmt::format("On the chosen input {} values of matched nodes were compared; {} differ beyond the "
-                               "tolerance of their dtype.",
-                               values.compared, values.changed.size())});
+    section.blocks.emplace_back(ReportText{
+        fmt::format("Values of matched nodes compared on the chosen input: {}. Beyond the tolerance of their "
+                    "dtype: {}.",
+                    values.compared, values.changed.size())});
     if (values.otherForms > 0)
-        section.blocks.emplace_back(ReportText{fmt::format(
-            "{} values inside the models were not compared: the files write them in other forms.", values.otherForms)});
+        section.blocks.emplace_back(
+            ReportText{fmt::format("{} inside the models {} not compared: the files write them in other forms.",
+                                   base::countedText(static_cast<std::int64_t>(values.otherForms), "value"),
+                                   values.otherForms == 1 ? "was" : "were")});
     ReportTable table{"Values that differ",
                       {{"node"}, {"in the other model"}, {"max abs diff", true}, {"max rel diff", true}, {""}},
                       {},
@@ -97,7 +104,8 @@ ReportSection comparisonSection(const document::Document& document, const ModelI
                    {"the other model", comparison.other->title},
                    {"SHA-256 of the other model", hashOf(comparison.otherFile)},
                    {"result", diff.isEqual() ? "the same" : "they differ"},
-                   {"operations matched", fmt::format("{:.2f} %", 100 * structure.matched())},
+                   {"operations matched", fmt::format("{:.1f} %", percent(structure.matched()))},
+                   {"of those that compute tensors", fmt::format("{:.1f} %", percent(structure.matchedOfTensors()))},
                    {"operations removed, added, changed, moved",
                     fmt::format("{}, {}, {}, {}", structure.removed.size(), structure.added.size(),
                                 structure.changed.size(), structure.moved.size())},

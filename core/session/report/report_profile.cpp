@@ -72,7 +72,7 @@ ReportTable timeTable(std::string title, const char* what, const std::vector<Tim
     ReportTable table{std::move(title), {{what}, {"operations", true}, {"time", true}, {"of the run", true}}, {}, {}};
     for (const Time& time : times)
         table.rows.push_back({time.name, fmt::format("{}", time.count), timeText(time.ns), shareText(time.ns, total)});
-    cutRows(table);
+    cutRows(table, "sonde profile --json");
     return table;
 }
 

@@ -59,7 +59,7 @@ std::vector<TensorRow> tensorRows(const document::Document& document, const Mode
     std::vector<TensorRow> rows;
     std::unordered_map<std::string, std::size_t> known;
     for (const StoredTensor& each : info.counts.tensors) {
-        if (each.kind == StoredKind::Constant) continue;
+        if (each.kind == StoredKind::Constant && !isUnusedTensor(each)) continue;
         const std::string name = joinedText(each.names, 3);
         const std::string note = isTiedParameter(each) ? "tied" : isUnusedTensor(each) ? "unused" : "";
         const auto found = types.find(each.names.front());
@@ -71,7 +71,7 @@ std::vector<TensorRow> tensorRows(const document::Document& document, const Mode
         const auto [at, isNew] = known.try_emplace(key, rows.size());
         if (isNew) rows.push_back({owner, type, note, {}, {}, 0, 0, 1});
         TensorRow& row = rows[at->second];
-        (each.kind == StoredKind::Parameter ? row.parameters : row.buffers)
+        (each.kind == StoredKind::Buffer ? row.buffers : row.parameters)
             .push_back(dot == std::string::npos ? name : name.substr(dot + 1));
         row.elements += each.size.elements;
         row.bytes += each.size.bytes;

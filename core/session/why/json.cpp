@@ -1,20 +1,15 @@
 #include "core/session/why/json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "core/session/number_json.h"
 
 namespace sonde::session::why {
 
 using nlohmann::ordered_json;
 
 namespace {
-
-ordered_json finiteOrText(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
 
 ordered_json nameOf(const Place& place, const graph::InternalGraph& graph) {
     return place.node.valid() ? ordered_json(graph.node(place.node).name) : ordered_json();

@@ -294,7 +294,8 @@ void TestDiffDetails::opsetsAndTypesAreFacts() {
     const ModelDiff diff = diffOf(ofWidth(4, 16), ofWidth(8, 17));
     QStringList facts;
     for (const session::FactChange& fact : diff.metadata)
-        facts << QString::fromStdString(fact.name + ": " + fact.a + " -> " + fact.b);
+        facts << QString::fromStdString(fact.name + ": " + session::FactChange::text(fact.a) + " -> " +
+                                        session::FactChange::text(fact.b));
     QVERIFY2(facts.contains(QStringLiteral("opset ai.onnx: 16 -> 17")), qPrintable(facts.join(u'\n')));
     QVERIFY2(facts.contains(QStringLiteral("input x: float32[1,4] -> float32[1,8]")), qPrintable(facts.join(u'\n')));
     QVERIFY2(facts.contains(QStringLiteral("output y: float32[1,4] -> float32[1,8]")), qPrintable(facts.join(u'\n')));
