@@ -18,6 +18,7 @@ class TestReportVerb : public QObject {
     void twoRunsGiveTheSameBytes();
     void modulesAreDrawn();
     void pagesAreTheSameBytes();
+    void aModuleInAModuleIsOpenToo();
     void anotherModelIsCompared();
     void wrongUsageIsTold();
 
@@ -73,6 +74,23 @@ void TestReportVerb::pagesAreTheSameBytes() {
     QVERIFY(pdf.startsWith("%PDF-"));
     QVERIFY(pdf == read("b.pdf"));
     QVERIFY(pdf.count("/Type /Page\n") > 3);
+    QVERIFY(!pdf.contains("CreationDate"));
+    qputenv("SOURCE_DATE_EPOCH", "86400");
+    QCOMPARE(runSonde({"report", "zoo:resnet18_slim", "-o", path("dated.pdf")}).status, 0);
+    qunsetenv("SOURCE_DATE_EPOCH");
+    QVERIFY(read("dated.pdf").contains("/CreationDate (D:19700102000000Z)"));
+}
+
+/// features.1 of the exported MobileNetV3 holds block, and nothing else: block is what is drawn.
+void TestReportVerb::aModuleInAModuleIsOpenToo() {
+    const Outcome outcome = runSonde({"report", QStringLiteral(SONDE_TEST_DATA "/models/mobilenet_v3_small.onnx"),
+                                      "--module", "features.1", "-o", path("f.html")});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const QByteArray html = read("f.html");
+    const qsizetype begin = html.indexOf("Module features.1");
+    QVERIFY(begin > 0);
+    const QByteArray picture = html.mid(begin, html.indexOf("</svg>", begin) - begin);
+    QVERIFY2(picture.contains("HardSigmoid"), picture.right(2000).constData());
 }
 
 void TestReportVerb::anotherModelIsCompared() {

@@ -1,5 +1,6 @@
 #include "ui/canvas/fixed_pdf.h"
 
+#include <QDateTime>
 #include <QHashFunctions>
 
 #include <cstring>
@@ -11,6 +12,22 @@ namespace {
 std::mutex& hashOrderMutex() {
     static std::mutex one;
     return one;
+}
+
+/// The date of SOURCE_DATE_EPOCH (reproducible-builds.org), else none: no PDF viewer takes zeros for a date. What is
+/// behind keeps its place, which the table at the end of the file names.
+void fixDate(QByteArray& pdf, const QByteArray& key) {
+    bool isGiven = false;
+    const qint64 seconds = qEnvironmentVariable("SOURCE_DATE_EPOCH").toLongLong(&isGiven);
+    for (qsizetype at = pdf.indexOf(key); at >= 0; at = pdf.indexOf(key, at + 1)) {
+        const qsizetype end = pdf.indexOf(')', at);
+        if (end < 0) return;
+        const QByteArray date =
+            QDateTime::fromSecsSinceEpoch(seconds, Qt::UTC).toString(QStringLiteral("yyyyMMddHHmmss")).toLatin1() + 'Z';
+        const QByteArray entry = isGiven ? key + date + ')' : QByteArray();
+        const qsizetype room = end + 1 - at;
+        if (entry.size() <= room) pdf.replace(at, room, entry.leftJustified(room, ' '));
+    }
 }
 
 }  // namespace
@@ -25,8 +42,8 @@ void fixVolatileParts(QByteArray& pdf) {
     };
     static constexpr const char* kDigits = "0123456789";
     static constexpr const char* kHex = "0123456789abcdefABCDEF";
-    blank("/CreationDate (D:", ')', kDigits, '0');
-    blank("/ModDate (D:", ')', kDigits, '0');
+    fixDate(pdf, "/CreationDate (D:");
+    fixDate(pdf, "/ModDate (D:");
     for (const char* tag : {"<xmp:CreateDate>", "<xmp:ModifyDate>", "<xmp:MetadataDate>"})
         blank(tag, '<', kDigits, '0');
     blank("xmpMM:DocumentID=\"uuid:", '"', kHex, '0');

@@ -57,6 +57,18 @@ std::size_t boxCount(const layout::Outline& outline, const layout::ViewState& vi
     return count;
 }
 
+/// The module that is all there is in a group; none if there is more.
+layout::GroupId onlyModuleIn(const layout::Outline& outline, layout::GroupId id) {
+    layout::GroupId only;
+    for (const layout::Outline::Member& member : outline.group(id).members) {
+        if (member.expr.valid() && layout::Outline::isConstant(outline.graph().expr(member.expr))) continue;
+        if (only.valid() || !member.group.valid()) return {};
+        only = member.group;
+    }
+    const bool isModule = only.valid() && outline.group(only).kind == layout::Outline::Kind::Module;
+    return isModule ? only : layout::GroupId();
+}
+
 /// The box of a module that is open, with a little around it; nothing if it is not drawn.
 std::optional<layout::Rect> boxOf(const layout::SceneLayout& scene, const graph::InternalGraph& graph,
                                   const std::string& qualname) {
@@ -102,7 +114,9 @@ base::Result<std::string> GraphPictures::svg(const std::string& qualname, const 
     for (const graph::Scope& scope : outline.graph().scopes()) {
         if (qualname.empty() || scope.qualname != qualname || !outline.groupOf(scope.id)) continue;
         layout::reveal(outline, view, scope.id);
-        layout::setOpen(outline, view, outline.groupOf(scope.id), true);
+        // A box that holds one box alone shows nothing: what is meant is inside of that.
+        for (layout::GroupId id = outline.groupOf(scope.id); id.valid(); id = onlyModuleIn(outline, id))
+            layout::setOpen(outline, view, id, true);
         isFound = true;
     }
     if (!isFound)
