@@ -256,8 +256,11 @@ void CanvasInteraction::showToolTip(const QHelpEvent* help) {
             text += QLatin1Char('\n') + failureText(m_parts.view.scene()->item(item).what.expr);
     }
     // Of an open box, whose marks are on its edge, these alone.
-    if (edge < 0 && item && (m_parts.marks.now().of(item) & (kBreak | kNote | kEdited))) {
-        const QString marks = markTexts(m_parts.context, *m_parts.view.scene(), item).join(QLatin1Char('\n'));
+    if (edge < 0 && item) {
+        QStringList lines = blockTexts(m_parts.marks.now().blocksOf(item));
+        if (m_parts.marks.now().of(item) & (kBreak | kNote | kEdited))
+            lines << markTexts(m_parts.context, *m_parts.view.scene(), item);
+        const QString marks = lines.join(QLatin1Char('\n'));
         text += (text.isEmpty() || marks.isEmpty() ? QString() : QStringLiteral("\n")) + marks;
     }
     // Names of a file are text, never markup.

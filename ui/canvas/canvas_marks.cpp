@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "ui/canvas/previews.h"
+#include "ui/canvas/scene_flags.h"
 #include "ui/canvas/scene_selection.h"
 #include "ui/context/bisection.h"
 #include "ui/context/findings.h"
@@ -61,45 +62,6 @@ QString changeText(double change) { return QStringLiteral("\u0394 ") + QString::
 
 }  // namespace
 
-/// The flags of a scene's items, allocated once there is any.
-class CanvasMarks::Flags {
-  public:
-    explicit Flags(const layout::SceneLayout& scene) : m_scene(scene) {}
-
-    const layout::SceneLayout& scene() const { return m_scene; }
-    void add(ItemId item, ItemFlags flag) {
-        if (m_flags.empty()) m_flags.resize(m_scene.items.size(), 0);
-        m_flags[item.index()] = static_cast<ItemFlags>(m_flags[item.index()] | flag);
-    }
-    void add(graph::ExprId expr, ItemFlags flag) {
-        const ItemId item = expr.valid() ? m_scene.itemOf(expr) : ItemId();
-        if (!item) return;
-        const layout::ItemDescription& what = m_scene.item(item).what;
-        // Also if the item is that of the same operation in an equal block, or of an operation around it.
-        const bool inside = what.kind == layout::ItemKind::Module
-                                ? !what.open
-                                : what.kind == layout::ItemKind::Expr && what.expr != expr;
-        add(item, static_cast<ItemFlags>(flag | (inside ? kInside : ItemFlags{0})));
-    }
-    /// The same, unless something with the flag `once` is there: then whether the run has stopped there counts alone.
-    template <typename Id>
-    void addOnce(Id id, ItemFlags flag, ItemFlags once) {
-        const ItemId item = itemIdOf(id);
-        if (!item) return;
-        const bool isThere = item.index() < m_flags.size() && (m_flags[item.index()] & once) != 0;
-        if (!isThere) add(id, flag);
-        else if (flag & kBreakHit) add(item, kBreakHit);
-    }
-    std::vector<ItemFlags> take() { return std::move(m_flags); }
-
-  private:
-    ItemId itemIdOf(ItemId item) const { return item; }
-    ItemId itemIdOf(graph::ExprId expr) const { return expr.valid() ? m_scene.itemOf(expr) : ItemId(); }
-
-    const layout::SceneLayout& m_scene;
-    std::vector<ItemFlags> m_flags;
-};
-
 CanvasMarks::CanvasMarks(const CanvasView& view, context::InspectorContext& context)
     : m_view(view), m_context(context),
       m_measures(context.model(), context.runs(), context.valueMeasures(), context.comparison(), &context.precision()) {
@@ -145,7 +107,7 @@ void CanvasMarks::begin() {
 
 void CanvasMarks::clear() {
     m_previewJob.abandon();
-    m_marks.flags.clear();
+    static_cast<ItemMarks&>(m_marks) = {};
     m_marks.previews.reset();
     m_marks.moduleValues.clear();
     m_marks.pins = {};
@@ -179,9 +141,9 @@ SceneMarks CanvasMarks::inScheme(const CanvasStyle& style, theme::Scheme scheme)
     return marks;
 }
 
-std::vector<ItemFlags> CanvasMarks::computeFlags() const {
+ItemMarks CanvasMarks::computeFlags() const {
     if (!m_view.painter() || !m_context.model().isOpen()) return {};
-    Flags flags(*m_view.scene());
+    SceneFlags flags(*m_view.scene(), *m_context.model().outline());
     markPoints(flags);
     markValues(flags);
     markEdits(flags);
@@ -193,7 +155,7 @@ std::vector<ItemFlags> CanvasMarks::computeFlags() const {
 }
 
 /// What the user has set and searched for, and what is known of the graph.
-void CanvasMarks::markPoints(Flags& flags) const {
+void CanvasMarks::markPoints(SceneFlags& flags) const {
     const graph::InternalGraph& graph = m_context.model().graph();
     const context::Navigation& navigation = m_context.navigation();
     const auto mark = [&](graph::NodeId node, int flag) {
@@ -214,29 +176,19 @@ void CanvasMarks::markPoints(Flags& flags) const {
         if (note.node.valid()) mark(note.node, kNote);
     for (const context::Why::Hop& hop : m_context.why().trail())
         if (hop.place.node.valid()) mark(hop.place.node, kWhy);
-    markFindings(flags);
-    for (const graph::NodeId node : m_context.bisection().part()) mark(node, kBisected);
-    for (const graph::NodeId node : m_context.bisection().differing()) mark(node, kBisected | kDiffers);
+    const auto markTrue = [&](graph::NodeId node, ItemFlags flag) { flags.addTrue(graph.node(node).producer, flag); };
+    for (const graph::NodeId node : m_context.findings().nodes()) markTrue(node, kFinding);
+    for (const graph::NodeId node : m_context.bisection().part()) markTrue(node, kBisected);
+    for (const graph::NodeId node : m_context.bisection().differing()) markTrue(node, kBisected | kDiffers);
     markBreakpoints(flags);
     for (const graph::ExprId id : m_untraced) flags.add(id, kUntraced);
-    for (const auto& [id, flag] : m_passFlags) flags.add(id, flag);
+    for (const auto& [id, flag] : m_passFlags) flags.addTrue(id, flag);
     for (const context::DifferenceMarks::Mark& other : m_context.differenceMarks().all())
-        flags.add(other.expr, flagOf(other.kind));
-}
-
-/// A weight that is not drawn marks what reads it.
-void CanvasMarks::markFindings(Flags& flags) const {
-    const graph::InternalGraph& graph = m_context.model().graph();
-    for (const graph::NodeId node : m_context.findings().nodes()) {
-        const graph::ExprId producer = graph.node(node).producer;
-        flags.add(producer, kFinding);
-        if (flags.scene().itemOf(producer)) continue;
-        for (const graph::ExprId user : graph.node(node).users) flags.add(user, kFinding);
-    }
+        flags.addTrue(other.expr, flagOf(other.kind));
 }
 
 /// Where several are at one place, one that is on and stops is what is seen.
-void CanvasMarks::markBreakpoints(Flags& flags) const {
+void CanvasMarks::markBreakpoints(SceneFlags& flags) const {
     for (const bool isLog : {false, true})
         for (const bool isEnabled : {true, false})
             for (const context::Breakpoints::Point& point : m_context.breakpoints().all())
@@ -246,7 +198,7 @@ void CanvasMarks::markBreakpoints(Flags& flags) const {
 
 /// A node, a module, each operation of an operator; of a condition where it is asked, of an event where it came up in
 /// this run.
-void CanvasMarks::markBreakpoint(Flags& flags, const context::Breakpoints::Point& point) const {
+void CanvasMarks::markBreakpoint(SceneFlags& flags, const context::Breakpoints::Point& point) const {
     using Kind = context::Breakpoints::Point::Kind;
     const graph::InternalGraph& graph = m_context.model().graph();
     ItemFlags flag = kBreak;
@@ -274,14 +226,14 @@ void CanvasMarks::markBreakpoint(Flags& flags, const context::Breakpoints::Point
 }
 
 /// What values are bad or differ has a mark whatever gives the colours.
-void CanvasMarks::markValues(Flags& flags) const {
+void CanvasMarks::markValues(SceneFlags& flags) const {
     const graph::InternalGraph& graph = m_context.model().graph();
     const context::Problems& problems = m_context.problems();
     // Bad values that were counted in the run, and that the user accepted, or that carry what he accepted.
     const auto isMeant = [&](graph::NodeId node) { return problems.counted(node) && !problems.isBad(node); };
     for (const graph::NodeId node : m_context.points().watched())
         if (const Preview* preview = m_marks.preview(node); preview && preview->bad && !isMeant(node))
-            flags.add(graph.node(node).producer, kBadValue);
+            flags.addTrue(graph.node(node).producer, kBadValue);
     if (m_context.runs().isRunning()) flags.add(m_context.runs().progress().current, kCurrent);
     else if (const graph::NodeId current = m_context.runs().current(); current.valid())
         flags.add(graph.node(current).producer, kCurrent);
@@ -292,45 +244,39 @@ void CanvasMarks::markValues(Flags& flags) const {
         const analysis::TensorStats* stats = measures.of(node);
         const analysis::NodeDifference* difference = comparison.of(node);
         if (stats && stats->finiteCount() < stats->count && !isMeant(node))
-            flags.add(graph.node(node).producer, kBadValue);
-        if (difference && !difference->ok) flags.add(graph.node(node).producer, kDiffers);
+            flags.addTrue(graph.node(node).producer, kBadValue);
+        if (difference && !difference->ok) flags.addTrue(graph.node(node).producer, kDiffers);
     }
 }
 
 /// Edited values always; what they reach where a run shows that.
-void CanvasMarks::markEdits(Flags& flags) const {
+void CanvasMarks::markEdits(SceneFlags& flags) const {
     const context::Edits& edits = m_context.edits();
     if (!edits.areOn()) return;
     const graph::InternalGraph& graph = m_context.model().graph();
     const auto& recording = m_context.runs().recording();
     for (const context::Edits::Entry& entry : edits.all()) {
         if (!entry.counts()) continue;
-        for (const graph::NodeId node : entry.ready->nodes()) {
-            const graph::ExprId producer = graph.node(node).producer;
-            flags.add(producer, kEdited);
-            if (flags.scene().itemOf(producer)) continue;
-            // A weight that is not drawn.
-            for (const graph::ExprId user : graph.node(node).users) flags.add(user, kEdited);
-        }
+        for (const graph::NodeId node : entry.ready->nodes()) flags.addTrue(graph.node(node).producer, kEdited);
     }
     if (!edits.isCounterfactual() || !recording) return;
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const graph::NodeId node(i);
         if (edits.isRecomputed(node) && !graph.node(node).constant && recording->computed(node))
-            flags.add(graph.node(node).producer, kWhatIf);
+            flags.addTrue(graph.node(node).producer, kWhatIf);
     }
 }
 
-void CanvasMarks::markRun(Flags& flags) const {
+void CanvasMarks::markRun(SceneFlags& flags) const {
     const graph::InternalGraph& graph = m_context.model().graph();
     const auto& recording = m_context.runs().recording();
     // Of a debugged run what has come up so far.
     if (m_context.runs().isDebugged())
-        for (const auto& [node, bad] : recording->bad) flags.add(graph.node(node).producer, kBadValue);
+        for (const auto& [node, bad] : recording->bad) flags.addTrue(graph.node(node).producer, kBadValue);
     else
-        for (const graph::NodeId node : m_context.problems().bad()) flags.add(graph.node(node).producer, kBadValue);
-    if (recording->error && recording->failedAt.valid()) flags.add(recording->failedAt, kFailed);
-    for (const exec::Failure& failure : recording->failures) flags.add(failure.expr, kFailed);
+        for (const graph::NodeId node : m_context.problems().bad()) flags.addTrue(graph.node(node).producer, kBadValue);
+    if (recording->error && recording->failedAt.valid()) flags.addTrue(recording->failedAt, kFailed);
+    for (const exec::Failure& failure : recording->failures) flags.addTrue(failure.expr, kFailed);
     const std::vector<layout::SceneItem>& items = flags.scene().items;
     for (std::size_t i = 0; i < items.size(); ++i)
         if (items[i].what.kind == layout::ItemKind::Body && m_context.runs().wasTaken(items[i].what.body))
@@ -338,7 +284,7 @@ void CanvasMarks::markRun(Flags& flags) const {
 }
 
 /// Dimmed is what an end point, an error or a cancel left out: an item with an operation that was reached is not.
-void CanvasMarks::dimLeftOut(Flags& flags) const {
+void CanvasMarks::dimLeftOut(SceneFlags& flags) const {
     const graph::InternalGraph& graph = m_context.model().graph();
     const auto& recording = m_context.runs().recording();
     std::vector<bool> reached(flags.scene().items.size(), false), holds(flags.scene().items.size(), false);
@@ -387,15 +333,16 @@ void CanvasMarks::findUntraced() {
 void CanvasMarks::refresh() {
     if (!m_view.painter()) return;
     const std::vector<layout::SceneItem>& items = m_view.scene()->items;
-    std::vector<ItemFlags> flags = computeFlags();
+    ItemMarks made = computeFlags();
     std::vector<std::uint32_t> changedItems;
     constexpr std::size_t kMaxChanged = 256;
     for (std::uint32_t i = 0; i < items.size() && changedItems.size() <= kMaxChanged; ++i) {
-        const ItemFlags before = i < m_marks.flags.size() ? m_marks.flags[i] : ItemFlags{0};
-        const ItemFlags after = i < flags.size() ? flags[i] : ItemFlags{0};
-        if (before != after) changedItems.push_back(i);
+        const ItemId item(std::size_t{i});
+        const BlockCounts *before = m_marks.blocksOf(item), *after = made.blocksOf(item);
+        const bool isSameCount = before && after ? *before == *after : before == after;
+        if (m_marks.of(item) != made.of(item) || !isSameCount) changedItems.push_back(i);
     }
-    m_marks.flags = std::move(flags);
+    static_cast<ItemMarks&>(m_marks) = std::move(made);
     if (changedItems.empty()) return;
     if (changedItems.size() > kMaxChanged) Q_EMIT areaChanged({});
     else

@@ -16,6 +16,8 @@
 
 namespace sonde::canvas {
 
+class SceneFlags;
+
 /// Keeps the marks, the colours and the previews of what a view shows as the context has them. Previews are made on a
 /// worker. Marks change with the context by themselves; a new scene needs retake().
 class CanvasMarks : public QObject {
@@ -40,7 +42,7 @@ class CanvasMarks : public QObject {
     void takeOver(const CanvasMarks& other);
     /// The flags of a new scene; tells nobody.
     void retake() {
-        m_marks.flags = computeFlags();
+        static_cast<ItemMarks&>(m_marks) = computeFlags();
         m_marks.pins = computePins();
     }
     /// By the column that the user chose; none if colours are those of the categories.
@@ -59,20 +61,17 @@ class CanvasMarks : public QObject {
     void previewsChanged();
 
   private:
-    class Flags;
-
     void connectContext();
-    std::vector<ItemFlags> computeFlags() const;
+    ItemMarks computeFlags() const;
     Pins computePins() const;
     void refreshPins();
-    void markPoints(Flags& flags) const;
-    void markFindings(Flags& flags) const;
-    void markBreakpoints(Flags& flags) const;
-    void markBreakpoint(Flags& flags, const context::Breakpoints::Point& point) const;
-    void markValues(Flags& flags) const;
-    void markEdits(Flags& flags) const;
-    void markRun(Flags& flags) const;
-    void dimLeftOut(Flags& flags) const;
+    void markPoints(SceneFlags& flags) const;
+    void markBreakpoints(SceneFlags& flags) const;
+    void markBreakpoint(SceneFlags& flags, const context::Breakpoints::Point& point) const;
+    void markValues(SceneFlags& flags) const;
+    void markEdits(SceneFlags& flags) const;
+    void markRun(SceneFlags& flags) const;
+    void dimLeftOut(SceneFlags& flags) const;
     void findUntraced();
     void findPassMarks();
 

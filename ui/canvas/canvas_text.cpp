@@ -3,6 +3,7 @@
 #include <QStringList>
 
 #include "ui/canvas/item_text.h"
+#include "ui/canvas/mark_text.h"
 #include "ui/context/count_text.h"
 
 namespace sonde::canvas {
@@ -34,6 +35,10 @@ QString CanvasText::spoken(ItemId id) const {
     if (!m_view.painter() || !id) return {};
     QString text = spokenText(m_model.graph(), m_view.scene()->item(id));
     const ItemFlags flags = m_marks.now().of(id);
+    const BlockCounts* const blocks = m_marks.now().blocksOf(id);
+    const auto add = [&](ItemFlag flag, const QString& what) {
+        if (flags & flag) text += QStringLiteral(", ") + inBlocks(what, blocks, flag);
+    };
     if (flags & kWatched) text += tr(", watched");
     if (flags & kBreak) {
         text += flags & kBreakLog  ? tr(", log point")
@@ -42,14 +47,14 @@ QString CanvasText::spoken(ItemId id) const {
         if (flags & kBreakOff) text += tr(" (disabled)");
     }
     if (flags & kNote) text += tr(", note");
-    if (flags & kEdited) text += tr(", edited value");
-    if (flags & kWhatIf) text += tr(", counterfactual");
+    add(kEdited, tr("edited value"));
+    add(kWhatIf, tr("counterfactual"));
     if (flags & kEnd) text += tr(", end point");
-    if (flags & kFailed) text += tr(", failed");
-    if (flags & kBadValue) text += tr(", has NaN or infinite elements");
-    if (flags & kFinding) text += tr(", has findings");
-    if (flags & kDiffers) text += tr(", differs");
-    if (flags & kBisected) text += tr(", in the part found by a bisection");
+    add(kFailed, tr("failed"));
+    add(kBadValue, tr("has NaN or infinite elements"));
+    add(kFinding, tr("has findings"));
+    add(kDiffers, tr("differs"));
+    add(kBisected, tr("in the part found by a bisection"));
     if (flags & kMatch) text += tr(", search match");
     if (flags & kBookmarked) text += tr(", bookmark");
     if (flags & kUntraced) text += tr(", not traced");

@@ -1,3 +1,8 @@
+#include <QPainterPath>
+
+#include <algorithm>
+#include <initializer_list>
+
 #include "ui/canvas/item_painter.h"
 
 namespace sonde::canvas {
@@ -207,7 +212,8 @@ void drawWarning(QPainter& painter, QPointF centre, double radius, const QColor&
 
 }  // namespace
 
-void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, ItemFlags flags, Detail detail) const {
+void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, ItemFlags flags,
+                             const BlockCounts* blocks, Detail detail) const {
     const QRectF box = toQt(item.rect);
     const auto outline = [&](ColorRole role, double width, double gap) {
         painter.setPen(QPen(m_style.color(role), detail == Detail::Block ? width * 3 : width));
@@ -225,79 +231,92 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, I
         painter.setBrush(Qt::NoBrush);
         painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), Card::kRadius + 2, Card::kRadius + 2);
     }
-    if (flags & kBisected) {
+    // An open box says of the blocks that it stands for how many are marked, and is no value itself.
+    const ItemFlags outlined = blocks && item.what.open ? ItemFlags{0} : flags;
+    if (outlined & kBisected) {
         painter.setPen(QPen(m_style.color(ColorRole::ErrorMark), detail == Detail::Block ? 5 : 1.8, Qt::DotLine));
         painter.setBrush(Qt::NoBrush);
         painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), Card::kRadius + 3, Card::kRadius + 3);
     }
     // Dashed: a value that the model itself does not give.
-    if (flags & (kEdited | kWhatIf)) {
+    if (outlined & (kEdited | kWhatIf)) {
         painter.setPen(QPen(m_style.color(ColorRole::DiffChanged), detail == Detail::Block ? 4 : 1.6, Qt::DashLine));
         painter.setBrush(Qt::NoBrush);
         painter.drawRoundedRect(box.adjusted(-1.5, -1.5, 1.5, 1.5), Card::kRadius + 1.5, Card::kRadius + 1.5);
     }
-    if (flags & kFailed) outline(ColorRole::ErrorMark, 2.5, 1);
-    else if (flags & kRemoved) outline(ColorRole::DiffRemoved, 2, 1);
-    else if (flags & kAdded) outline(ColorRole::DiffAdded, 2, 1);
-    else if (flags & kChanged) outline(ColorRole::DiffChanged, 2, 1);
-    else if (flags & kMoved) outline(ColorRole::DiffMoved, 2, 1);
-    // Marks are in the upper right corner, a little outside where the item has no room of its own. Far out they grow,
-    // so that they are still found.
+    if (outlined & kFailed) outline(ColorRole::ErrorMark, 2.5, 1);
+    else if (outlined & kRemoved) outline(ColorRole::DiffRemoved, 2, 1);
+    else if (outlined & kAdded) outline(ColorRole::DiffAdded, 2, 1);
+    else if (outlined & kChanged) outline(ColorRole::DiffChanged, 2, 1);
+    else if (outlined & kMoved) outline(ColorRole::DiffMoved, 2, 1);
+    paintSigns(painter, item, flags, blocks, detail);
+}
+
+void ItemPainter::paintSigns(QPainter& painter, const layout::SceneItem& item, ItemFlags flags,
+                             const BlockCounts* blocks, Detail detail) const {
+    // In the upper right corner, a little outside where the item has no room of its own. Far out they grow, so that
+    // they are still found.
+    const QRectF box = toQt(item.rect);
     const double radius = (detail <= Detail::Heading ? 1.5 : 1.0) * Card::kMark / 2;
+    const QColor ink = m_style.color(ColorRole::Canvas);
     QPointF at(box.right() - 4, box.top() + 2);
+    const auto goOn = [&] { at.rx() -= 2 * radius + 3; };
+    // Of one of the flags: the first that is there.
+    const auto sign = [&](std::initializer_list<ItemFlag> of, ColorRole role, const auto& draw) {
+        const auto* const found = std::ranges::find_if(of, [&](ItemFlag flag) { return (flags & flag) != 0; });
+        if (found == of.end()) return;
+        const std::uint32_t part = blocks && detail >= Detail::Full ? blocks->part(*found) : 0;
+        if (part > 0) at.rx() -= paintPart(painter, at + QPointF(radius, 0), part, blocks->all, m_style.color(role));
+        draw(painter, at, radius, m_style.color(role), ink);
+        goOn();
+    };
+    const auto withFlags = [&](const auto& draw) {
+        return [&, draw](QPainter& on, QPointF centre, double size, const QColor& background, const QColor& line) {
+            draw(on, centre, size, background, line, flags);
+        };
+    };
     if (flags & kWatched) {
         drawEye(painter, at, radius, m_style.color(ColorRole::WatchMark), m_style.color(ColorRole::WatchMarkText));
-        at.rx() -= 2 * radius + 3;
+        goOn();
     }
-    if (flags & kBreak) {
-        drawBreak(painter, at, radius, m_style.color(ColorRole::ErrorMark), m_style.color(ColorRole::Canvas), flags);
-        at.rx() -= 2 * radius + 3;
-    }
-    if (flags & (kEdited | kWhatIf)) {
-        const auto draw = flags & kEdited ? &drawEdited : &drawWhatIf;
-        draw(painter, at, radius, m_style.color(ColorRole::DiffChanged), m_style.color(ColorRole::Canvas));
-        at.rx() -= 2 * radius + 3;
-    }
+    sign({kBreak}, ColorRole::ErrorMark, withFlags(drawBreak));
+    // Of one value the edit says more; of blocks each has its count.
+    sign({kEdited}, ColorRole::DiffChanged, drawEdited);
+    if (blocks || !(flags & kEdited)) sign({kWhatIf}, ColorRole::DiffChanged, drawWhatIf);
     if (flags & kEnd) {
         drawFlag(painter, at, radius, m_style.color(ColorRole::EndMark), m_style.color(ColorRole::EndMarkText));
-        at.rx() -= 2 * radius + 3;
+        goOn();
     }
-    if (flags & kNote) {
-        drawNote(painter, at, radius, m_style.color(ColorRole::Accent), m_style.color(ColorRole::Canvas));
-        at.rx() -= 2 * radius + 3;
-    }
+    sign({kNote}, ColorRole::Accent, drawNote);
     if (flags & kBookmarked) {
         drawBookmark(painter, at, radius, m_style.color(ColorRole::Accent));
-        at.rx() -= 2 * radius + 3;
+        goOn();
     }
-    if (flags & kWhy) {
-        drawWhy(painter, at, radius, m_style.color(ColorRole::WhyMark), m_style.color(ColorRole::Canvas));
-        at.rx() -= 2 * radius + 3;
-    }
-    if (flags & kFinding) {
-        drawFinding(painter, at, radius, m_style.color(ColorRole::Warning), m_style.color(ColorRole::Canvas));
-        at.rx() -= 2 * radius + 3;
-    }
-    if (flags & (kRemoved | kAdded | kChanged | kMoved)) {
-        const ColorRole role = flags & kRemoved   ? ColorRole::DiffRemoved
-                               : flags & kAdded   ? ColorRole::DiffAdded
-                               : flags & kChanged ? ColorRole::DiffChanged
-                                                  : ColorRole::DiffMoved;
-        drawChange(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas), flags);
-        at.rx() -= 2 * radius + 3;
-    }
-    if (flags & kBisected) {
-        drawBisected(painter, at, radius, m_style.color(ColorRole::ErrorMark), m_style.color(ColorRole::Canvas));
-        at.rx() -= 2 * radius + 3;
-    }
-    if (flags & kDiffers) {
-        drawUnequal(painter, at, radius, m_style.color(ColorRole::ErrorMark), m_style.color(ColorRole::Canvas));
-        at.rx() -= 2 * radius + 3;
-    }
-    if (flags & (kFailed | kBadValue | kUntraced)) {
-        const ColorRole role = flags & kFailed ? ColorRole::ErrorMark : ColorRole::WarningMark;
-        drawWarning(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas));
-    }
+    sign({kWhy}, ColorRole::WhyMark, drawWhy);
+    sign({kFinding}, ColorRole::Warning, drawFinding);
+    const ColorRole change = flags & kRemoved   ? ColorRole::DiffRemoved
+                             : flags & kAdded   ? ColorRole::DiffAdded
+                             : flags & kChanged ? ColorRole::DiffChanged
+                                                : ColorRole::DiffMoved;
+    sign({kRemoved, kAdded, kChanged, kMoved}, change, withFlags(drawChange));
+    sign({kBisected}, ColorRole::ErrorMark, drawBisected);
+    sign({kDiffers}, ColorRole::ErrorMark, drawUnequal);
+    sign({kFailed, kBadValue, kUntraced}, flags & kFailed ? ColorRole::ErrorMark : ColorRole::WarningMark, drawWarning);
+}
+
+/// "3/12" on a plate that ends at `right`: in how many of the blocks it is so. Gives the width of the plate.
+double ItemPainter::paintPart(QPainter& painter, QPointF right, std::uint32_t part, std::uint32_t all,
+                              const QColor& background) const {
+    constexpr double kSide = 4;
+    const QString text = QStringLiteral("%1/%2").arg(part).arg(all);
+    const double height = m_measure->height(TextRole::Small), width = m_measure->width(TextRole::Small, text);
+    const QRectF plate(right.x() - width - 2 * kSide, right.y() - height / 2, width + 2 * kSide, height);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(background);
+    painter.drawRoundedRect(plate, 3, 3);
+    line(painter, TextRole::Small, plate.topLeft() + QPointF(kSide, 0), width + kSide, text,
+         m_style.color(ColorRole::Canvas));
+    return plate.width() + 2;
 }
 
 /// A label on the lower edge.

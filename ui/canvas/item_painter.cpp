@@ -64,11 +64,12 @@ void ItemPainter::paintHeading(QPainter& painter, const QRectF& area, const QStr
 
 void ItemPainter::paint(QPainter& painter, const SceneIndex& index, layout::ItemId id, const SceneMarks& marks,
                         double scale) const {
-    paint(painter, index.scene().item(id), index.depth(id), marks.of(id), marks, scale);
+    paint(painter, index.scene().item(id), index.depth(id), id, marks, scale);
 }
 
-void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags,
+void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int depth, layout::ItemId id,
                         const SceneMarks& marks, double scale) const {
+    const ItemFlags flags = marks.of(id);
     const double opacity = painter.opacity();
     const Detail detail = detailAt(scale);
     if ((flags & kDimmed) && !item.what.open) {
@@ -81,7 +82,7 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
     } else {
         paintItem(painter, item, depth, flags, marks, detail);
     }
-    if (flags) paintMarks(painter, item, flags, detail);
+    if (flags) paintMarks(painter, item, flags, marks.blocksOf(id), detail);
     if (const PinnedText* const pinned = marks.pinned(item.what); pinned && detail != Detail::Block)
         paintPinned(painter, item, *pinned);
 }

@@ -31,8 +31,8 @@ class ItemPainter {
 
     void paint(QPainter& painter, const SceneIndex& index, layout::ItemId id, const SceneMarks& marks,
                double scale) const;
-    /// The same for an item that is not where the scene has it: while it moves.
-    void paint(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags, const SceneMarks& marks,
+    /// The same for an item that is not where the scene has it: while it moves. `id` is that of its marks.
+    void paint(QPainter& painter, const layout::SceneItem& item, int depth, layout::ItemId id, const SceneMarks& marks,
                double scale) const;
     /// The title of an open box over lines that pass through it, on a band in the box's colour.
     void paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags) const;
@@ -64,7 +64,12 @@ class ItemPainter {
     void paintStub(QPainter& painter, const layout::SceneItem& item, Detail detail) const;
     void paintBar(QPainter& painter, const QRectF& box, const Tint* tint) const;
     void paintToggle(QPainter& painter, const layout::SceneItem& item) const;
-    void paintMarks(QPainter& painter, const layout::SceneItem& item, ItemFlags flags, Detail detail) const;
+    void paintMarks(QPainter& painter, const layout::SceneItem& item, ItemFlags flags, const BlockCounts* blocks,
+                    Detail detail) const;
+    void paintSigns(QPainter& painter, const layout::SceneItem& item, ItemFlags flags, const BlockCounts* blocks,
+                    Detail detail) const;
+    double paintPart(QPainter& painter, QPointF right, std::uint32_t part, std::uint32_t all,
+                     const QColor& background) const;
     void paintPinned(QPainter& painter, const layout::SceneItem& item, const PinnedText& pinned) const;
     void paintPreview(QPainter& painter, const layout::SceneItem& item, const Preview* preview,
                       const QColor& ink) const;

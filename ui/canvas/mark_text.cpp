@@ -1,6 +1,7 @@
 #include "ui/canvas/mark_text.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ui/canvas/scene_selection.h"
 #include "ui/models/short_text.h"
@@ -80,6 +81,25 @@ QStringList markTexts(const context::InspectorContext& context, const layout::Sc
     addShortened(lines, points);
     addShortened(lines, edits);
     addShortened(lines, notes);
+    return lines;
+}
+
+QString inBlocks(const QString& what, const BlockCounts* blocks, ItemFlag flag) {
+    const std::uint32_t part = blocks ? blocks->part(flag) : 0;
+    return part == 0 ? what : QObject::tr("%1 in %2 of %3 blocks").arg(what).arg(part).arg(blocks->all);
+}
+
+QStringList blockTexts(const BlockCounts* blocks) {
+    static constexpr std::pair<ItemFlag, const char*> kTexts[] = {
+        {kEdited, QT_TR_NOOP("Edited values")}, {kWhatIf, QT_TR_NOOP("Counterfactual")},
+        {kDiffers, QT_TR_NOOP("Differs")},      {kBisected, QT_TR_NOOP("Found by the bisection")},
+        {kFailed, QT_TR_NOOP("Failed")},        {kBadValue, QT_TR_NOOP("NaN or infinite")},
+        {kFinding, QT_TR_NOOP("Findings")},     {kRemoved, QT_TR_NOOP("Removed")},
+        {kAdded, QT_TR_NOOP("Added")},          {kChanged, QT_TR_NOOP("Changed")},
+        {kMoved, QT_TR_NOOP("Moved")}};
+    QStringList lines;
+    for (const auto& [flag, text] : kTexts)
+        if (blocks && blocks->part(flag) > 0) lines << inBlocks(QObject::tr(text), blocks, flag);
     return lines;
 }
 

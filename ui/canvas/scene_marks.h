@@ -71,9 +71,34 @@ struct Pins {
     bool operator==(const Pins&) const = default;
 };
 
-/// The state of a scene's items. `flags` is by item, or empty if no item has any.
-struct SceneMarks {
+/// Of a box that stands for repeated blocks: in how many of them there is what a mark says.
+struct BlockCounts {
+    std::uint32_t all = 0;
+    std::map<ItemFlags, std::uint32_t> marked = {};  ///< by flag, of 1 or more
+
+    /// 0: in all of them, or in none.
+    std::uint32_t part(ItemFlags flag) const {
+        const auto found = marked.find(flag);
+        return found == marked.end() || found->second == all ? 0 : found->second;
+    }
+    bool operator==(const BlockCounts&) const = default;
+};
+
+/// By item: `flags` is empty if no item has any.
+struct ItemMarks {
     std::vector<ItemFlags> flags;
+    std::map<layout::ItemId, BlockCounts> blocks;
+
+    ItemFlags of(layout::ItemId item) const { return item.index() < flags.size() ? flags[item.index()] : ItemFlags{0}; }
+    /// Null where an item stands for itself alone, or nothing is marked in it.
+    const BlockCounts* blocksOf(layout::ItemId item) const {
+        const auto found = blocks.find(item);
+        return found == blocks.end() ? nullptr : &found->second;
+    }
+};
+
+/// The state of a scene's items.
+struct SceneMarks : ItemMarks {
     std::shared_ptr<const Previews> previews;
     std::shared_ptr<const Coloring> coloring;  ///< null: by operator category
     ModuleValues moduleValues;                 ///< of modules whose value is watched
@@ -89,7 +114,6 @@ struct SceneMarks {
         return found == pins.ofExpr.end() ? nullptr : &found->second;
     }
     const Tint* tint(const layout::ItemDescription& what) const { return coloring ? coloring->of(what) : nullptr; }
-    ItemFlags of(layout::ItemId item) const { return item.index() < flags.size() ? flags[item.index()] : ItemFlags{0}; }
     /// The watched value of a closed module; invalid if it has none.
     graph::NodeId moduleValue(graph::ScopeId scope) const {
         const auto found = moduleValues.find(scope);

@@ -118,7 +118,7 @@ void SceneTransition::paintItems(QPainter& painter, const SceneMarks& marks, boo
                          mix(move.from.width(), item.rect.width), mix(move.from.height(), item.rect.height)};
         painter.setOpacity(move.from.isNull() ? m_done : 1.0);
         const ItemId id(std::size_t{move.item});
-        drawn.items().paint(painter, item, drawn.index().depth(id), marks.of(id), marks, m_view.camera().scale);
+        drawn.items().paint(painter, item, drawn.index().depth(id), id, marks, m_view.camera().scale);
     }
     painter.setOpacity(1);
 }
