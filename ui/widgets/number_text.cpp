@@ -12,6 +12,15 @@ QString numberText(double value, int digits) {
     return QString::number(value, 'g', digits);
 }
 
+QString percentText(double part) {
+    constexpr double kMin = 1e-4;
+    const double percent = std::abs(part) * 100;
+    if (percent == 0 || !std::isfinite(part)) return numberText(part) + QStringLiteral(" %");
+    if (percent < kMin) return QStringLiteral("< %1 %").arg(QString::number(kMin, 'f', 4));
+    const int decimals = percent >= 0.1 ? 1 : 1 - static_cast<int>(std::floor(std::log10(percent)));
+    return QString::number(part * 100, 'f', decimals) + QStringLiteral(" %");
+}
+
 QString countText(qint64 count) {
     QString text = QString::number(count);
     const qsizetype first = count < 0 ? 1 : 0;

@@ -8,6 +8,10 @@
 #include <QSignalBlocker>
 #include <QToolButton>
 
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
 #include "ui/theme/color_map.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/flow_layout.h"
@@ -97,10 +101,27 @@ QString RangeControl::mapId() const {
 }
 
 void RangeControl::setCompact(bool compact) {
-    const QString longest = compact ? QStringLiteral("-0.00000") : QStringLiteral("-0.00000e-00");
-    for (QLineEdit* field : {m_low, m_high})
-        field->setFixedWidth(field->fontMetrics().horizontalAdvance(longest) + theme::kLarge);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_diverging, m_map}) widget->setHidden(compact);
+    m_isCompact = compact;
+    fitFields();
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_log, m_diverging, m_map}) widget->setHidden(compact);
+}
+
+/// As wide as what is in them, and no narrower than a usual number, so that little moves when the range does.
+void RangeControl::fitFields() {
+    const QString usual = m_isCompact ? QStringLiteral("-0.00000") : QStringLiteral("-0.00000e-00");
+    for (QLineEdit* field : {m_low, m_high}) {
+        const QFontMetrics metrics = field->fontMetrics();
+        // What the style puts around the text: a line edit is made for 17 characters.
+        const int around = field->sizeHint().width() - 17 * metrics.horizontalAdvance(u'x');
+        const int text = std::max(metrics.horizontalAdvance(usual), metrics.horizontalAdvance(field->text()));
+        field->setFixedWidth(text + around + theme::kTight);
+        field->setCursorPosition(0);
+    }
+}
+
+void RangeControl::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) fitFields();
 }
 
 void RangeControl::fitOnce() { fitToData(); }
@@ -208,6 +229,7 @@ bool RangeControl::eventFilter(QObject* watched, QEvent* event) {
 void RangeControl::refresh() {
     m_low->setText(numberText(m_state.low));
     m_high->setText(numberText(m_state.high));
+    fitFields();
     m_autofit->setChecked(m_state.autofit);
     m_lock->setChecked(m_state.locked);
     m_log->setChecked(m_state.logarithmic);

@@ -38,7 +38,7 @@ class RangeControl : public QWidget {
     ValueScale scale() const { return {m_state.low, m_state.high, m_state.logarithmic}; }
     /// The chosen map, or the usual one: diverging when the range is even about zero.
     QString mapId() const;
-    /// One row where there is little room: without the map and what makes the range symmetric.
+    /// One row where there is little room: without the map, and what makes the range symmetric or logarithmic.
     void setCompact(bool compact);
 
   public Q_SLOTS:
@@ -53,8 +53,10 @@ class RangeControl : public QWidget {
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
   private:
+    void fitFields();
     void fitToData();
     void takeField(QLineEdit* field);
     void nudge(QLineEdit* field, int steps);
@@ -63,6 +65,7 @@ class RangeControl : public QWidget {
 
     RangeState m_state;
     double m_smallest = 0.0, m_largest = 1.0;
+    bool m_isCompact = false;
     QLineEdit* m_low;
     QLineEdit* m_high;
     QToolButton* m_autofit;

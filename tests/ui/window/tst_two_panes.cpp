@@ -2,7 +2,10 @@
 // difference. Expected values are worked out by hand.
 
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QToolButton>
 #include <QWheelEvent>
 
@@ -43,6 +46,9 @@ class TestTwoPanes : public test::WindowFixture {
 
     void theBaselineIsBeside();
     void theFirstSaysWhatItShows();
+    void whatHasNoDifferenceSaysSo();
+    void aReceptiveFieldLeavesBothAlike();
+    void bothAreReachedInASmallWindow();
     void bothAreLookedAtInOneWay();
     void theSecondTakesTheLookOfTheFirst();
     void everyLookIsShared();
@@ -123,11 +129,79 @@ void TestTwoPanes::theFirstSaysWhatItShows() {
     QCOMPARE(title->text(), QStringLiteral("With the edits"));
     QCOMPARE(play(QStringLiteral("show difference\n")), QString());
     QTRY_COMPARE(first(), (Numbers{0, 5, 0, 0}));
-    QCOMPARE(title->text(), QStringLiteral("Difference from the baseline"));
+    QCOMPARE(title->text(), QStringLiteral("Difference"));
     QCOMPARE(play(QStringLiteral("show baseline\n")), QString());
     QTRY_COMPARE(title->text(), QStringLiteral("Baseline"));
     QCOMPARE(play(QStringLiteral("show value\n")), QString());
     QTRY_COMPARE(title->text(), QStringLiteral("With the edits"));
+}
+
+/// A difference less the baseline means nothing, as the baseline less itself.
+void TestTwoPanes::whatHasNoDifferenceSaysSo() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect s\nbeside baseline\nshow difference\n")), QString());
+    auto* const button = pair()->findChild<QToolButton*>(QStringLiteral("paneDifference"));
+    QTRY_COMPARE(pair()->differenceText(), QStringLiteral("The first pane holds a difference"));
+    QVERIFY(!button->isEnabled());
+    QCOMPARE(button->toolTip(), pair()->differenceText());
+    QVERIFY(play(QStringLiteral("panes difference\n")).contains(QStringLiteral("The first pane holds a difference")));
+    QCOMPARE(play(QStringLiteral("show baseline\n")), QString());
+    QTRY_COMPARE(pair()->differenceText(), QStringLiteral("Both panes hold the baseline"));
+    QVERIFY(!button->isEnabled());
+    QCOMPARE(play(QStringLiteral("show value\npanes difference\n")), QString());
+    QTRY_COMPARE(pair()->differenceText(), QStringLiteral("Differ by up to 5 in 1 of 4 elements"));
+    QVERIFY(button->isEnabled() && button->isChecked() && apart()->isVisible());
+    // The mode stays; meanwhile both are seen.
+    QCOMPARE(play(QStringLiteral("show baseline\n")), QString());
+    QTRY_VERIFY(!apart()->isVisible() && pair()->first()->isVisible() && pair()->second()->isVisible());
+    QCOMPARE(play(QStringLiteral("show value\n")), QString());
+    QTRY_VERIFY(apart()->isVisible() && !pair()->first()->isVisible());
+}
+
+/// What is said of it is above both; they have the same room and the same zoom.
+void TestTwoPanes::aReceptiveFieldLeavesBothAlike() {
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect y\nview heatmap\nbeside baseline\nwhy s[0, 1]\n"
+                                 "select y\n")),
+             QString());
+    QTRY_VERIFY(pair()->first()->overlayText().contains(QStringLiteral("Receptive field of s[0, 1]")));
+    auto* const legend = pair()
+                             ->findChild<QWidget*>(QStringLiteral("sharedControls"))
+                             ->findChild<QLabel*>(QStringLiteral("overlayLegend"));
+    QVERIFY(legend && legend->isVisible());
+    const auto map = [](panels::TensorViewer* viewer) { return viewer->findChild<widgets::HeatMapView*>(); };
+    QTRY_VERIFY(map(pair()->second()) && map(pair()->second())->isVisible());
+    QTRY_COMPARE(map(pair()->first())->size(), map(pair()->second())->size());
+    QCOMPARE(map(pair()->first())->zoom(), map(pair()->second())->zoom());
+    // Alone the value has it again.
+    QCOMPARE(play(QStringLiteral("beside off\n")), QString());
+    QTRY_VERIFY(legend->isVisible() && pair()->first()->isAncestorOf(legend));
+}
+
+/// The panel scrolls; at its end both are seen whole, and large enough to tell their elements.
+void TestTwoPanes::bothAreReachedInASmallWindow() {
+    closeWindow();
+    openWindow({800, 600});
+    open(path("linear.onnx"));
+    context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[[1,-2],[3,4]]"), {}});
+    settle();
+    QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect y\nview heatmap\nbeside baseline\nwhy s[0, 1]\n"
+                                 "select y\npanel tensor_viewer\n")),
+             QString());
+    QTRY_VERIFY(!pair()->first()->overlayText().isEmpty());
+    QWidget* at = pair();
+    while (at && !qobject_cast<QScrollArea*>(at)) at = at->parentWidget();
+    auto* const area = qobject_cast<QScrollArea*>(at);
+    QVERIFY(area);
+    area->verticalScrollBar()->setValue(area->verticalScrollBar()->maximum());
+    QCoreApplication::processEvents();
+    for (const auto* viewer : {pair()->first(), pair()->second()}) {
+        const auto* const map = viewer->findChild<widgets::HeatMapView*>();
+        const QRect place(map->mapTo(area->viewport(), QPoint()), map->size());
+        QVERIFY2(
+            area->viewport()->rect().contains(place),
+            qPrintable(
+                QStringLiteral("%1 to %2 of %3").arg(place.top()).arg(place.bottom()).arg(area->viewport()->height())));
+        QVERIFY2(map->height() >= 64, qPrintable(QString::number(map->height())));
+    }
 }
 
 /// With all that is about an element beside them.

@@ -24,6 +24,7 @@ enum class ChannelLayout { First, Last };
 
 /// Which elements of the tensor reach another element, and how large a part each has in it.
 struct ElementOverlay {
+    tensor::Shape shape;                   ///< of the tensor that it is of: over others nothing is drawn
     std::vector<std::int64_t> begin, end;  ///< by axis: begin <= index < end
     tensor::Tensor shares;                 ///< float32 with the shape of the tensor, or undefined
     QString text;                          ///< what a legend says of it
@@ -46,6 +47,10 @@ struct ViewedTensor {
     std::string recording;  ///< the item (io::recordingRate()) that the elements were read from; empty: of none
 
     widgets::ValueScale scale() const { return {range.low, range.high, range.logarithmic}; }
+    /// The overlay, if it is of a tensor of this shape; else null.
+    const ElementOverlay* fittingOverlay() const {
+        return overlay && tensor.defined() && overlay->shape == tensor.shape() ? overlay.get() : nullptr;
+    }
     bool hasBad() const { return stats && stats->nanCount + stats->infCount > 0; }
 };
 

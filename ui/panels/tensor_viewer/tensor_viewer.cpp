@@ -201,6 +201,7 @@ void TensorViewer::clear() {
     m_tree->clear();
     m_tree->hide();
     m_place->hide();
+    m_overlayBar->hide();  // it may be lent
 }
 
 void TensorViewer::setValue(const QString& key, const tensor::Value& value, bool isEditable, const QString& like) {
@@ -354,6 +355,7 @@ void TensorViewer::setCurrentView(const QString& id) {
 void TensorViewer::setSlice(const widgets::Slice& slice) { m_slice->setSlice(slice); }
 
 void TensorViewer::refresh() {
+    m_overlayBar->setVisible(m_shown.fittingOverlay() != nullptr);
     const TensorViewInfo* view = info(m_view);
     if (!view || !m_shown.tensor.defined()) return;
     if (m_shown.tensor.numel() == 0) {
@@ -441,10 +443,9 @@ void TensorViewer::setOverlay(std::shared_ptr<const ElementOverlay> overlay) {
     refreshOverlay();
 }
 
-QString TensorViewer::overlayText() const { return m_overlay ? m_overlayLegend->text() : QString(); }
+QString TensorViewer::overlayText() const { return m_shown.fittingOverlay() ? m_overlayLegend->text() : QString(); }
 
 void TensorViewer::refreshOverlay() {
-    m_overlayBar->setVisible(m_overlay != nullptr);
     m_overlayLegend->setText(m_overlay ? m_overlay->text : QString());
     m_overlaySwitch->setVisible(m_overlay && m_overlay->shares.defined());
     m_shown.overlay = m_overlay;

@@ -55,8 +55,8 @@ class TensorViewer : public QWidget {
     void setSlice(const widgets::Slice& slice);
     /// View, slice and layout of another one, as far as they suit this value, and its range.
     void takeLook(const TensorViewer& other, bool withRange);
-    /// Puts what chooses view, slice and range into another layout; null: back where they belong. What takes room
-    /// beside the view goes meanwhile.
+    /// Puts what chooses view, slice and range, and what is said of an overlay, into another layout; null: back where
+    /// they belong. What takes room beside the view goes meanwhile.
     void lendControls(QVBoxLayout* to);
     /// Without them what is seen is chosen elsewhere: view, slice and range.
     void setControlsVisible(bool visible);
@@ -83,7 +83,7 @@ class TensorViewer : public QWidget {
     void showElement(std::optional<std::size_t> member, const std::vector<std::int64_t>& index);
     /// What is drawn over the tensor, if it has that shape; null: nothing.
     void setOverlay(std::shared_ptr<const ElementOverlay> overlay);
-    /// What is said of it below the view; empty without one.
+    /// What is said of it below the view; empty without one, or if it is of a tensor of another shape.
     QString overlayText() const;
     /// What token ids are called in values of the present run; null: nobody knows.
     void setTokens(std::shared_ptr<const session::TokenNames> tokens);

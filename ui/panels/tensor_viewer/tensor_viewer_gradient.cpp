@@ -55,7 +55,7 @@ std::shared_ptr<const ElementOverlay> TensorViewerPanel::gradientOverlay() const
     const Gradients::Gradient* const gradient = m_gradients.by(m_node);
     if (!gradient || !gradient->isReached || showsGradient()) return nullptr;
     auto overlay = std::make_shared<ElementOverlay>();
-    const tensor::Shape& shape = gradient->tensor.shape();
+    const tensor::Shape& shape = overlay->shape = gradient->tensor.shape();
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
         overlay->begin.push_back(0);
         overlay->end.push_back(shape[axis]);

@@ -83,11 +83,13 @@ void TensorViewer::lendControls(QVBoxLayout* to) {
     if (m_areLent == (to != nullptr)) return;
     m_areLent = to != nullptr;
     if (to) {
-        for (QWidget* widget : std::initializer_list<QWidget*>{m_switchBar, m_slice, m_range}) to->addWidget(widget);
+        for (QWidget* widget : std::initializer_list<QWidget*>{m_switchBar, m_slice, m_range, m_overlayBar})
+            to->addWidget(widget);
     } else {
         m_column->insertWidget(0, m_switchBar);
         m_column->insertWidget(2, m_slice);
         m_column->insertWidget(4, m_range);
+        m_column->insertWidget(5, m_overlayBar);
     }
     m_statistics->setVisible(!m_areLent);
     // What is done with one value has no place above two.

@@ -55,25 +55,35 @@ void TensorViewerPanel::showPair() {
     QString first = isBaseline ? tr("With the edits") : withEdits(name, m_node);
     if (m_edits.isCounterfactual() && shown == context::ShownValues::Baseline) first = tr("Baseline");
     if (m_edits.isCounterfactual() && shown == context::ShownValues::Difference)
-        first = tr("Difference from the baseline");
+        first = tr("Difference");  // the box says of what
     QString second = m_paired->titleOf(m_paired->choice());
     if (isOther) second = models::shown(m_opened.graph().node(m_paired->choice().node).name);
     if (isOther && shown == context::ShownValues::Counterfactual) second = withEdits(second, m_paired->choice().node);
     if (const QString remark = m_paired->remark(); !remark.isEmpty()) second += tr("  \u00b7  %1").arg(remark);
     if (m_title->isHidden() && m_runs.isStale(m_node))
         first.prepend(tr("Stale, %1  \u00b7  ").arg(m_runs.staleReason()));
-    m_pair->setSecond(first, second, name, m_paired->value(), m_paired->missing());
+    m_pair->setSecond(first, second, name, m_paired->value(), m_paired->missing(), whyNoDifference());
     grow();
 }
 
-/// Two boxes need the room of the title in a narrow panel: what it says is above the panes and in the node's details,
+/// Of what is in the panes: two values have a difference, a difference or a gradient has none from a value.
+QString TensorViewerPanel::whyNoDifference() const {
+    if (m_viewsGradient) return tr("The first pane holds a gradient");
+    if (!m_edits.isCounterfactual()) return {};
+    if (m_debugger.shown() == context::ShownValues::Difference) return tr("The first pane holds a difference");
+    const bool areBoth =
+        m_debugger.shown() == context::ShownValues::Baseline && m_paired->choice().kind == Kind::Baseline;
+    return areBoth ? tr("Both panes hold the baseline") : QString();
+}
+
+/// The boxes need the room of the title in a narrow panel: what it says is above the panes and in the node's details,
 /// as is how far the value is from others.
 /// In a low one the controls take less, so that there is room for the values.
 void TensorViewerPanel::arrangePair() {
     constexpr int kNarrow = 400;  // pixels
     const int low = width() < kNarrow ? 460 : 380;
     const bool isPair = !m_beside->isHidden();
-    m_title->setHidden(isPair && !m_shown->isHidden() && width() < kNarrow);
+    m_title->setHidden(isPair && width() < kNarrow);
     m_change->setHidden(isPair || m_change->text().isEmpty());
     m_pair->setCompact(isPair && height() < low);
 }
@@ -144,7 +154,10 @@ base::Result<void> TensorViewerPanel::showPanes(const QString& how) {
     static const QStringList kModes{QStringLiteral("side"), QStringLiteral("blink"), QStringLiteral("difference")};
     const qsizetype mode = kModes.indexOf(how);
     if (mode < 0) return base::usageError("no such way", how.toStdString(), "side, blink or difference");
-    m_pair->setMode(static_cast<ValuePair::Mode>(mode));
+    const auto wanted = static_cast<ValuePair::Mode>(mode);
+    if (wanted == ValuePair::Mode::Difference && m_pair->hasSecond() && !m_pair->incomparable().isEmpty())
+        return base::usageError("the panes have no difference: " + m_pair->incomparable().toStdString());
+    m_pair->setMode(wanted);
     return {};
 }
 

@@ -124,7 +124,8 @@ void TensorViewerPanel::buildHeader() {
     m_beside->setObjectName(QStringLiteral("beside"));
     m_beside->setAccessibleName(tr("What is in the second pane"));
     m_beside->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_beside->setMinimumContentsLength(7);  // and an icon that is not there: "Reference"
+    m_beside->setMinimumContentsLength(7);                                // and an icon that is not there: "Reference"
+    m_beside->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);  // "Bisection: other.onnx" has no such length
     m_beside->hide();
     header->addWidget(m_beside);
     m_twoPanes->setObjectName(QStringLiteral("twoPanes"));

@@ -98,6 +98,7 @@ class TensorViewerPanel : public Panel {
     void findTokens(const context::Outputs& outputs);
     void connectPair();
     void showPair();
+    QString whyNoDifference() const;
     void arrangePair();
     void grow();
     void setTwoPanes(bool on);

@@ -8,6 +8,7 @@
 #include "ui/models/short_text.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/widgets/number_text.h"
 
 namespace sonde::panels {
 
@@ -59,6 +60,7 @@ void TensorViewerPanel::refreshOverlay() {
     const session::why::Box* const box = m_node.valid() && m_why.isAsked() ? m_why.fieldOf(m_node) : nullptr;
     if (!box || box->node == m_why.trail().front().place.node) return m_viewer->setOverlay(nullptr);
     auto overlay = std::make_shared<ElementOverlay>();
+    overlay->shape = box->shape;
     overlay->begin = box->begin;
     overlay->end = box->end;
     QStringList sizes;
@@ -70,10 +72,10 @@ void TensorViewerPanel::refreshOverlay() {
                  QString::fromStdString(box->shape.text()), box->isExact ? QString() : tr(", at most"));
     if (const session::why::Share* const share = m_why.shareOf(m_node)) {
         overlay->shares = share->map;
-        overlay->text += tr("; tinted by contribution, %1 % in all").arg(QString::number(share->sum * 100, 'f', 1));
+        overlay->text += tr("; tinted by contribution, %1 in all").arg(widgets::percentText(share->sum));
         if (const auto largest = share->largest(1); !largest.empty())
-            overlay->text += tr(", largest %1 % at %2")
-                                 .arg(QString::number(largest.front().second * 100, 'f', 2),
+            overlay->text += tr(", largest %1 at %2")
+                                 .arg(widgets::percentText(largest.front().second),
                                       m_why.text({m_node, {}, largest.front().first}).section(u'[', -1).prepend(u'['));
     }
     m_viewer->setOverlay(std::move(overlay));

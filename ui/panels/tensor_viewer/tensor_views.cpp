@@ -96,8 +96,8 @@ std::vector<std::pair<qint64, qint64>> badCells(const ViewedTensor& shown) {
 
 std::optional<widgets::FieldOverlay> overlayOf(const ViewedTensor& shown, int rowAxis, int columnAxis,
                                                const std::vector<int>& merged) {
-    if (!shown.overlay || shown.overlay->begin.size() != shown.tensor.rank()) return std::nullopt;
-    const ElementOverlay& overlay = *shown.overlay;
+    if (!shown.fittingOverlay()) return std::nullopt;
+    const ElementOverlay& overlay = *shown.fittingOverlay();
     const auto isMerged = [&](int axis) { return std::find(merged.begin(), merged.end(), axis) != merged.end(); };
     widgets::FieldOverlay field;
     for (int axis = 0; axis < static_cast<int>(overlay.begin.size()); ++axis) {

@@ -153,9 +153,10 @@ void ValuePair::share() {
 // --- what is seen ----------------------------------------------------------------------------------------------------
 
 void ValuePair::setSecond(const QString& firstTitle, const QString& title, const QString& key,
-                          const tensor::Value* value, const QString& missing) {
+                          const tensor::Value* value, const QString& missing, const QString& incomparable) {
     m_hasSecond = true;
     m_key = key;
+    m_incomparable = incomparable;
     m_firstTitle->setText(firstTitle);
     m_secondTitle->setText(value ? title : QStringLiteral("%1: %2").arg(title, missing));
     m_other = value ? *value : tensor::Value();
@@ -175,6 +176,7 @@ void ValuePair::clearSecond() {
     m_hasSecond = m_showsSecond = false;
     m_job.abandon();
     m_other = {};
+    m_incomparable.clear();
     m_second->clear();
     m_apart->clear();
     m_difference->setText({});
@@ -190,8 +192,7 @@ void ValuePair::setCompact(bool compact) {
 }
 
 void ValuePair::setMode(Mode mode) {
-    m_buttons->button(static_cast<int>(mode))->setChecked(true);
-    if (mode == m_mode) return;
+    if (mode == m_mode) return arrange();
     m_mode = mode;
     m_showsSecond = false;
     arrange();
@@ -205,8 +206,13 @@ void ValuePair::blink() {
 }
 
 void ValuePair::arrange() {
-    const bool isBlink = m_hasSecond && m_mode == Mode::Blink, isSide = m_hasSecond && m_mode == Mode::SideBySide;
-    const bool isApart = m_hasSecond && m_mode == Mode::Difference;
+    const Mode mode = m_mode == Mode::Difference && !m_incomparable.isEmpty() ? Mode::SideBySide : m_mode;
+    const bool isBlink = m_hasSecond && mode == Mode::Blink, isSide = m_hasSecond && mode == Mode::SideBySide;
+    const bool isApart = m_hasSecond && mode == Mode::Difference;
+    m_buttons->button(static_cast<int>(mode))->setChecked(true);
+    QAbstractButton* const difference = m_buttons->button(static_cast<int>(Mode::Difference));
+    difference->setEnabled(m_incomparable.isEmpty());
+    difference->setToolTip(m_incomparable.isEmpty() ? tr(kModes[2].description) : m_incomparable);
     const bool isNewSide = isSide && !m_secondPane->isVisibleTo(m_splitter);
     m_firstPane->setVisible(!isApart && (!isBlink || !m_showsSecond));
     m_secondPane->setVisible(isSide || (isBlink && m_showsSecond));
@@ -229,7 +235,8 @@ void ValuePair::orient() {
     // Without colour bars in a narrow panel: the range above says the same, and both pictures are of one size.
     m_isLocking = true;  // nothing is chosen
     for (TensorViewer* viewer : {m_first, m_second})
-        viewer->setScaleHidden(m_hasSecond && m_mode == Mode::SideBySide && width() < kMinWithScale);
+        viewer->setScaleHidden(m_hasSecond && m_secondPane->isVisibleTo(m_splitter) &&
+                               m_firstPane->isVisibleTo(m_splitter) && width() < kMinWithScale);
     m_isLocking = false;
     const int both =
         m_firstPane->minimumSizeHint().width() + m_splitter->handleWidth() + m_secondPane->minimumSizeHint().width();
@@ -263,9 +270,14 @@ void ValuePair::compute() {
     m_job.abandon();
     m_difference->setText({});
     const tensor::Tensor& first = m_first->tensor();
+    if (!m_incomparable.isEmpty()) {
+        m_apart->clear();
+        return m_difference->setText(m_incomparable);
+    }
     if (!m_other.isTensor() || !haveOneShape(first, m_other.tensor())) {
         m_apart->clear();
-        if (m_other.isTensor()) m_difference->setText(tr("The shapes differ"));
+        m_difference->setText(m_other.isTensor() && first.defined() ? tr("The shapes differ")
+                                                                    : tr("Only tensors are compared"));
         return;
     }
     m_job.start(

@@ -42,9 +42,11 @@ class ValuePair : public QWidget {
     QString differenceText() const;
 
     /// The title of the first pane is seen while there are two. `value`: null if there is none, for the reason that
-    /// `missing` says.
+    /// `missing` says. `incomparable`: why a difference of both would mean nothing; empty if it means something.
     void setSecond(const QString& firstTitle, const QString& title, const QString& key, const tensor::Value* value,
-                   const QString& missing);
+                   const QString& missing, const QString& incomparable = {});
+    /// Why both have no difference, so that they are side by side in its mode; empty if they have one.
+    const QString& incomparable() const { return m_incomparable; }
     void clearSecond();
     /// Where there is little height the controls take one row each, so that the values are seen without scrolling.
     void setCompact(bool compact);
@@ -92,7 +94,7 @@ class ValuePair : public QWidget {
     context::Job m_job;
     Mode m_mode = Mode::SideBySide;
     bool m_hasSecond = false, m_showsSecond = false, m_isLocking = false;
-    QString m_key;
+    QString m_key, m_incomparable;
     tensor::Value m_other;
 };
 

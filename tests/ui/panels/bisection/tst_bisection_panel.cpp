@@ -5,10 +5,12 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRadioButton>
+#include <QSplitter>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -29,6 +31,7 @@
 #include "ui/panels/precision/precision_panel.h"
 #include "ui/panels/tensor_viewer/paired_value.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/panels/tensor_viewer/value_pair.h"
 #include "ui/widgets/banner.h"
 
 namespace tst_bisection_panel {
@@ -59,6 +62,10 @@ class TestBisectionPanel : public test::WindowFixture {
     void anotherModelIsBisected();
     void thePieceIsSaved();
     void bothValuesAreShown();
+    void theSelectionIsFollowed();
+    void editsAreSaid();
+    void aNarrowPanelHasTheStepsBelow();
+    void cancellingSaysSo();
     void modelsThatAgreeSaySo();
     void whatCannotBeOpenedSaysSo();
     void aLowerPrecisionIsListed();
@@ -215,6 +222,62 @@ void TestBisectionPanel::bothValuesAreShown() {
     const tensor::Value* const own = context().runs().value(named("y"));
     QVERIFY(own);
     QCOMPARE(own->tensor().toDouble(0), -0.75);
+    QCOMPARE(viewer->pair()->mode(), panels::ValuePair::Mode::SideBySide);
+    QTRY_COMPARE(viewer->pair()->differenceText(), QStringLiteral("Differ by up to 0.25 in 1 of 2 elements"));
+}
+
+void TestBisectionPanel::theSelectionIsFollowed() {
+    openNetwork("model.onnx");
+    bisectWith(path("other.onnx"));
+    QTableView* const view = bisected()->view();
+    context().navigation().navigateTo(named("y"));
+    settle();
+    QCOMPARE(view->currentIndex().siblingAtColumn(BisectionTableModel::Node).data().toString(), QStringLiteral("y"));
+    // What is no operation of the part has no row.
+    context().navigation().navigateTo(named("z"));
+    settle();
+    QVERIFY(!view->currentIndex().isValid());
+    QCOMPARE(context().navigation().selection().node, named("z"));
+}
+
+/// Those of now are not those that it was found with.
+void TestBisectionPanel::editsAreSaid() {
+    openNetwork("model.onnx");
+    bisectWith(path("other.onnx"));
+    QVERIFY2(bisected()->steps().contains(QStringLiteral("On inputs")), qPrintable(bisected()->steps()));
+    QVERIFY2(!bisected()->finding().contains(QStringLiteral("edit")), qPrintable(bisected()->finding()));
+    session::Edit edit;
+    edit.kind = session::Edit::Kind::Scale;
+    edit.number = 2;
+    context().edits().add(named("h"), edit);
+    settle();
+    QVERIFY2(bisected()->finding().endsWith(QStringLiteral("1 operation (without the present edits)")),
+             qPrintable(bisected()->finding()));
+}
+
+void TestBisectionPanel::aNarrowPanelHasTheStepsBelow() {
+    openNetwork("model.onnx");
+    bisectWith(path("other.onnx"));
+    auto* const splitter = bisected()->findChild<QSplitter*>();
+    QVERIFY(splitter);
+    QDockWidget* const dock = m_window->docks().dock(QStringLiteral("bisection"));
+    dock->setFloating(true);
+    dock->resize(700, 300);
+    QTRY_COMPARE(splitter->orientation(), Qt::Horizontal);
+    dock->resize(480, 400);
+    QTRY_COMPARE(splitter->orientation(), Qt::Vertical);
+}
+
+void TestBisectionPanel::cancellingSaysSo() {
+    openNetwork("model.onnx");
+    context().bisection().start({context::Bisection::Wanted::Kind::File, path("other.onnx"), {}, {}, false});
+    context().bisection().cancel();
+    settle();
+    QVERIFY(context().bisection().error());
+    QStringList texts;
+    for (const QLabel* label : bisected()->findChildren<QLabel*>())
+        if (label->isVisible()) texts << label->text();
+    QVERIFY2(texts.contains(QStringLiteral("Cancelled")), qPrintable(texts.join(u'|')));
 }
 
 void TestBisectionPanel::modelsThatAgreeSaySo() {

@@ -2,7 +2,11 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
 #include <QSplitter>
+#include <QStyle>
+#include <QStyleOptionFrame>
 #include <QTest>
 #include <QToolButton>
 
@@ -110,6 +114,63 @@ class TestValuePair : public QObject {
             QCOMPARE(pair.first()->tensor().toDouble(7), first);
             QCOMPARE(pair.second()->tensor().toDouble(7), second);
         }
+    }
+
+    /// However long the numbers are, also where there is little room.
+    void theEndsOfTheRangeAreReadWhole() {
+        auto& pair = *new ValuePair;  // the host's
+        show(pair, Tensor::of<float>({1, 2}, {-1.23457e-05F, 1.23457e-05F}), counting({1, 2}, 0));
+        for (const bool isCompact : {false, true}) {
+            pair.setCompact(isCompact);
+            for (const double end : {-1.23457e-05, -3.16607, -1.23457e-105}) {
+                widgets::RangeState range = pair.first()->shown().range;
+                range.low = end, range.high = -end, range.autofit = false;
+                pair.first()->rangeControl()->setState(range);
+                QCoreApplication::processEvents();
+                for (const auto* field : pair.first()->rangeControl()->findChildren<QLineEdit*>()) {
+                    QStyleOptionFrame option;
+                    option.initFrom(field);
+                    option.lineWidth = field->style()->pixelMetric(QStyle::PM_DefaultFrameWidth, &option, field);
+                    const QRect inside = field->style()->subElementRect(QStyle::SE_LineEditContents, &option, field);
+                    constexpr int kMargins = 4;  // pixels, that a line edit adds
+                    QVERIFY2(inside.width() - kMargins >= field->fontMetrics().horizontalAdvance(field->text()),
+                             qPrintable(field->text()));
+                    QCOMPARE(field->cursorPosition(), 0);
+                }
+            }
+        }
+    }
+
+    /// Of a tensor of another shape nothing is drawn, nor said.
+    void anOverlayIsOfOneShape() {
+        auto& pair = *new ValuePair;  // the host's
+        show(pair, counting({4, 4}, 0), counting({4, 4}, 100));
+        pair.first()->setCurrentView(QStringLiteral("heat_map"));
+        auto* const map = seen<widgets::HeatMapView>(*pair.first());
+        QVERIFY(map);
+        const auto overlay = [](const Shape& shape) {
+            auto made = std::make_shared<ElementOverlay>();
+            made->shape = shape;
+            made->begin = {1, 1};
+            made->end = {3, 3};
+            made->text = QStringLiteral("field");
+            return made;
+        };
+        pair.first()->setOverlay(overlay({4, 4}));
+        QVERIFY(map->overlay());
+        QCOMPARE(pair.first()->overlayText(), QStringLiteral("field"));
+        const auto* const legend = pair.findChild<QWidget*>(QStringLiteral("sharedControls"))
+                                       ->findChild<QLabel*>(QStringLiteral("overlayLegend"));
+        QVERIFY(legend && legend->isVisible());
+        pair.first()->setOverlay(overlay({3, 8}));
+        QVERIFY(!map->overlay());
+        QCOMPARE(pair.first()->overlayText(), QString());
+        QVERIFY(!legend->isVisible());
+        // The one that was set first suits the next value.
+        pair.first()->setValue(QStringLiteral("w"), Value(counting({3, 8}, 0)));
+        pair.first()->setCurrentView(QStringLiteral("heat_map"));
+        QVERIFY(map->overlay());
+        QCOMPARE(pair.first()->overlayText(), QStringLiteral("field"));
     }
 
     /// What is chosen inside of a view, as all heads of attention.
