@@ -2,10 +2,13 @@
 // shares are worked by hand.
 
 #include <QAction>
+#include <QDockWidget>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QTableView>
 #include <QTemporaryDir>
+#include <QTextDocument>
 #include <QToolButton>
 #include <QtTest>
 
@@ -22,6 +25,7 @@
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/why/why_panel.h"
 #include "ui/widgets/heat_map_view.h"
+#include "ui/widgets/number_text.h"
 
 namespace tst_why_panel {
 
@@ -53,6 +57,11 @@ class TestWhyPanel : public test::WindowFixture {
     void aDebuggedRunIsLookedInto();
     void anotherRunGivesOtherNumbers();
     void closingForgetsAll();
+    void theWeightOfATermIsGoneOnFrom();
+    void anEditedElementSaysWhatItIsWithout();
+    void longNamesKeepTheirEnds();
+    void aLowPanelHasItsTextBesideTheTerms();
+    void smallPartsHaveDigits();
 
   private:
     static std::vector<float> counting(std::size_t count) {
@@ -407,6 +416,99 @@ void TestWhyPanel::closingForgetsAll() {
     settle();
     QVERIFY(!panel()->hasContent());
     QVERIFY(!panel()->why().isAsked());
+}
+
+/// The largest term is 4 · 189.5.
+void TestWhyPanel::theWeightOfATermIsGoneOnFrom() {
+    openWindows();
+    run();
+    select("y");
+    ask();
+    choose(0);
+    press(Qt::Key_Return, Qt::ShiftModifier);
+    QCOMPARE(context().navigation().selection().node, named("w"));
+    QCOMPARE(panel()->trailText(), QStringLiteral("y[0, 0] \u203a w[3, 0]"));
+    QVERIFY2(panel()->formulaText().startsWith(QStringLiteral("w[3, 0] = 4")), qPrintable(panel()->formulaText()));
+}
+
+/// y = 1499; it is 0 by the edit.
+void TestWhyPanel::anEditedElementSaysWhatItIsWithout() {
+    openWindows();
+    run();
+    session::Edit edit;
+    edit.kind = session::Edit::Kind::Zero;
+    context().edits().add(named("y"), edit);
+    settle();
+    select("y");
+    ask();
+    QVERIFY2(panel()->formulaText().startsWith(QStringLiteral("y[0, 0] = 0")), qPrintable(panel()->formulaText()));
+    QVERIFY2(panel()->noteText().contains(QStringLiteral("Without the edit it is 1499.")),
+             qPrintable(panel()->noteText()));
+}
+
+/// Of a name that is longer than the panel is wide its middle is left out: nothing is cut at the edge.
+void TestWhyPanel::longNamesKeepTheirEnds() {
+    const QString name = QStringLiteral("/encoder/layers/") + QString(160, u'n') + QStringLiteral("/Relu_output_0");
+    openModel(test::windowNetwork(name.toStdString()), tensor::Tensor::of<float>({1, 1, 6, 6}, counting(36)));
+    run();
+    m_window->resize(1280, 720);
+    settle();
+    QVERIFY(panel()->askAt(QStringLiteral("`%1`[0, 0, 1, 1]").arg(name)));
+    settle();
+    for (const QSize size : {QSize(1280, 720), QSize(800, 600)}) {
+        m_window->resize(size);
+        settle();
+        for (const char* part : {"whyTrail", "whyFormula", "whyNote"}) {
+            const auto* const label = panel()->findChild<QLabel*>(QLatin1String(part));
+            QTextDocument text;
+            text.setDefaultFont(label->font());
+            text.setDocumentMargin(0);
+            text.setHtml(label->text());
+            text.setTextWidth(label->contentsRect().width());
+            QVERIFY2(text.idealWidth() <= label->contentsRect().width(), part);
+            QVERIFY2(label->toolTip().contains(name), part);
+        }
+        QVERIFY2(panel()->formulaText().startsWith(QStringLiteral("/encoder/")), qPrintable(panel()->formulaText()));
+        QVERIFY(panel()->formulaText().contains(QStringLiteral("Relu_output_0[0, 0, 1, 1] = 189.5")));
+    }
+}
+
+/// Nothing has to be scrolled to be read.
+void TestWhyPanel::aLowPanelHasItsTextBesideTheTerms() {
+    openWindows();
+    run();
+    m_window->resize(1280, 720);
+    select("y");
+    ask();
+    const auto place = [&](QWidget* part) { return QRect(part->mapTo(panel(), QPoint()), part->size()); };
+    QWidget* const note = panel()->findChild<QLabel*>(QStringLiteral("whyNote"));
+    QTRY_VERIFY2(place(note).right() <= place(panel()->view()).left(),
+                 qPrintable(QStringLiteral("%1 x %2").arg(panel()->width()).arg(panel()->height())));
+    QVERIFY(panel()->rect().contains(place(note)));
+    QVERIFY(panel()->rect().contains(place(panel()->view())));
+    QVERIFY(panel()->view()->viewport()->height() >= 4 * panel()->view()->rowHeight(0));
+    // The products too: they are in the last column.
+    QCOMPARE(panel()->view()->horizontalScrollBar()->maximum(), 0);
+    m_window->docks().dock(QStringLiteral("why"))->setFloating(true);
+    m_window->docks().dock(QStringLiteral("why"))->resize(700, 600);
+    settle();
+    QTRY_VERIFY(place(note).top() >= place(panel()->view()).bottom());
+}
+
+/// c is 0.5 of the bias and nine times 1e-6 of x: 2e-6 of it each, neither "0.00 %" nor nothing.
+void TestWhyPanel::smallPartsHaveDigits() {
+    openModel(test::windowNetwork(), tensor::Tensor::of<float>({1, 1, 6, 6}, std::vector<float>(36, 1e-6F)));
+    run();
+    QVERIFY(panel()->askAt(QStringLiteral("c[0, 0, 0, 0]")));
+    settle();
+    QTRY_VERIFY2(panel()->noteText().contains(QStringLiteral("9 elements of x (0.0018 %)")),
+                 qPrintable(panel()->noteText()));
+    select("x");
+    QTRY_VERIFY2(viewer()->overlayText().contains(QStringLiteral("0.0018 % in all, largest 0.00020 % at [0, 0, ")),
+                 qPrintable(viewer()->overlayText()));
+    QCOMPARE(widgets::percentText(1e-9), QStringLiteral("< 0.0001 %"));
+    QCOMPARE(widgets::percentText(0), QStringLiteral("0 %"));
+    QCOMPARE(widgets::percentText(0.9966), QStringLiteral("99.7 %"));
 }
 
 QTEST_MAIN(TestWhyPanel)

@@ -1,10 +1,12 @@
 #include "ui/panels/why/why_panel.h"
 
 #include <QAction>
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QStackedWidget>
+#include <QStyle>
 #include <QTableView>
 #include <QTextDocument>
 #include <QToolButton>
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <utility>
 
 #include "core/session/why/place_text.h"
@@ -22,6 +25,7 @@
 #include "ui/models/node_text.h"
 #include "ui/panels/table_view.h"
 #include "ui/panels/why/bar_delegate.h"
+#include "ui/theme/elided_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/number_text.h"
@@ -35,18 +39,17 @@ using context::InspectorContext;
 using context::Why;
 using models::WhyTermModel;
 using widgets::numberText;
+using widgets::percentText;
 
 namespace {
+
+/// Of the columns of terms, alone and beside the text.
+constexpr int kTermWidths[] = {260, 80, 110, 110, 170}, kNarrowTermWidths[] = {190, 60, 85, 85, 110};
 
 /// Hops that the trail shows around the current one; further ones are counted.
 constexpr int kHopsBeside = 2;
 
 QString numberHtml(double value) { return numberText(value, 9).toHtmlEscaped(); }
-
-QString percent(double part) {
-    const double shown = part * 100;
-    return shown > 0 && shown < 0.1 ? QStringLiteral("< 0.1 %") : QString::number(shown, 'f', 1) + QStringLiteral(" %");
-}
 
 QLabel* makeText(const char* name, QWidget* parent) {
     auto* label = new QLabel(parent);
@@ -57,6 +60,13 @@ QLabel* makeText(const char* name, QWidget* parent) {
     label->setContentsMargins(theme::kSmall, 0, theme::kSmall, theme::kTight);
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
     return label;
+}
+
+constexpr int kNoLimit = 1 << 20;  ///< pixels
+
+/// What a tool tip has to say besides a text: all of it, where that was shortened.
+QString wholeTip(const QString& shown, const QString& whole) {
+    return shown.contains(QChar(0x2026)) ? QStringLiteral("<p>%1</p>").arg(whole.toHtmlEscaped()) : QString();
 }
 
 QString plainText(const QLabel& label) {
@@ -71,7 +81,7 @@ WhyPanel::WhyPanel(context::OpenModel& opened, context::Navigation& navigation, 
                    QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_runs(runs), m_why(why), m_model(why),
       m_stack(new QStackedWidget(this)), m_empty(new widgets::EmptyState(QStringLiteral("why"), {}, {}, {}, m_stack)),
-      m_page(new QWidget(m_stack)),
+      m_page(new QWidget(m_stack)), m_grid(new QGridLayout(m_page)), m_top(new QWidget(m_page)),
       m_back(widgets::makeToolButton(QStringLiteral("back"), tr("Previous hop (Ctrl+Alt+Shift+H)"), m_page)),
       m_forward(widgets::makeToolButton(QStringLiteral("forward"), tr("Next hop (Ctrl+Alt+Shift+J)"), m_page)),
       m_end(widgets::makeToolButton(QStringLiteral("producer"),
@@ -119,20 +129,67 @@ void WhyPanel::buildTop() {
     connect(m_end, &QToolButton::clicked, &m_why, &Why::followLargest);
     connect(m_close, &QToolButton::clicked, &m_why, &Why::clear);
     connect(m_trail, &QLabel::linkActivated, this, [this](const QString& hop) { m_why.goTo(hop.toInt()); });
-    auto* top = new QHBoxLayout;
+    auto* top = new QHBoxLayout(m_top);
     top->setContentsMargins(theme::kTight, theme::kTight, theme::kTight, 0);
     top->setSpacing(theme::kTight);
     for (QToolButton* button : {m_back, m_forward, m_end}) top->addWidget(button, 0, Qt::AlignTop);
     top->addWidget(m_trail, 1);
     top->addWidget(m_close, 0, Qt::AlignTop);
-    auto* column = new QVBoxLayout(m_page);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(top);
-    column->addWidget(m_formula);
-    column->addWidget(m_view, 1);
-    column->addWidget(m_note);
-    column->addWidget(m_progress);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setSpacing(0);
+    arrange();
+}
+
+namespace {
+
+/// Rows of the page; those of the text are in the first column.
+enum WhyRow { kTopRow, kFormulaRow, kTermsRow, kNoteRow, kRestRow, kProgressRow };
+constexpr int kTextPart = 2, kAllParts = 5;  ///< of the width, beside the terms
+
+}  // namespace
+
+/// The text is above and below the terms; where there is width and no height beside them, so that both are read without
+/// scrolling.
+void WhyPanel::arrange() {
+    constexpr int kWide = 640, kLow = 260;  // pixels
+    const bool wasBeside = std::exchange(m_isBeside, width() >= kWide && height() < kLow);
+    if (m_isBeside != wasBeside) setColumnWidths(m_view, m_isBeside ? kNarrowTermWidths : kTermWidths);
+    for (QWidget* part : std::initializer_list<QWidget*>{m_top, m_formula, m_view, m_note, m_progress})
+        m_grid->removeWidget(part);
+    m_grid->addWidget(m_top, kTopRow, 0);
+    m_grid->addWidget(m_formula, kFormulaRow, 0);
+    m_grid->addWidget(m_note, kNoteRow, 0);
+    m_grid->addWidget(m_progress, kProgressRow, 0, 1, m_isBeside ? 2 : 1);
+    if (m_isBeside) m_grid->addWidget(m_view, kTopRow, 1, kProgressRow, 1);
+    else m_grid->addWidget(m_view, kTermsRow, 0);
+    m_grid->setRowStretch(kTermsRow, m_isBeside ? 0 : 1);
+    m_grid->setRowStretch(kRestRow, m_isBeside ? 1 : 0);
+    m_grid->setColumnMinimumWidth(0, m_isBeside ? width() * kTextPart / kAllParts : 0);
+    m_grid->setColumnStretch(0, m_isBeside ? 0 : 1);
+    m_grid->setColumnStretch(1, m_isBeside ? 1 : 0);
+}
+
+void WhyPanel::resizeEvent(QResizeEvent* event) {
+    Panel::resizeEvent(event);
+    arrange();
+    if (m_stack->currentWidget() == m_empty || !m_why.current()) return;
+    refreshTrail();
+    refreshFormula();
+    refreshNote();
+}
+
+/// With room for the scroll bar, whether it is there or not: what is shortened does not change it.
+int WhyPanel::textWidth() const {
+    const int all =
+        m_isBeside ? width() * kTextPart / kAllParts : width() - style()->pixelMetric(QStyle::PM_ScrollBarExtent);
+    return all - 2 * theme::kSmall;
+}
+
+/// A name has no blanks at which a line could end: its middle is left out. The tool tip has all of it.
+QString WhyPanel::fitted(const QString& name, int room) const {
+    QFont bold = font();
+    bold.setBold(true);
+    return theme::elidedText(name, Qt::ElideMiddle, std::max(room, theme::kLarge * 6), QFontMetrics(bold));
 }
 
 void WhyPanel::buildTable() {
@@ -141,8 +198,7 @@ void WhyPanel::buildTable() {
     m_view->setSortingEnabled(false);
     m_view->setTextElideMode(Qt::ElideMiddle);  // the index is at the end
     m_view->setItemDelegate(new BarDelegate(m_view));
-    static constexpr int kWidths[] = {260, 80, 110, 110, 170};
-    setColumnWidths(m_view, kWidths);
+    setColumnWidths(m_view, kTermWidths);
     m_view->horizontalHeader()->setStretchLastSection(true);
     const auto action = [this](const QString& text, const QList<QKeySequence>& keys, auto act) {
         auto* made = new QAction(text, m_view);
@@ -223,7 +279,10 @@ void WhyPanel::explainEmpty() {
 void WhyPanel::refreshTrail() {
     const auto& trail = m_why.trail();
     const int count = static_cast<int>(trail.size()), at = m_why.position();
+    // The buttons are beside it.
+    const int room = textWidth() - 4 * m_back->sizeHint().width() - 6 * theme::kTight;
     QString html;
+    QStringList whole;
     int skipped = 0;
     for (int i = 0; i < count; ++i) {
         if (i > 0 && i + 1 < count && std::abs(i - at) > kHopsBeside) {
@@ -232,13 +291,15 @@ void WhyPanel::refreshTrail() {
         }
         if (!html.isEmpty()) html += QStringLiteral(" \u203a ");
         if (skipped > 0) html += QStringLiteral("\u2026 %1 \u2026 \u203a ").arg(std::exchange(skipped, 0));
-        const QString text = models::oneLine(m_why.text(trail[static_cast<std::size_t>(i)].place)).toHtmlEscaped();
+        whole << models::oneLine(m_why.text(trail[static_cast<std::size_t>(i)].place));
+        const QString text = fitted(whole.back(), room).toHtmlEscaped();
         html += i == at ? QStringLiteral("<b>%1</b>").arg(text)
                         : QStringLiteral("<a href='%1' style='color:%3'>%2</a>")
                               .arg(i)
                               .arg(text, theme::color(theme::ColorRole::Link).name());
     }
     m_trail->setText(html);
+    m_trail->setToolTip(wholeTip(html, whole.join(QStringLiteral(" \u203a "))));
     m_trail->setAccessibleName(tr("Hops: %1").arg(trailText()));
 }
 
@@ -250,8 +311,9 @@ void WhyPanel::refreshFormula() {
     }
     const session::why::Explanation& found = *hop.explanation;
     const QString muted = theme::color(theme::ColorRole::MutedText).name();
-    QString html = QStringLiteral("<b>%1</b> = <b>%2</b>")
-                       .arg(models::oneLine(m_why.text(found.place)).toHtmlEscaped(), numberHtml(found.value));
+    const QString name = models::oneLine(m_why.text(found.place));
+    QString html =
+        QStringLiteral("<b>%1</b> = <b>%2</b>").arg(fitted(name, textWidth()).toHtmlEscaped(), numberHtml(found.value));
     if (!found.operatorName.empty())
         html += QStringLiteral(" <span style='color:%1'>\u00b7 %2</span>")
                     .arg(muted, models::shown(found.operatorName).toHtmlEscaped());
@@ -263,12 +325,13 @@ void WhyPanel::refreshFormula() {
         html += QStringLiteral("</code>");
     }
     m_formula->setText(html);
+    m_formula->setToolTip(wholeTip(html, name));
     m_formula->setAccessibleName(formulaText());
     m_formula->show();
 }
 
 /// "y[0, 0] comes from 25 elements of x (99.7 %), weights and constants (0.3 %).".
-QString WhyPanel::shareText() const {
+QString WhyPanel::shareText(int room) const {
     const session::why::Contributions* const found = m_why.contributions();
     if (!found) {
         if (!m_why.traceError()) return {};
@@ -280,19 +343,19 @@ QString WhyPanel::shareText() const {
     QStringList parts;
     for (const session::why::Share& share : found->inputs) {
         const session::why::Box* const box = m_why.fieldOf(share.node);
-        const QString name = models::shown(m_opened.graph().node(share.node).name);
-        parts << (box ? tr("%1 elements of %2 (%3)").arg(widgets::countText(box->count()), name, percent(share.sum))
-                      : tr("%1 (%2)").arg(name, percent(share.sum)));
+        const QString name = fitted(models::shown(m_opened.graph().node(share.node).name), room);
+        parts << (box ? tr("%1 elements of %2 (%3)").arg(widgets::countText(box->count()), name, percentText(share.sum))
+                      : tr("%1 (%2)").arg(name, percentText(share.sum)));
     }
     const auto add = [&](double part, const QString& what) {
-        if (part > 1e-6) parts << QStringLiteral("%1 (%2)").arg(what, percent(part));
+        if (part > 1e-6) parts << QStringLiteral("%1 (%2)").arg(what, percentText(part));
     };
     add(found->constants, tr("weights and constants"));
     add(found->unexplained, tr("what has no rule or no terms"));
     add(found->cut, tr("what was not followed"));
     if (parts.isEmpty()) return {};
     return tr("%1 comes from %2.")
-        .arg(models::oneLine(m_why.text(m_why.trail().front().place)), parts.join(QStringLiteral(", ")));
+        .arg(fitted(models::oneLine(m_why.text(m_why.trail().front().place)), room), parts.join(QStringLiteral(", ")));
 }
 
 void WhyPanel::refreshNote() {
@@ -338,8 +401,10 @@ void WhyPanel::refreshNote() {
     }
     if (hop->reference) lines << tr("In the reference it is %1.").arg(numberHtml(*hop->reference));
     if (hop->isOrigin) lines << coloured(theme::ColorRole::Warning, QStringLiteral("\u26a0 ") + hop->end);
-    if (const QString shares = shareText(); !shares.isEmpty()) lines << shares.toHtmlEscaped();
+    const QString shares = shareText(textWidth());
+    if (!shares.isEmpty()) lines << shares.toHtmlEscaped();
     m_note->setText(lines.join(QStringLiteral("<br>")));
+    m_note->setToolTip(wholeTip(shares, shareText(kNoLimit)));
     m_note->setAccessibleName(noteText());
     m_note->setVisible(!lines.isEmpty());
 }

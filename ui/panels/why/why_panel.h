@@ -6,6 +6,7 @@
 #include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
+class QGridLayout;
 class QLabel;
 class QStackedWidget;
 class QTableView;
@@ -39,8 +40,14 @@ class WhyPanel : public Panel {
     /// Asks about an element as it is written: "y[0, 3]". Errors: there is no such node, or it is no place.
     base::Result<void> askAt(const QString& text);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void buildTop();
+    void arrange();
+    int textWidth() const;
+    QString fitted(const QString& name, int room) const;
     void buildTable();
     void refresh();
     void refreshTrail();
@@ -51,7 +58,7 @@ class WhyPanel : public Panel {
     void askSelected();
     void hopTo(const QModelIndex& index);
     void hopToWeight();
-    QString shareText() const;
+    QString shareText(int room) const;
 
     context::OpenModel& m_opened;
     context::Navigation& m_navigation;
@@ -61,6 +68,9 @@ class WhyPanel : public Panel {
     QStackedWidget* m_stack;
     widgets::EmptyState* m_empty;
     QWidget* m_page;
+    QGridLayout* m_grid;  ///< of the page
+    QWidget* m_top;       ///< buttons and hops
+    bool m_isBeside = false;
     QToolButton* m_back;
     QToolButton* m_forward;
     QToolButton* m_end;
