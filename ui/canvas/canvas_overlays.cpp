@@ -66,9 +66,11 @@ struct MapNeighbours {
 };
 
 /// Where the map goes in a canvas of that size. It goes to another corner, or gets smaller, rather than cover nodes,
-/// and stays where it is as long as it covers none. Empty: it would cover some wherever it were; in a small canvas all.
+/// and stays where it is as long as it covers none. A new place is one without lines, too, if there is any. Empty: it
+/// would cover some nodes wherever it were; in a small canvas all.
 QRect mapPlace(const OverviewMap& map, QSize canvas, const MapNeighbours& beside,
-               const std::function<bool(const QRectF&)>& isOverItems) {
+               const std::function<bool(const QRectF&)>& isOverItems,
+               const std::function<bool(const QRectF&)>& isOverLines) {
     if (map.isVisible() && map.underMouse() && QRect(QPoint(), canvas).contains(map.geometry()))
         return map.geometry();  // it is used
     std::vector<QRect> places;
@@ -86,12 +88,15 @@ QRect mapPlace(const OverviewMap& map, QSize canvas, const MapNeighbours& beside
         places.emplace_back(QPoint(kGap, belowPath), own);
         places.emplace_back(QPoint(right, belowClose), own);
     }
-    if (!map.isHidden() && std::ranges::find(places, map.geometry()) != places.end())
-        places.insert(places.begin(), map.geometry());
-    const auto found = std::ranges::find_if(places, [&](const QRect& place) {
-        return !isOverItems(QRectF(place).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
-    });
-    return found == places.end() ? QRect() : *found;
+    const auto around = [](const QRect& place) {
+        return QRectF(place).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0);
+    };
+    const bool isPlaced = !map.isHidden() && std::ranges::find(places, map.geometry()) != places.end();
+    if (isPlaced && !isOverItems(around(map.geometry()))) return map.geometry();
+    std::erase_if(places, [&](const QRect& place) { return isOverItems(around(place)); });
+    if (places.empty()) return {};
+    const auto free = std::ranges::find_if(places, [&](const QRect& place) { return !isOverLines(place); });
+    return free == places.end() ? places.front() : *free;
 }
 
 }  // namespace
@@ -199,8 +204,11 @@ void CanvasOverlays::refreshPath() {
 
 void CanvasOverlays::arrange() {
     const QSize size = m_canvas.size();
-    const QRect map = needsMap() ? mapPlace(*m_map, size, {m_path, m_close, m_legend, m_hidden},
-                                            [this](const QRectF& area) { return isOverItems(area, m_view.camera()); })
+    m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);  // the map is above it
+    const QRect map = needsMap() ? mapPlace(
+                                       *m_map, size, {m_path, m_close, m_legend, m_hidden},
+                                       [this](const QRectF& area) { return isOverItems(area, m_view.camera()); },
+                                       [this](const QRectF& area) { return isOverLines(area); })
                                  : QRect();
     if (!map.isEmpty()) m_map->setGeometry(map);
     m_map->setVisible(!map.isEmpty());
@@ -273,6 +281,12 @@ bool CanvasOverlays::isOverItems(const QRectF& pixels, const Camera& camera) con
     const auto under = m_view.painter()->index().itemsWithin(
         {camera.toScene(pixels.topLeft(), m_canvas.size()), pixels.size() / camera.scale});
     return std::ranges::any_of(under, [&](std::uint32_t id) { return !m_view.scene()->items[id].what.open; });
+}
+
+bool CanvasOverlays::isOverLines(const QRectF& pixels) const {
+    const Camera& camera = m_view.camera();
+    const QRectF area(camera.toScene(pixels.topLeft(), m_canvas.size()), pixels.size() / camera.scale);
+    return m_view.painter()->index().hasEdgeIn(area);
 }
 
 /// The counts one by one, or only the whole one where these would cover nodes.

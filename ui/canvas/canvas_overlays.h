@@ -65,6 +65,7 @@ class CanvasOverlays : public QObject {
     QString hiddenText() const;
     /// Whether anything but open boxes is in an area of the canvas.
     bool isOverItems(const QRectF& pixels, const Camera& camera) const;
+    bool isOverLines(const QRectF& pixels) const;
     void addCloseButton();
 
     QWidget& m_canvas;

@@ -119,27 +119,50 @@ layout::ItemId SceneIndex::itemAt(QPointF place) const {
     return items.empty() ? layout::ItemId() : layout::ItemId(static_cast<std::size_t>(items.back()));
 }
 
+namespace {
+
+/// Calls see(from, to) for short straight pieces of a path, as long as it returns true.
+template <typename See>
+void forEachPiece(const layout::Path& path, const See& see) {
+    constexpr int kPieces = 8;
+    QPointF before = toQt(path.start());
+    for (std::size_t segment = 0; segment < path.segments(); ++segment)
+        for (int piece = 1; piece <= kPieces; ++piece) {
+            const QPointF next = toQt(path.at(segment, static_cast<double>(piece) / kPieces));
+            if (!see(before, next)) return;
+            before = next;
+        }
+}
+
+}  // namespace
+
 int SceneIndex::edgeAt(QPointF place, double reach) const {
     const Found found = within(QRectF(place.x() - reach, place.y() - reach, 2 * reach, 2 * reach));
     int best = -1;
     double nearest = reach;
-    for (const std::uint32_t id : found.edges) {
-        const layout::Path& path = m_scene->edges[id].path;
-        QPointF before = toQt(path.start());
-        for (std::size_t segment = 0; segment < path.segments(); ++segment) {
-            constexpr int kPieces = 8;
-            for (int piece = 1; piece <= kPieces; ++piece) {
-                const QPointF next = toQt(path.at(segment, static_cast<double>(piece) / kPieces));
-                const double distance = distanceToSegment(place, before, next);
-                if (distance <= nearest) {
-                    nearest = distance;
-                    best = static_cast<int>(id);
-                }
-                before = next;
+    for (const std::uint32_t id : found.edges)
+        forEachPiece(m_scene->edges[id].path, [&](QPointF from, QPointF to) {
+            const double distance = distanceToSegment(place, from, to);
+            if (distance <= nearest) {
+                nearest = distance;
+                best = static_cast<int>(id);
             }
-        }
-    }
+            return true;
+        });
     return best;
+}
+
+bool SceneIndex::hasEdgeIn(const QRectF& area) const {
+    bool isFound = false;
+    for (const std::uint32_t id : within(area).edges) {
+        forEachPiece(m_scene->edges[id].path, [&](QPointF from, QPointF to) {
+            // Straight lines have no height or no width.
+            isFound = area.intersects(QRectF(from, to).normalized().adjusted(-0.5, -0.5, 0.5, 0.5));
+            return !isFound;
+        });
+        if (isFound) return true;
+    }
+    return false;
 }
 
 }  // namespace sonde::canvas

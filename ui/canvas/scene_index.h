@@ -37,6 +37,8 @@ class SceneIndex {
     layout::ItemId itemAt(QPointF place) const;
     /// The edge nearest to a place, not farther than `reach`; -1 if there is none.
     int edgeAt(QPointF place, double reach) const;
+    /// Whether a line passes through an area.
+    bool hasEdgeIn(const QRectF& area) const;
 
   private:
     struct Cell {
