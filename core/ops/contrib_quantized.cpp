@@ -25,9 +25,9 @@ Tensor againY(Eager& e, const Tensor& x) { return again(e, x, "Y_scale", "Y_zero
 
 EagerResult quantizedBinary(Eager& e, kernels::Binary operation) {
     const Value zeroA = e.optional("A_zero_point"), zeroB = e.optional("B_zero_point");
-    if (auto y = kernels::quantizedBinary(operation, {e.tensor("A"), e.tensor("A_scale"), zeroA},
+    if (auto y = kernels::quantizedBinary(e.context(), operation, {e.tensor("A"), e.tensor("A_scale"), zeroA},
                                           {e.tensor("B"), e.tensor("B_scale"), zeroB}, e.tensor("C_scale"),
-                                          e.optional("C_zero_point"), e.context().pool())) {
+                                          e.optional("C_zero_point"))) {
         return e.get(std::move(*y));
     }
     const Tensor a = real(e, "A", "A_scale", "A_zero_point"), b = real(e, "B", "B_scale", "B_zero_point");

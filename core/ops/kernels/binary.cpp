@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -162,8 +164,31 @@ void zipNumbers(base::ThreadPool& pool, Arithmetic operation, const Tensor& a, c
     });
 }
 
+/// Tensors of one shape in pieces that stay in the cache.
+void zipNarrowPieces(base::ThreadPool& pool, Binary operation, const Tensor& a, const Tensor& b, Tensor& out) {
+    constexpr std::size_t kPiece = 1024, kGrain = 16384;
+    const BinaryLoop loop = floatKernels().binary[static_cast<std::size_t>(operation)];
+    const auto *const x = a.bytes(), *const y = b.bytes();
+    auto* const z = out.mutableBytes();
+    const std::size_t size = tensor::itemSize(a.dtype());
+    pool.parallelFor(static_cast<std::size_t>(out.numel()), kGrain, [&](std::size_t begin, std::size_t end) {
+        std::array<float, kPiece> left, right;
+        for (std::size_t i = begin; i < end; i += kPiece) {
+            const std::size_t n = std::min(kPiece, end - i);
+            tensor::castElements(a.dtype(), x + i * size, DType::Float32, left.data(), n);
+            tensor::castElements(b.dtype(), y + i * size, DType::Float32, right.data(), n);
+            loop(left.data(), false, right.data(), false, left.data(), n);
+            tensor::castElements(DType::Float32, left.data(), out.dtype(), z + i * size, n);
+        }
+    });
+}
+
 /// float16 and bfloat16 by the loops for float32, which round each result once more: as element by element.
 base::Result<void> zipNarrow(base::ThreadPool& pool, Binary operation, const Tensor& a, const Tensor& b, Tensor& out) {
+    if (a.shape() == b.shape() && a.isContiguous() && b.isContiguous()) {
+        zipNarrowPieces(pool, operation, a, b, out);
+        return {};
+    }
     SONDE_ASSIGN(const Tensor x, a.cast(DType::Float32));
     SONDE_ASSIGN(const Tensor y, b.cast(DType::Float32));
     SONDE_ASSIGN(Tensor z, Tensor::allocate(DType::Float32, out.shape()));

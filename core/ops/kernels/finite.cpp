@@ -46,6 +46,10 @@ struct Layout<tensor::BFloat16> {
 template <typename T>
 BadCount countRow(const T* data, std::int64_t count, std::int64_t step) {
     using L = Layout<T>;
+    if constexpr (sizeof(T) == sizeof(std::uint16_t)) {
+        const auto* const bits = reinterpret_cast<const std::uint16_t*>(data);
+        if (step == 1 && floatKernels().allNarrowFinite(bits, L::kInfinity, static_cast<std::size_t>(count))) return {};
+    }
     BadCount found;
     for (std::int64_t i = 0; i < count; ++i) {
         const auto magnitude =

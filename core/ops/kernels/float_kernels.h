@@ -156,6 +156,8 @@ struct FloatKernels {
     void (*joinTiles)(const float* x, std::ptrdiff_t xStride, int step, float* y, std::size_t n) = nullptr;
     /// Whether no x[i] is NaN or infinite.
     bool (*allFinite)(const float* x, std::size_t n) = nullptr;
+    /// The same of float16 or bfloat16 by their bits; `infinity` are those of the positive one.
+    bool (*allNarrowFinite)(const std::uint16_t* x, std::uint16_t infinity, std::size_t n) = nullptr;
     /// y[i] = max_t rows[t][i], NaN wins: one row of a max pool.
     void (*maxRows)(const float* const* rows, std::size_t taps, float* y, std::size_t n) = nullptr;
 };

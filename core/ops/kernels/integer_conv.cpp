@@ -1,5 +1,6 @@
 #include "core/ops/kernels/integer_conv.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <mutex>
@@ -262,7 +263,11 @@ void convolveIntegers(KernelContext& context, const IntegerConv& call, const Sum
     if (!plan) own = packedGroups(call.w, zerosOf(call.zeroW), call.groups, PackedLifetime::OneCall, context.pool());
     const std::vector<PackedIntegers>& weights = plan ? plan->packed(context.pool()) : own;
     ByteImage image(call, sizes, context.pool());
-    const PackedIntegers ones = PackedIntegers::ones(sizes.groupIn(), sizes.taps, context.pool());
+    const bool hasZeros = std::ranges::any_of(weights, [](const PackedIntegers& group) {
+        return std::ranges::any_of(group.zeros(), [](std::int32_t zero) { return zero != 0; });
+    });
+    const PackedIntegers ones =
+        hasZeros ? PackedIntegers::ones(sizes.groupIn(), sizes.taps, context.pool()) : PackedIntegers();
     for (std::int64_t n = 0; n < sizes.batch; ++n) {
         for (std::int64_t g = 0; g < sizes.groups; ++g) {
             if (context.cancelled()) return;
@@ -272,8 +277,7 @@ void convolveIntegers(KernelContext& context, const IntegerConv& call, const Sum
             product.source = [&](std::int64_t n0, std::int32_t* target) { image.panel(n0, target); };
             product.columns = sizes.outputs;
             product.zero = image.zero();
-            for (const std::int32_t zero : product.left->zeros())
-                if (zero != 0) product.ones = &ones;
+            if (hasZeros) product.ones = &ones;
             product.finish = [&](std::int64_t row, std::int64_t n0, std::int64_t count, const std::int32_t* sums,
                                  std::int32_t offset) {
                 const std::int64_t channel = g * sizes.groupOut() + row;

@@ -60,15 +60,14 @@ void extendRange(std::span<const float> x, float& low, float& high) {
     floatKernels().quantized.range(x.data(), &low, &high, x.size());
 }
 
-std::optional<base::Result<Tensor>> quantizedBinary(Binary operation, const QuantizedOperand& a,
-                                                    const QuantizedOperand& b, const Tensor& scale, const Value& zero,
-                                                    base::ThreadPool& pool) {
+std::optional<base::Result<Tensor>> quantizedBinary(KernelContext& context, Binary operation, const QuantizedOperand& a,
+                                                    const QuantizedOperand& b, const Tensor& scale, const Value& zero) {
     const DType dtype = a.values.dtype();
     if (!isByte(dtype) || b.values.dtype() != dtype || a.values.shape() != b.values.shape()) return std::nullopt;
     if (!a.values.isContiguous() || !b.values.isContiguous()) return std::nullopt;
     const auto zeroA = zeroOf(a.scale, a.zero), zeroB = zeroOf(b.scale, b.zero), zeroY = zeroOf(scale, zero);
     if (!zeroA || !zeroB || !zeroY) return std::nullopt;
-    base::Result<Tensor> y = Tensor::allocate(dtype, a.values.shape());
+    base::Result<Tensor> y = context.output(dtype, a.values.shape());
     if (!y) return y;
     const Requantisation bounds = requantisationTo(dtype, static_cast<std::int32_t>(*zeroY));
     const Quantisation by{static_cast<float>(scale.toDouble(0)), static_cast<float>(bounds.low),
@@ -78,7 +77,8 @@ std::optional<base::Result<Tensor>> quantizedBinary(Binary operation, const Quan
     const FloatKernels& loops = floatKernels();
     std::uint8_t* const target = mutableBytesOf(*y);
     std::atomic<bool> isNumber{true};
-    pool.parallelFor(static_cast<std::size_t>(a.values.numel()), kPiece, [&](std::size_t begin, std::size_t end) {
+    const auto count = static_cast<std::size_t>(a.values.numel());
+    context.pool().parallelFor(count, kPiece, [&](std::size_t begin, std::size_t end) {
         constexpr std::size_t kBlock = 1024;
         std::array<float, kBlock> left, right;
         for (std::size_t i = begin; i < end; i += kBlock) {

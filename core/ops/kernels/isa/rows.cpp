@@ -93,6 +93,12 @@ inline __attribute__((always_inline)) bool anySign(Bits bits) {
 #endif
 }
 
+bool allNarrowFinite(const std::uint16_t* x, std::uint16_t infinity, std::size_t n) {
+    std::uint16_t found = 0;
+    for (std::size_t i = 0; i < n; ++i) found |= static_cast<std::uint16_t>((x[i] & infinity) == infinity ? 1 : 0);
+    return found == 0;
+}
+
 bool allFinite(const float* x, std::size_t n) {
     if (n < kWidth) {
         unsigned all = 0;
@@ -289,6 +295,7 @@ void addRows(FloatKernels& table) {
     table.expSum = expSum;
     table.axpy = axpy;
     table.allFinite = allFinite;
+    table.allNarrowFinite = allNarrowFinite;
     table.weightedRows = weightedRows;
     table.weightedPlane = weightedPlane;
     table.fill = fill;
