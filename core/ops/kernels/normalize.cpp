@@ -5,7 +5,10 @@
 
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/numbers.h"
+#include "core/ops/kernels/scratch.h"
 #include "core/ops/support/shapes.h"
+#include "core/tensor/cast.h"
 #include "core/tensor/dispatch.h"
 
 namespace sonde::ops::kernels {
@@ -178,6 +181,17 @@ base::Result<void> normalizeRows(KernelContext& context, const Tensor& x, const 
                            inverseDeviations);
         return {};
     }
+    if (isNarrow(x.dtype()) && scale && (!bias || isNarrow(bias->dtype()))) {
+        SONDE_ASSIGN(const Tensor wideX, x.cast(DType::Float32));
+        SONDE_ASSIGN(const Tensor wideScale, scale->cast(DType::Float32));
+        SONDE_ASSIGN(const Tensor wideBias, bias ? bias->cast(DType::Float32) : base::Result<Tensor>(Tensor()));
+        SONDE_ASSIGN(Tensor wideY, Tensor::allocate(DType::Float32, x.shape()));
+        SONDE_TRY(normalizeRows(context, wideX, &wideScale, bias ? &wideBias : nullptr, options, wideY, means,
+                                inverseDeviations));
+        tensor::castElements(DType::Float32, wideY.bytes(), y.dtype(), y.mutableBytes(),
+                             static_cast<std::size_t>(y.numel()));
+        return {};
+    }
     SONDE_ASSIGN(const std::vector<double> s, numbers(scale, scale ? parameters : 0, 1, "scale"));
     SONDE_ASSIGN(const std::vector<double> b, numbers(bias, bias ? parameters : 0, 0, "bias"));
     if (x.numel() == 0) return {};
@@ -231,6 +245,14 @@ void softmaxRow(const float* x, float* y, std::size_t n, bool logarithm) {
     loops.scaleShift(y, 1.0F, -std::log(sum), y, n);
 }
 
+/// float16 and bfloat16, whose results are rounded once.
+void softmaxNarrowRow(const std::byte* x, std::byte* y, DType dtype, std::size_t n, bool logarithm) {
+    float* const row = Scratch::of<float>(0, 2 * n);
+    tensor::castElements(dtype, x, DType::Float32, row, n);
+    softmaxRow(row, row + n, n, logarithm);
+    tensor::castElements(DType::Float32, row + n, dtype, y, n);
+}
+
 }  // namespace
 
 base::Result<void> softmax(KernelContext& context, const Tensor& x, std::size_t axis, bool logarithm) {
@@ -251,6 +273,12 @@ base::Result<void> softmax(KernelContext& context, const Tensor& x, std::size_t 
                     if constexpr (std::is_same_v<T, float>) {
                         if (inner == 1) {
                             softmaxRow(in + at, out + at, static_cast<std::size_t>(n), logarithm);
+                            continue;
+                        }
+                    } else if constexpr (sizeof(T) == 2) {
+                        if (inner == 1) {
+                            softmaxNarrowRow(x.bytes() + at * 2, y.mutableBytes() + at * 2, x.dtype(),
+                                             static_cast<std::size_t>(n), logarithm);
                             continue;
                         }
                     }
