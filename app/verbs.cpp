@@ -32,6 +32,7 @@ Verb bisectVerb();
 Verb gradientVerb();
 Verb precisionVerb();
 Verb weightsVerb();
+Verb generateVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 Verb windowVerb();
@@ -43,7 +44,7 @@ const std::vector<Verb>& verbs() {
         opsVerb(),       modelsVerb(),  passesVerb(),  conformanceVerb(), saveVerb(),      cutVerb(),
         problemsVerb(),  lessonsVerb(), debugVerb(),   loadAndRunVerb(),  referenceVerb(), bisectVerb(),
         diffVerb(),      sweepVerb(),   profileVerb(), findingsVerb(),    reportVerb(),    gradientVerb(),
-        precisionVerb(), weightsVerb(), samplesVerb(),
+        precisionVerb(), weightsVerb(), samplesVerb(), generateVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(),    windowVerb(),
 #endif
