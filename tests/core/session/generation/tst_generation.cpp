@@ -78,25 +78,23 @@ std::string countingModel(const ModelForm& form) {
     std::vector<std::int64_t> tokens(kWidth);
     std::iota(tokens.begin(), tokens.end(), 0);
     graph.initializers = {int64s("axis", {1}), int64s("ten", {kWidth}, true), int64s("tokens", tokens)};
-    int64s("wide", {1, 1, 1})
-};
-const auto keep = intAttribute("keepdims", 1);
-graph.nodes.push_back({"ReduceSum", {all, "axis"}, {"sum"}, "sum", "", {keep}});
-graph.nodes.push_back({"ReduceSum", {"attention_mask", "axis"}, {"masked"}, "masked", "", {keep}});
-graph.nodes.push_back({"ReduceMax", {"position_ids"}, {"last"}, "last", "", {intsAttribute("axes", {1}), keep}});
-graph.nodes.push_back({"Add", {"sum", "masked"}, {"both"}, "add"});
-graph.nodes.push_back({"Add", {"both", "last"}, {"three"}, "add_last"});
-graph.nodes.push_back({"Mod", {"three", "ten"}, {"best"}, "mod"});
-graph.nodes.push_back({"Sub", {"tokens", "best"}, {"away"}, "away"});
-graph.nodes.push_back({"Abs", {"away"}, {"distance"}, "abs"});
-graph.nodes.push_back({"Neg", {"distance"}, {"near"}, "neg"});
-graph.nodes.push_back({"Cast", {"near"}, {"row"}, "cast", "", {intAttribute("to", kFloat)}});
-graph.nodes.push_back({"Shape", {"input_ids"}, {"shape"}, "shape"});
-graph.nodes.push_back({"Unsqueeze", {"row", "axis"}, {"cell"}, "cell"});
-graph.nodes.push_back({"Concat", {"shape", "one"}, {"full"}, "full", "", {intAttribute("axis", 0)}});
-graph.nodes.push_back({"Expand", {"cell", "full"}, {"logits"}, "expand"});
-graph.initializers.push_back(int64s("one", {1}));
-return model(graph);
+    const auto keep = intAttribute("keepdims", 1);
+    graph.nodes.push_back({"ReduceSum", {all, "axis"}, {"sum"}, "sum", "", {keep}});
+    graph.nodes.push_back({"ReduceSum", {"attention_mask", "axis"}, {"masked"}, "masked", "", {keep}});
+    graph.nodes.push_back({"ReduceMax", {"position_ids"}, {"last"}, "last", "", {intsAttribute("axes", {1}), keep}});
+    graph.nodes.push_back({"Add", {"sum", "masked"}, {"both"}, "add"});
+    graph.nodes.push_back({"Add", {"both", "last"}, {"three"}, "add_last"});
+    graph.nodes.push_back({"Mod", {"three", "ten"}, {"best"}, "mod"});
+    graph.nodes.push_back({"Sub", {"tokens", "best"}, {"away"}, "away"});
+    graph.nodes.push_back({"Abs", {"away"}, {"distance"}, "abs"});
+    graph.nodes.push_back({"Neg", {"distance"}, {"near"}, "neg"});
+    graph.nodes.push_back({"Cast", {"near"}, {"row"}, "cast", "", {intAttribute("to", kFloat)}});
+    graph.nodes.push_back({"Shape", {"input_ids"}, {"shape"}, "shape"});
+    graph.nodes.push_back({"Unsqueeze", {"row", "axis"}, {"cell"}, "cell"});
+    graph.nodes.push_back({"Concat", {"shape", "one"}, {"full"}, "full", "", {intAttribute("axis", 0)}});
+    graph.nodes.push_back({"Expand", {"cell", "full"}, {"logits"}, "expand"});
+    graph.initializers.push_back(int64s("one", {1}));
+    return model(graph);
 }
 
 Value ids(const std::vector<std::int64_t>& values) {
