@@ -123,6 +123,11 @@ void PackedMatrix::narrow(tensor::DType dtype) {
     m_dtype = dtype;
 }
 
+const float* PackedMatrix::address(std::int64_t k0, std::int64_t panel) const {
+    if (m_dtype == tensor::DType::Float32) return panelOf(m_buffer.data(), m_dimSize, m_panelWidth, m_depth, k0, panel);
+    return reinterpret_cast<const float*>(panelOf(m_narrow.data(), m_dimSize, m_panelWidth, m_depth, k0, panel));
+}
+
 std::size_t PackedMatrix::panelSize() const {
     constexpr std::int64_t kSlack = 64;  // a vector may be read beyond the end
     return m_dtype == tensor::DType::Float32
@@ -326,15 +331,16 @@ class Product {
             for (std::int64_t n = n0; n < n1; n += nr) {
                 const float* right = m_call.rightPacked->panel(
                     k0, n / nr, Scratch::of<float>(kWideSlot, m_call.rightPacked->panelSize()));
-                // The next panel lies behind this one; the first panels of rows fetch a part of it each.
-                FetchAhead ahead{right + kc * nr, kLine};
+                // The first panels of rows fetch a part of the next panel each.
+                const float* const fetched = m_call.rightPacked->address(k0, n / nr + 2);
+                FetchAhead ahead{m_call.rightPacked->address(k0, n / nr + 1), kLine};
                 for (std::int64_t m = m0; m < m1;) {
                     const LeftRows lines = leftRows(part, k0, m);
                     const std::int64_t rows = std::min(lines.count, m1 - m);
                     panel(lines.data, static_cast<int>(rows), kc, right, m_call.c + m * m_call.ldc + n,
                           std::min(nr, n1 - n), accumulate, ahead);
                     if (ahead.data) ahead.data += kc * kLine;
-                    if (ahead.data >= right + 2 * kc * nr) ahead.data = nullptr;
+                    if (ahead.data >= fetched) ahead.data = nullptr;
                     m += rows;
                 }
             }

@@ -50,6 +50,8 @@ class PackedMatrix {
 
     /// Panel number `panel` of the block of k that starts at k0; of narrow numbers in `scratch`, of panelSize() floats.
     const float* panel(std::int64_t k0, std::int64_t panel, float* scratch = nullptr) const;
+    /// Where it is in memory, whatever its numbers: to be fetched ahead.
+    const float* address(std::int64_t k0, std::int64_t panel) const;
     /// 0 if panels are read where they are.
     std::size_t panelSize() const;
     std::int64_t dimSize() const { return m_dimSize; }  ///< m or n
