@@ -32,9 +32,8 @@ struct QuantizedOperand {
     const Tensor &values, &scale;
     const Value& zero;
 };
-std::optional<base::Result<Tensor>> quantizedBinary(KernelContext& context, Binary operation,
-                                                    const QuantizedOperand& a, const QuantizedOperand& b,
-                                                    const Tensor& scale, const Value& zero);
+std::optional<base::Result<Tensor>> quantizedBinary(KernelContext& context, Binary operation, const QuantizedOperand& a,
+                                                    const QuantizedOperand& b, const Tensor& scale, const Value& zero);
 
 /// Where sums of products are quantised again, with what is known of the result's bytes.
 Requantisation requantisationTo(DType to, std::int32_t zero);
