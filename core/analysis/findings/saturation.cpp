@@ -34,7 +34,7 @@ void findSaturation(const CheckedModel& model, std::vector<Finding>& findings) {
                     fmt::format("{} of the elements of this model output are at the bounds of {}: clear decisions, or "
                                 "an input of a scale that the model was not trained on",
                                 percentText(saturated, value->count), placeText(model.graph, node)),
-                    "look at the values before it on inputs whose result is known"));
+                    "compare the values before it on inputs whose results are known"));
                 continue;
             }
             findings.push_back(findingAt(

@@ -4,10 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/analysis/tensor_stats.h"
-#include "core/session/number_json.h"
+#include "core/io/json/number_json.h"
 
 namespace sonde::session::debug {
 
+using io::finiteOrText;
 using nlohmann::ordered_json;
 using tensor::DType;
 using tensor::Tensor;

@@ -3,13 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/visible_text.h"
+#include "core/io/json/number_json.h"
 #include "core/session/diff/model_diff.h"
-#include "core/session/number_json.h"
 
 namespace sonde::session {
 
 using graph::InternalGraph;
 using graph::NodeId;
+using io::finiteOrText;
 
 namespace {
 

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/session/number_json.h"
+#include "core/io/json/number_json.h"
 
 namespace sonde::session::why {
 
+using io::finiteOrText;
 using nlohmann::ordered_json;
 
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace sonde::session {
+namespace sonde::io {
 
 /// A number in JSON, which has no NaN and no infinity: these are "nan", "inf" and "-inf".
 inline nlohmann::ordered_json finiteOrText(double value) {
@@ -12,4 +12,4 @@ inline nlohmann::ordered_json finiteOrText(double value) {
     return value;
 }
 
-}  // namespace sonde::session
+}  // namespace sonde::io
