@@ -299,7 +299,7 @@ QString SecondModel::summary() const {
     if (!m_isShown) return m_other ? tr("Opening %1 \u2026").arg(m_location) : QString();
     if (!m_known) return tr("Not compared");
     const session::StructureDiff& nodes = m_known->diff.structure;
-    QStringList parts{tr("%1 % matched").arg(std::floor(nodes.matched() * 1000) / 10, 0, 'f', 1)};
+    QStringList parts{tr("%1 % matched").arg(std::floor(nodes.matchedOfAll() * 1000) / 10, 0, 'f', 1)};
     const auto add = [&](std::size_t count, const QString& text) {
         if (count > 0) parts << QStringLiteral("%1 %2").arg(count).arg(text);
     };

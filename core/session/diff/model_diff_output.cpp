@@ -163,7 +163,7 @@ std::string modelDiffJson(const document::Document& first, const document::Docum
                 {"renamed", diff.structure.renamed}}},
               {"parameters", parametersJson(diff.parameters)},
               {"matched", diff.structure.matched()},
-              {"matched_of_tensors", diff.structure.matchedOfTensors()},
+              {"matched_of_all", diff.structure.matchedOfAll()},
               {"cost", factsJson(diff.cost)},
               {"metadata", factsJson(diff.metadata)},
               {"equal", diff.isEqual()}};
@@ -176,12 +176,13 @@ std::string modelDiffText(const document::Document& first, const document::Docum
     std::string text =
         fmt::format("--- {}\n+++ {}\n", base::visibleText(first.location), base::visibleText(second.location));
     const StructureDiff& nodes = diff.structure;
-    const std::string ofTensors = nodes.comparedTensors == nodes.comparedNodes
-                                      ? std::string()
-                                      : fmt::format(" (of tensors {:.1f} %)", percent(nodes.matchedOfTensors()));
-    text += fmt::format("nodes: {:.1f} % matched{}, {} removed, {} added, {} changed, {} moved, {} renamed\n",
-                        percent(nodes.matched()), ofTensors, nodes.removed.size(), nodes.added.size(),
-                        nodes.changed.size(), nodes.moved.size(), nodes.renamed);
+    const std::string matched = nodes.comparedTensors == nodes.comparedNodes
+                                    ? fmt::format("{:.1f} % matched", percent(nodes.matched()))
+                                    : fmt::format("{:.1f} % of those with tensors matched ({:.1f} % of all)",
+                                                  percent(nodes.matched()), percent(nodes.matchedOfAll()));
+    text +=
+        fmt::format("nodes: {}, {} removed, {} added, {} changed, {} moved, {} renamed\n", matched,
+                    nodes.removed.size(), nodes.added.size(), nodes.changed.size(), nodes.moved.size(), nodes.renamed);
     addNodes(text, '-', a, nodes.removed);
     addNodes(text, '+', b, nodes.added);
     addChanges(text, '~', a, b, nodes.changed);

@@ -26,9 +26,10 @@ struct StructureDiff {
     std::size_t matchedTensors = 0, comparedTensors = 0;
     std::size_t renamed = 0;  ///< pairs of nodes with other names: no difference
 
-    /// The fraction of the operations of both graphs that have a counterpart; 1 of two graphs without any.
-    double matched() const { return fraction(matchedNodes, comparedNodes); }
-    double matchedOfTensors() const { return fraction(matchedTensors, comparedTensors); }
+    /// The fraction of the operations of both graphs that have a counterpart, of those that compute tensors; 1 of two
+    /// graphs without any.
+    double matched() const { return fraction(matchedTensors, comparedTensors); }
+    double matchedOfAll() const { return fraction(matchedNodes, comparedNodes); }
     bool isEqual() const { return added.empty() && removed.empty() && changed.empty() && moved.empty(); }
 
   private:
