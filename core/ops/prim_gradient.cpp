@@ -121,11 +121,20 @@ base::Result<void> convGradient(KernelContext& context) {
     return context.wants("dw") ? give(context, 1, dw, w.dtype()) : base::Result<void>();
 }
 
-/// MaxPool: to the first largest element of the window. AveragePool: evenly to those that were counted.
+/// The share of an element in the p-norm of those under a window: sign(x)·(|x| / norm)^(p − 1).
+double normShare(double x, double norm, double p) {
+    if (x == 0 || norm == 0) return 0;
+    return std::copysign(std::pow(std::fabs(x) / norm, p - 1), x);
+}
+
+/// MaxPool: to the first largest element of the window. AveragePool: evenly to those that were counted. LpPool: by
+/// their shares in the norm.
 base::Result<void> poolGradient(KernelContext& context) {
     const Tensor &g = context.in("g"), &x = context.in("x");
     SONDE_ASSIGN(const Sweep sweep, Sweep::of(context.attributes(), {}, x.shape(), g.shape()));
-    const bool isMax = context.attributes().getString("kind", "MaxPool") == "MaxPool";
+    const std::string kind = context.attributes().getString("kind", "MaxPool");
+    const bool isMax = kind == "MaxPool", isNorm = kind == "LpPool";
+    const double power = context.attributes().getFloat("p", 2);
     const bool countsPadding = context.attributes().getInt("count_include_pad", 0) != 0;
     SONDE_ASSIGN(const Tensor wideG, wideCopy(g));
     SONDE_ASSIGN(const Tensor wideX, wideCopy(x));
@@ -138,18 +147,23 @@ base::Result<void> poolGradient(KernelContext& context) {
         for (std::int64_t p = 0; p < sweep.places; ++p) {
             const double share = wideG.data<double>()[plane * sweep.places + p];
             std::int64_t best = -1, counted = 0;
+            double powers = 0;
             for (std::int64_t t = 0; t < taps; ++t) {
                 const std::int64_t s = sweep.source(p, t);
                 if (s >= 0 && (best < 0 || picture[s] > picture[best])) best = s;
                 if (s >= 0 || (countsPadding && sweep.insidePadding(p, t))) ++counted;
+                if (s >= 0 && isNorm) powers += std::pow(std::fabs(picture[s]), power);
             }
             if (best < 0) continue;
             if (isMax) {
                 to[best] += share;
                 continue;
             }
+            const double norm = isNorm ? std::pow(powers, 1 / power) : 0;
             for (std::int64_t t = 0; t < taps; ++t) {
-                if (const std::int64_t s = sweep.source(p, t); s >= 0) to[s] += share / static_cast<double>(counted);
+                const std::int64_t s = sweep.source(p, t);
+                if (s < 0) continue;
+                to[s] += share * (isNorm ? normShare(picture[s], norm, power) : 1 / static_cast<double>(counted));
             }
         }
     }
@@ -194,6 +208,7 @@ void define_prim_gradient(Registry& registry) {
     registry.add(window(row("grad_pool", "Gradient of a pool's input"))
                      .out("dx")
                      .attrString("kind", "MaxPool")
+                     .attrFloat("p", 2)
                      .attrInt("ceil_mode", 0)
                      .attrInt("count_include_pad", 0)
                      .attrInt("storage_order", 0)

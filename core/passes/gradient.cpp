@@ -140,9 +140,9 @@ NodeId GradientBuilder::integers(const std::vector<std::int64_t>& values) {
     return constant(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(values.size())}, values));
 }
 
-NodeId GradientBuilder::filled(NodeId x, double value) {
-    const DType known = m_graph.node(x).type.dtype;
-    const auto one = Tensor::of<double>({1}, {value}).cast(known == DType::Undefined ? DType::Float32 : known);
+NodeId GradientBuilder::filled(NodeId x, double value, DType dtype) {
+    if (const DType known = m_graph.node(x).type.dtype; known != DType::Undefined) dtype = known;
+    const auto one = Tensor::of<double>({1}, {value}).cast(dtype == DType::Undefined ? DType::Float32 : dtype);
     if (!one) fail(one.error().what);
     return one ? op("ConstantOfShape", {shapeOf(x)}, {{"value", *one}}) : NodeId{};
 }
@@ -172,6 +172,13 @@ NodeId GradientBuilder::transposed(NodeId x) {
     for (std::size_t i = 0; i < *rank; ++i) order.push_back(static_cast<std::int64_t>(i));
     std::swap(order[*rank - 1], order[*rank - 2]);
     return op("Transpose", {x}, {{"perm", order}});
+}
+
+NodeId GradientBuilder::castLike(NodeId x, NodeId like) {
+    if (!x.valid() || !like.valid()) return x;
+    const DType own = m_graph.node(x).type.dtype, other = m_graph.node(like).type.dtype;
+    if (own == other || own == DType::Undefined || other == DType::Undefined) return x;
+    return op("Cast", {x}, {{"to", static_cast<std::int64_t>(other)}});
 }
 
 NodeId GradientBuilder::summedTo(NodeId g, NodeId x, NodeId like) {

@@ -47,8 +47,8 @@ class GradientBuilder {
     NodeId number(double value, NodeId like);
     NodeId integers(const std::vector<std::int64_t>& values);
     NodeId shapeOf(NodeId x) { return op("Shape", {x}); }
-    /// A tensor like x full of one number.
-    NodeId filled(NodeId x, double value);
+    /// A tensor like x full of one number; of `dtype` if that of x is not known.
+    NodeId filled(NodeId x, double value, tensor::DType dtype = tensor::DType::Undefined);
     /// A reduction with given axes and keepdims 1; axes are an input or an attribute as the version has it.
     NodeId reduced(std::string_view name, NodeId x, const std::vector<std::int64_t>& axes);
     NodeId unsqueezed(NodeId x, std::int64_t axis);
@@ -58,6 +58,8 @@ class GradientBuilder {
     NodeId transposed(NodeId x);
     /// g, which has the shape of `like`, summed over the axes along which x was broadcast to it.
     NodeId summedTo(NodeId g, NodeId x, NodeId like);
+    /// x in the dtype of another node, if both are known.
+    NodeId castLike(NodeId x, NodeId like);
     NodeId reshapedTo(NodeId g, NodeId x) { return op("Reshape", {g, shapeOf(x)}); }
     NodeId add(NodeId a, NodeId b) { return op("Add", {a, b}); }
     NodeId sub(NodeId a, NodeId b) { return op("Sub", {a, b}); }

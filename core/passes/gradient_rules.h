@@ -17,6 +17,7 @@ void addLayerGradients(GradientRules& rules);
 void addRecurrentGradients(GradientRules& rules);
 void addScatterGradients(GradientRules& rules);
 void addLossGradients(GradientRules& rules);
+void addAttentionGradients(GradientRules& rules);
 
 // What rules are written with.
 

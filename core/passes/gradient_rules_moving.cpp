@@ -21,7 +21,7 @@ using Dims = std::vector<std::int64_t>;
 /// As operators that pick elements; what padding gives counts as element 0, in front of all others.
 void padRule(GradientBuilder& b, const Expr& e) {
     const NodeId x = inputOf(e, 0);
-    if (b.version() < 16) return b.fail("the derivative of Pad needs ScatterElements of version 16");
+    if (b.version() < 16) return b.fail("the derivative of " + e.op.name + " needs ScatterElements of version 16");
     Attributes attributes = e.attributes;
     if (attributes.find("value")) attributes.set("value", 0.0);
     std::vector<NodeId> inputs{countedElements(b, x, 1)};
@@ -283,7 +283,8 @@ std::vector<double> constantNumbers(GradientBuilder& b, NodeId node) {
 }
 
 void addMovingGradients(GradientRules& rules) {
-    rules.insert({{"CumProd", cumProdRule},
+    rules.insert({{"CenterCropPad", padRule},
+                  {"CumProd", cumProdRule},
                   {"CumSum", cumSumRule},
                   {"Einsum", einsumRule},
                   {"Pad", padRule},

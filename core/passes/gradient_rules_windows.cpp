@@ -86,9 +86,16 @@ void convRule(GradientBuilder& b, const Expr& e) {
     for (std::size_t i = 2; i < *rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
     b.give(bias, b.reshapedTo(b.reduced("ReduceSum", g, axes), bias));
 }
+/// Of norms: 2 if there is none. It was a real number before version 2.
+double powerOf(const Expr& e) {
+    const auto* const given = e.attributes.find("p");
+    if (given && std::holds_alternative<double>(*given)) return std::get<double>(*given);
+    return static_cast<double>(e.attributes.getInt("p", 2));
+}
 void poolRule(GradientBuilder& b, const Expr& e) {
     tensor::Attributes attributes = e.attributes;
     attributes.set("kind", e.op.name);
+    if (e.op.name == "LpPool") attributes.set("p", powerOf(e));
     b.give(inputOf(e, 0), b.prim("grad_pool", {gradientOf(b, e), inputOf(e, 0)}, std::move(attributes), 1).front());
 }
 /// Every element of the picture has the same share.
@@ -128,11 +135,13 @@ void convTransposeRule(GradientBuilder& b, const Expr& e) {
     b.give(bias, b.reshapedTo(b.reduced("ReduceSum", g, axes), bias));
 }
 
-void globalMaxRule(GradientBuilder& b, const Expr& e) {
+/// Of GlobalMaxPool and GlobalLpPool: a window over all of the image.
+void globalPoolRule(GradientBuilder& b, const Expr& e) {
     const auto dims = b.dimSizesOf(inputOf(e, 0));
-    if (!dims || dims->size() < 3) return b.fail("the dimensions of GlobalMaxPool are unknown");
+    if (!dims || dims->size() < 3) return b.fail("the dimensions of " + e.op.name + " are unknown");
     tensor::Attributes attributes{{"kernel_shape", std::vector<std::int64_t>(dims->begin() + 2, dims->end())},
-                                  {"kind", std::string("MaxPool")}};
+                                  {"kind", e.op.name.substr(std::string_view("Global").size())},
+                                  {"p", powerOf(e)}};
     b.give(inputOf(e, 0), b.prim("grad_pool", {gradientOf(b, e), inputOf(e, 0)}, std::move(attributes), 1).front());
 }
 
@@ -159,7 +168,9 @@ void addWindowGradients(GradientRules& rules) {
                   {"MaxPool", poolRule},
                   {"ConvTranspose", convTransposeRule},
                   {"GridSample", gridSampleRule},
-                  {"GlobalMaxPool", globalMaxRule}});
+                  {"GlobalLpPool", globalPoolRule},
+                  {"GlobalMaxPool", globalPoolRule},
+                  {"LpPool", poolRule}});
 }
 
 }  // namespace sonde::passes

@@ -84,6 +84,21 @@ Results sampledVolume(LoweredCall& call) {
                                    {"align_corners", std::int64_t{call.flag(4)}}}));
 }
 
+/// In training by the statistics of the batch, which exports leave out.
+Results trainedBatchNorm(LoweredCall& call) {
+    const NodeId x = call.tensor(0);
+    const tensor::Shape shape = call.shapeOf(x);
+    if (shape.rank() < 2 || (!call.flag(5) && call.has(3) && call.has(4))) return {};
+    const auto perChannel = [&](std::size_t argument, double otherwise) {
+        if (call.has(argument)) return call.tensor(argument);
+        const std::vector<double> values(static_cast<std::size_t>(shape[1]), otherwise);
+        return call.cast(call.constant(tensor::Tensor::of<double>({shape[1]}, values)), call.dtypeOf(x));
+    };
+    return exporting::one(call.op("BatchNormalization",
+                                  {x, perChannel(1, 1), perChannel(2, 0), perChannel(3, 0), perChannel(4, 1)},
+                                  {{"epsilon", call.number(7, 1e-5)}, {"training_mode", std::int64_t{1}}}));
+}
+
 using OwnForm = Results (*)(LoweredCall& call);
 
 Results hardTanh(LoweredCall& call) {
@@ -96,6 +111,7 @@ const std::unordered_map<std::string_view, OwnForm>& ownForms() {
                              kLow = [](LoweredCall&call) { return clamped(call, 1, -1); },
                              kHigh = [](LoweredCall&call) { return clamped(call, -1, 1); };
     static const std::unordered_map<std::string_view, OwnForm> forms{
+        {"batch_norm", trainedBatchNorm},
         {"hardtanh", hardTanh},
         {"relu6", [](LoweredCall& call) { return strictlyClamped(call, 0, 6); }},
         {"clamp", kBoth},
