@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/support/eager.h"
@@ -114,6 +115,19 @@ EagerResult glu(Eager& e) {
         e.fail("half of " + x.typeText() + " along dimension " + std::to_string(axis) + " is not an integer");
     const std::int64_t half = x.dim(axis) / 2;
     return e("mul.Tensor", x.sliced(axis, 0, half), e("sigmoid", x.sliced(axis, half, half)));
+}
+
+base::Result<Dependence> gluTerms(const ElementCall& call) {
+    const Tensor& x = call.context.in("self");
+    SONDE_ASSIGN(const std::int64_t dim, intOf(call.context.value("dim")));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
+    Dependence dependence;
+    dependence.formula = "x * sigmoid(gate)";
+    std::vector<std::int64_t> at = call.at;
+    dependence::addElement(dependence, dependence.part("x"), call, kOperand, dependence::elementAt(at, x.shape()));
+    at[axis] += x.dim(axis) / 2;
+    dependence::addElement(dependence, dependence.part("gate"), call, kOperand, dependence::elementAt(at, x.shape()));
+    return dependence;
 }
 
 /// One slope for all, or one for each channel (dimension 1).
@@ -311,6 +325,7 @@ void define_aten_elementwise(Registry& registry) {
     explain("aten", "clamp_min", dependence::elementWise, "maximum(x, y)");
     explain("aten", "clamp_max", dependence::elementWise, "minimum(x, y)");
     explain("aten", "prelu", dependence::sloped);
+    explain("aten", "glu", gluTerms);
 }
 
 }  // namespace sonde::ops

@@ -125,6 +125,7 @@ void define_aten_linear(Registry& registry) {
     registry.add(eagerRow("kron(Tensor self, Tensor other) -> Tensor", "Kronecker product", kLayer, kron));
     explain("aten", "addmv", dependence::generalProduct);
     explain("aten", "einsum", dependence::einsteinSum);
+    explain("aten", "bilinear", dependence::bilinearForm);
 }
 
 }  // namespace sonde::ops

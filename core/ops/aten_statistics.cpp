@@ -457,6 +457,7 @@ void define_aten_statistics(Registry& registry) {
     explain("aten", "var var_mean", dependence::reduced, "sum((x - mean(x)) * (x - mean(x))) / (count - correction)");
     explain("aten", "std std_mean", dependence::reduced,
             "sqrt(sum((x - mean(x)) * (x - mean(x))) / (count - correction))");
+    explain("aten", "cdist _cdist_forward", dependence::distance);
     explain("aten", "cumsum", dependence::running, "sum(x)");
     explain("aten", "cumprod", dependence::running, "prod(x)");
     explain("aten", "logcumsumexp", dependence::running, "max(x) + log(sum(exp(x - max(x))))");

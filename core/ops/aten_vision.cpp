@@ -4,7 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
+#include "core/ops/dependence/windows.h"
 #include "core/ops/support/eager.h"
+#include "core/ops/support/grid_sampling.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/window.h"
@@ -21,20 +24,25 @@ Value intTensor(const Ints& numbers) {
 
 /// (input, grid, interpolation_mode, padding_mode, align_corners); the modes are numbers.
 EagerResult gridSampler(Eager& e) {
-    static constexpr const char *kModes[] = {"linear", "nearest", "cubic"},
-                                *kBorders[] = {"zeros", "border", "reflection"};
-    const std::int64_t mode = e.integer("interpolation_mode"), border = e.integer("padding_mode");
-    if (mode < 0 || mode > 2 || border < 0 || border > 2)
-        e.fail("there is no interpolation " + std::to_string(mode) + " with border " + std::to_string(border));
     return e.onnx("GridSample", {e.value("input"), Value(e.as(e.tensor("grid"), e.tensor("input").dtype()))},
-                  Attributes{{"mode", std::string(kModes[mode])},
-                             {"padding_mode", std::string(kBorders[border])},
-                             {"align_corners", std::int64_t{e.flag("align_corners")}}});
+                  e.get(GridSampling::attributesOf(e.integer("interpolation_mode"), e.integer("padding_mode"),
+                                                   e.flag("align_corners"))));
 }
 
 EagerResult affineGrid(Eager& e) {
     return e.onnx("AffineGrid", {e.value("theta"), intTensor(e.integers("size"))},
                   Attributes{{"align_corners", std::int64_t{e.flag("align_corners")}}});
+}
+
+/// kernel_size, dilation, padding and stride of an operator on columns.
+base::Result<Window> columnWindow(const KernelContext& context) {
+    SONDE_ASSIGN(const Ints kernel, spread(context.value("kernel_size"), 2, 1));
+    SONDE_ASSIGN(const Ints dilation, spread(context.value("dilation"), 2, 1));
+    SONDE_ASSIGN(const Ints padding, spread(context.value("padding"), 2, 0));
+    SONDE_ASSIGN(const Ints stride, spread(context.value("stride"), 2, 1));
+    Window window{kernel, stride, dilation, padding, padding};
+    SONDE_TRY(window.validate());
+    return window;
 }
 
 /// [N, C, H, W] -> [N, C·kh·kw, places]: a column for each place of the window.
@@ -43,11 +51,9 @@ EagerResult im2col(Eager& e) {
     const bool single = x.rank() == 3;
     if (single) x = x.unsqueezed(0);
     if (x.rank() != 4) e.fail("expected images [N,C,H,W], not " + x.typeText());
-    const Ints kernel = e.get(spread(e.value("kernel_size"), 2, 1)),
-               dilation = e.get(spread(e.value("dilation"), 2, 1)), padding = e.get(spread(e.value("padding"), 2, 0)),
-               stride = e.get(spread(e.value("stride"), 2, 1));
-    Window window{kernel, stride, dilation, padding, padding};
-    e.check(window.validate());
+    const Window window = e.get(columnWindow(e.context()));
+    const Ints &kernel = window.kernel, &dilation = window.dilation, &padding = window.padBegin,
+               &stride = window.stride;
     const std::int64_t oh = window.outputDimSize(0, x.dim(2)), ow = window.outputDimSize(1, x.dim(3));
     if (oh < 1 || ow < 1) e.fail("the window does not fit " + x.typeText());
     const Tensor padded = e("constant_pad_nd", x, Ints{padding[1], padding[1], padding[0], padding[0]}, 0);
@@ -65,14 +71,19 @@ EagerResult columnsToImage(Eager& e) {
     Tensor x = e.tensor("self");
     const bool single = x.rank() == 2;
     if (single) x = x.unsqueezed(0);
-    const Ints size = e.get(spread(e.value("output_size"), 2, 1)), kernel = e.get(spread(e.value("kernel_size"), 2, 1)),
-               dilation = e.get(spread(e.value("dilation"), 2, 1)), padding = e.get(spread(e.value("padding"), 2, 0)),
-               stride = e.get(spread(e.value("stride"), 2, 1));
-    const Tensor y = e.onnx("Col2Im", {Value(x), intTensor(size), intTensor(kernel)},
-                            Attributes{{"dilations", dilation},
+    const Ints size = e.get(spread(e.value("output_size"), 2, 1));
+    const Window window = e.get(columnWindow(e.context()));
+    const Ints& padding = window.padBegin;
+    const Tensor y = e.onnx("Col2Im", {Value(x), intTensor(size), intTensor(window.kernel)},
+                            Attributes{{"dilations", window.dilation},
                                        {"pads", Ints{padding[0], padding[1], padding[0], padding[1]}},
-                                       {"strides", stride}});
+                                       {"strides", window.stride}});
     return single ? y.selected(0, 0) : y;
+}
+
+base::Result<Dependence> columnTerms(const ElementCall& call) {
+    SONDE_ASSIGN(const Window window, columnWindow(call.context));
+    return dependence::addedColumns(call, window);
 }
 
 /// Boxes (x1, y1, x2, y2) that overlap no better one by more than the threshold, best first.
@@ -190,6 +201,9 @@ void define_aten_vision(Registry& registry) {
     registry.add(visionRow(
         "deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups, int offset_groups, bool use_mask) -> Tensor",
         "convolution whose taps are moved by offsets", Category::Layer, deformConv));
+    explain("aten", "grid_sampler grid_sampler_2d grid_sampler_3d", dependence::gridSampled);
+    explain("aten", "im2col", dependence::moved, "self");
+    explain("aten", "col2im", columnTerms);
 }
 
 }  // namespace sonde::ops

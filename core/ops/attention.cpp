@@ -447,6 +447,7 @@ void define_attention(Registry& registry) {
                              inferSame));
     }
     explain("", "Attention", dependence::attended, "V");
+    explain("", "RotaryEmbedding", dependence::rotated);
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ops/dependence/rules.h"
+#include "core/ops/dependence/windows.h"
 #include "core/ops/kernels/attention.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/matmul.h"
@@ -123,6 +125,13 @@ base::Result<void> col2im(KernelContext& context) {
         }
     }
     return setNarrow(context, 0, y, x.dtype());
+}
+
+base::Result<Dependence> columnImageTerms(const ElementCall& call) {
+    SONDE_ASSIGN(const std::vector<std::int64_t> image, intsOf(call.context.value("image_shape")));
+    SONDE_ASSIGN(const std::vector<std::int64_t> block, intsOf(call.context.value("block_shape")));
+    SONDE_ASSIGN(const Window window, windowFromAttributes(call.context.attributes(), block, image));
+    return dependence::addedColumns(call, window);
 }
 
 base::Result<void> inferCol2Im(InferContext& context) {
@@ -349,6 +358,9 @@ void define_blocks(Registry& registry) {
             .attr("scale", AttributeKind::Float)
             .attr("softmax_precision", AttributeKind::Int)
             .runs(flexAttention, inferFlexAttention));
+    explain("", "CenterCropPad", dependence::moved, "input_data");
+    explain("", "Col2Im", columnImageTerms);
+    explain("", "MeanVarianceNormalization", dependence::meanVarianceNormalised);
 }
 
 }  // namespace sonde::ops

@@ -584,6 +584,7 @@ void define_normalization(Registry& registry) {
     explain("aten", "log_softmax _log_softmax", dependence::ofLine, "x - max(row) - log(sum(exp(row - max(row))))");
     explain("", "LpNormalization", dependence::ofLine,
             "where(max(abs(row)) > 0, x / sum(abs(row) ** p) ** (1 / p), 0)");
+    explain("", "Hardmax", dependence::ofLine, "argmax(row) == position");
     explain("", "BatchNormalization", dependence::batchNormalised);
     explain("aten", "batch_norm", dependence::batchNormalised);
     explain("", "LayerNormalization", dependence::layerNormalised);

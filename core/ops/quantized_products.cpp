@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/conv.h"
 #include "core/ops/kernels/integer_conv.h"
 #include "core/ops/kernels/integer_matmul.h"
@@ -320,6 +321,10 @@ void define_quantized_products(Registry& registry) {
                                return inferLike(context, "Conv", "x", "w", context.in("y_zero_point").dtype);
                            })
                      .prepares(prepareConvOfBytes));
+    explain("", "MatMulInteger", dependence::integerProduct);
+    explain("", "QLinearMatMul", dependence::quantizedProduct);
+    explain("", "ConvInteger", dependence::integerConvolved);
+    explain("", "QLinearConv", dependence::quantizedConvolved);
 }
 
 }  // namespace sonde::ops

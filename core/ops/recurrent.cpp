@@ -464,8 +464,6 @@ base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t ga
                                            : gates == 3 ? std::vector<std::string>{"Sigmoid", "Tanh"}
                                                         : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
     SONDE_ASSIGN(const Cell cell, cellOf(call.context, gates, usual, false));
-    if (cell.clip > 0 || cell.inputForget || call.context.has("P"))
-        return opError("there is no formula for clipped states, coupled gates and peepholes");
     const StepPlace place = stepPlace(call, cell);
     const std::int64_t length = cell.lengths[static_cast<std::size_t>(place.batch)];
     if (place.before < 0 || place.step >= length)
@@ -479,6 +477,7 @@ base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t ga
     step.hidden = cell.hidden, step.unit = place.unit;
     step.isMemory = call.output == 2 || (call.output == 0 && call.member == dependence::innerState(0, true));
     step.resetsProduct = cell.linearBeforeReset;
+    step.limit = cell.clip, step.couplesGates = gates == 4 && cell.inputForget;
     const std::size_t each = usual.size(), first = static_cast<std::size_t>(place.direction) * each;
     SONDE_TRY(setActivation(cell.activations, first, step.gate, step.gateEnd));
     SONDE_TRY(setActivation(cell.activations, first + (gates == 1 ? 0 : 1), step.candidate, step.candidateEnd));
@@ -498,6 +497,7 @@ base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t ga
     step.stateWeights = weights("R", cell.hidden, 0, all);
     step.inputBias = weights("B", 1, 0, 2 * all);
     step.stateBias = weights("B", 1, all, 2 * all);
+    if (gates == 4) step.peepholes = weights("P", 1, 0, 3 * cell.hidden);
     SONDE_TRY(addSources(call, cell, place, step));
     return dependence::recurrentStep(step);
 }

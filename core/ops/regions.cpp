@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -100,6 +101,30 @@ base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
     return setNarrow(context, 0, y, x.dtype());
 }
 
+/// The pixels of an image from a corner on that a cell of a region [batch, x1, y1, x2, y2] has; none may be there.
+struct RegionCell {
+    std::int64_t batch, y0, y1, x0, x1;
+
+    static RegionCell of(const Tensor& rois, std::int64_t region, double scale, std::span<const std::int64_t> cells,
+                         std::int64_t row, std::int64_t column, const Shape& image) {
+        const auto corner = [&](std::int64_t i) {
+            return static_cast<std::int64_t>(
+                std::clamp(std::round(rois.toDouble(region * 5 + 1 + i) * scale), -1e9, 1e9));
+        };
+        const auto edge = [](std::int64_t start, std::int64_t end, std::int64_t index, std::int64_t count,
+                             std::int64_t dimSize, bool isEnd) {
+            const auto length = static_cast<double>(std::max<std::int64_t>(end - start + 1, 1));
+            const double at = static_cast<double>(index + (isEnd ? 1 : 0)) * length / static_cast<double>(count);
+            return std::clamp<std::int64_t>(static_cast<std::int64_t>(isEnd ? std::ceil(at) : std::floor(at)) + start,
+                                            0, dimSize);
+        };
+        return {rois.toInt64(region * 5), edge(corner(1), corner(3), row, cells[0], image[2], false),
+                edge(corner(1), corner(3), row, cells[0], image[2], true),
+                edge(corner(0), corner(2), column, cells[1], image[3], false),
+                edge(corner(0), corner(2), column, cells[1], image[3], true)};
+    }
+};
+
 /// Largest value of each cell of each region [batch, x1, y1, x2, y2].
 base::Result<void> maxRoiPool(KernelContext& context) {
     const Tensor &x = context.in("X"), &rois = context.in("rois");
@@ -109,38 +134,47 @@ base::Result<void> maxRoiPool(KernelContext& context) {
     const double scale = context.attributes().getFloat("spatial_scale", 1);
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{rois.dim(0), x.dim(1), pooled[0], pooled[1]}));
-    const auto edge = [](std::int64_t start, std::int64_t length, std::int64_t index, std::int64_t cells,
-                         std::int64_t dimSize, bool up) {
-        const double at = static_cast<double>(index) * static_cast<double>(length) / static_cast<double>(cells);
-        return std::clamp<std::int64_t>(static_cast<std::int64_t>(up ? std::ceil(at) : std::floor(at)) + start, 0,
-                                        dimSize);
-    };
     for (std::int64_t r = 0; r < rois.dim(0); ++r) {
-        std::int64_t corner[4];
-        for (std::int64_t i = 0; i < 4; ++i)
-            corner[i] =
-                static_cast<std::int64_t>(std::clamp(std::round(rois.toDouble(r * 5 + 1 + i) * scale), -1e9, 1e9));
-        const std::int64_t b = rois.toInt64(r * 5), w = std::max<std::int64_t>(corner[2] - corner[0] + 1, 1),
-                           h = std::max<std::int64_t>(corner[3] - corner[1] + 1, 1);
+        const std::int64_t b = rois.toInt64(r * 5);
         if (b < 0 || b >= x.dim(0)) return opError("batch index " + std::to_string(b) + " is outside " + x.typeText());
-        for (std::int64_t c = 0; c < x.dim(1); ++c) {
-            const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
-            for (std::int64_t cell = 0; cell < pooled[0] * pooled[1]; ++cell) {
-                const std::int64_t i = cell / pooled[1], j = cell % pooled[1];
+        for (std::int64_t cell = 0; cell < pooled[0] * pooled[1]; ++cell) {
+            const RegionCell area =
+                RegionCell::of(rois, r, scale, pooled, cell / pooled[1], cell % pooled[1], x.shape());
+            for (std::int64_t c = 0; c < x.dim(1); ++c) {
+                const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
                 double best = -std::numeric_limits<double>::infinity();
-                for (std::int64_t py = edge(corner[1], h, i, pooled[0], x.dim(2), false);
-                     py < edge(corner[1], h, i + 1, pooled[0], x.dim(2), true); ++py) {
-                    for (std::int64_t px = edge(corner[0], w, j, pooled[1], x.dim(3), false);
-                         px < edge(corner[0], w, j + 1, pooled[1], x.dim(3), true); ++px) {
+                for (std::int64_t py = area.y0; py < area.y1; ++py)
+                    for (std::int64_t px = area.x0; px < area.x1; ++px)
                         best = std::max(best, plane[py * x.dim(3) + px]);
-                    }
-                }
                 y.mutableData<double>()[(r * x.dim(1) + c) * pooled[0] * pooled[1] + cell] =
                     std::isinf(best) ? 0 : best;
             }
         }
     }
     return setNarrow(context, 0, y, x.dtype());
+}
+
+base::Result<Dependence> maxRoiTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Tensor &x = context.in("X"), &rois = context.in("rois");
+    const std::vector<std::int64_t> pooled = context.attributes().getInts("pooled_shape");
+    if (x.rank() != 4 || pooled.size() != 2 || call.at.size() != 4 || call.at[0] * 5 + 5 > rois.numel())
+        return opError("the regions do not match the result");
+    const RegionCell area = RegionCell::of(rois, call.at[0], context.attributes().getFloat("spatial_scale", 1), pooled,
+                                           call.at[2], call.at[3], x.shape());
+    if (area.y0 >= area.y1 || area.x0 >= area.x1) return dependence::constantElement(0);
+    Dependence dependence;
+    dependence.formula = "max(x)";
+    const std::uint32_t part = dependence.listPart("x"), where = dependence.listPart("region");
+    SONDE_TRY(dependence::addRegion(
+        dependence, part, call, context.position("X"),
+        {{area.batch, call.at[1], area.y0, area.x0}, {area.batch + 1, call.at[1] + 1, area.y1, area.x1}}));
+    dependence::weighChosen(dependence, part, true);
+    for (std::int64_t i = 0; i < 5; ++i) {  // they take no part in the value, but tell which pixels it is of
+        dependence::addElement(dependence, where, call, context.position("rois"), call.at[0] * 5 + i);
+        dependence.terms.back().weight = 0;
+    }
+    return dependence;
 }
 
 struct Box {
@@ -263,6 +297,7 @@ void define_regions(Registry& registry) {
                      .required("pooled_shape", AttributeKind::Ints)
                      .attrFloat("spatial_scale", 1)
                      .runs(maxRoiPool, inferMaxRoiPool));
+    explain("", "MaxRoiPool", maxRoiTerms);
     registry.add(Row("NonMaxSuppression", 10, "the best boxes that do not overlap too much", Category::Other)
                      .in("boxes", kFloat32)
                      .in("scores", kFloat32)

@@ -274,6 +274,7 @@ void define_sampling(Registry& registry) {
                      .attrInts("strides")
                      .runs(maxUnpool, inferMaxUnpool));
     explain("", "MaxUnpool", dependence::moved, "X");
+    explain("", "GridSample", dependence::gridSampled);
 }
 
 }  // namespace sonde::ops

@@ -157,6 +157,20 @@ base::Result<Dependence> instanceNormalised(const ElementCall& call) {
                       call.at[1]);
 }
 
+base::Result<Dependence> meanVarianceNormalised(const ElementCall& call) {
+    const Shape& shape = call.context.in(kOperand).shape();
+    SONDE_ASSIGN(const std::vector<std::size_t> axes,
+                 axesOf(call.context.attributes().getInts("axes", {0, 2, 3}), shape.rank()));
+    Region row = Region::only(call.at);
+    for (const std::size_t axis : axes) row.widen(axis, shape);
+    Dependence dependence;
+    dependence.formula = "(x - mean(row)) / (sqrt(var(row)) + epsilon)";
+    addElement(dependence, dependence.part("x"), call, kOperand, call.element);
+    SONDE_TRY(addRegion(dependence, dependence.listPart("row"), call, kOperand, row));
+    dependence.number("epsilon", 1e-9);
+    return dependence;
+}
+
 base::Result<Dependence> localResponse(const ElementCall& call) {
     const Shape& shape = call.context.in(kOperand).shape();
     const Attributes& attributes = call.context.attributes();

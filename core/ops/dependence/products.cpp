@@ -1,5 +1,9 @@
 // Products of matrices: sum(w * x), where x are elements of the left factor and w of the right one.
 
+#include "core/ops/dependence/products.h"
+
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/ops/dependence/region.h"
@@ -59,8 +63,10 @@ base::Result<double> factorOf(const ElementCall& call, std::string_view name) {
     return call.context.attributes().getFloat(name, 1);
 }
 
+}  // namespace
+
 base::Result<void> addMatrixProduct(Dependence& dependence, const ElementCall& call, std::size_t left,
-                                    std::size_t right, bool turnsLeft = false, bool turnsRight = false) {
+                                    std::size_t right, bool turnsLeft, bool turnsRight) {
     const Shape &a = call.context.in(left).shape(), &b = call.context.in(right).shape();
     if (a.rank() < 1 || b.rank() < 1) return opError("a product of scalars");
     std::vector<std::int64_t> batch = call.at;
@@ -78,8 +84,6 @@ base::Result<void> addMatrixProduct(Dependence& dependence, const ElementCall& c
     return addProducts(dependence, call, {left, first.first, second.first - first.first},
                        {right, first.second, second.second - first.second}, count);
 }
-
-}  // namespace
 
 base::Result<Dependence> matrixProduct(const ElementCall& call) {
     Dependence dependence;
@@ -123,6 +127,61 @@ base::Result<Dependence> linearLayer(const ElementCall& call) {
     if (row >= call.context.in("bias").numel()) return opError("the bias does not match the weights");
     addElement(dependence, dependence.part("bias"), call, bias, row);
     dependence.formula += " + bias";
+    return dependence;
+}
+
+base::Result<Dependence> bilinearForm(const ElementCall& call) {
+    const std::size_t left = call.context.position("input1"), right = call.context.position("input2"),
+                      weight = call.context.position("weight"), bias = call.context.position("bias");
+    const Tensor& w = call.context.in(weight);
+    if (w.rank() != 3 || call.at.empty()) return opError("the weights do not match the result");
+    const std::int64_t rows = w.dim(1), columns = w.dim(2), form = call.at.back(),
+                       line = call.element / std::max<std::int64_t>(w.dim(0), 1);
+    if ((line + 1) * rows > call.context.in(left).numel() || (line + 1) * columns > call.context.in(right).numel())
+        return opError("the weights do not match the inputs");
+    SONDE_TRY(checkTerms(rows * columns));
+    Dependence dependence;
+    dependence.formula = "sum(w * x * y)";
+    const std::uint32_t x = dependence.listPart("x", "w"), y = dependence.listPart("y");
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j) {
+            addElement(dependence, x, call, left, line * rows + i);
+            DependenceTerm& term = dependence.terms.back();
+            term.weightInput = static_cast<std::uint32_t>(weight);
+            term.weightElement = (form * rows + i) * columns + j;
+            term.weight = w.toDouble(term.weightElement);
+            addElement(dependence, y, call, right, line * columns + j);
+        }
+    if (!call.context.has("bias")) return dependence;
+    if (form >= call.context.in(bias).numel()) return opError("the bias does not match the weights");
+    addElement(dependence, dependence.part("bias"), call, bias, form);
+    dependence.formula += " + bias";
+    return dependence;
+}
+
+base::Result<Dependence> distance(const ElementCall& call) {
+    const Shape &a = call.context.in(kLeft).shape(), &b = call.context.in(kRight).shape();
+    if (a.rank() < 2 || b.rank() < 2 || call.at.size() < 2) return opError("distances are of rows of matrices");
+    SONDE_ASSIGN(const double p, numberOf(call.context.value("p")));
+    const std::int64_t size = a[a.rank() - 1];
+    if (size == 0) return constantElement(0);
+    const std::vector<std::int64_t> batch(call.at.begin(), call.at.end() - 2);
+    const std::int64_t left = elementOf(a, batch, call.at[call.at.size() - 2], 0),
+                       right = elementOf(b, batch, call.at.back(), 0);
+    if (left < 0 || right < 0 || left + size > call.context.in(kLeft).numel() ||
+        right + size > call.context.in(kRight).numel())
+        return opError("the rows do not match the result");
+    SONDE_TRY(checkTerms(2 * size));
+    Dependence dependence;
+    dependence.formula = p == 0          ? "sum(x != y)"
+                         : p == 1        ? "sum(abs(x - y))"
+                         : p == 2        ? "sqrt(sum((x - y) * (x - y)))"
+                         : std::isinf(p) ? "max(abs(x - y))"
+                                         : "sum(abs(x - y) ** p) ** (1 / p)";
+    dependence.number("p", p);
+    const std::uint32_t x = dependence.listPart("x"), y = dependence.listPart("y");
+    for (std::int64_t k = 0; k < size; ++k) addElement(dependence, x, call, kLeft, left + k);
+    for (std::int64_t k = 0; k < size; ++k) addElement(dependence, y, call, kRight, right + k);
     return dependence;
 }
 

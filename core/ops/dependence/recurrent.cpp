@@ -2,6 +2,7 @@
 
 #include "core/ops/dependence/recurrent.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/ops/dependence/region.h"
@@ -16,10 +17,10 @@ class GateTerms {
     GateTerms(const RecurrentStep& step, Dependence& dependence) : m_step(step), m_dependence(dependence) {}
 
     /// "sum(w_i * x_i)"
-    std::string ofInput(char gate) { return products(gate, "x", "w", m_step.x, m_step.inputWeights, nullptr); }
-    /// "sum(r_i * h_i)"; `factors`: of each state, what it is multiplied with before.
-    std::string ofState(char gate, const std::vector<double>* factors = nullptr) {
-        return products(gate, "h", "r", m_step.h, m_step.stateWeights, factors);
+    std::string ofInput(char gate) { return products(gate, "x", "w", m_step.x, m_step.inputWeights, {}); }
+    /// "sum(r_i * h_i)"; `factor` of each state: "sum(r_h * reset * h_h)".
+    std::string ofState(char gate, const std::string& factor = {}) {
+        return products(gate, "h", "r", m_step.h, m_step.stateWeights, factor);
     }
     /// " + bw_i", or nothing.
     std::string bias(char gate, const GateWeights& bias, std::string_view name) {
@@ -34,43 +35,59 @@ class GateTerms {
         m_dependence.terms.push_back(term);
         return " + " + part;
     }
-    /// All that a gate is a function of.
-    std::string all(char gate) {
-        return ofInput(gate) + " + " + ofState(gate) + bias(gate, m_step.inputBias, "bw") +
-               bias(gate, m_step.stateBias, "br");
+    /// All that a gate is a function of. `memory`: what its peephole looks at.
+    std::string all(char gate, const std::string& memory = {}) {
+        return limited(ofInput(gate) + " + " + ofState(gate) + bias(gate, m_step.inputBias, "bw") +
+                       bias(gate, m_step.stateBias, "br") + peephole(gate, memory));
     }
+    std::string limited(const std::string& sum) { return m_step.limit > 0 ? "clip(" + sum + ", -limit, limit)" : sum; }
     std::int64_t rowOf(char gate) const { return rowOf(gate, m_step.unit); }
     std::int64_t rowOf(char gate, std::int64_t unit) const {
         return static_cast<std::int64_t>(m_step.order.find(gate)) * m_step.hidden + unit;
     }
 
   private:
+    /// " + p_i * c", or nothing.
+    std::string peephole(char gate, const std::string& memory) {
+        const std::size_t row = std::string_view("iof").find(gate);
+        if (!m_step.peepholes.tensor || memory.empty() || row == std::string_view::npos) return {};
+        const std::string part = std::string("p_") + gate;
+        DependenceTerm term;
+        term.part = m_dependence.part(part);
+        term.input = m_step.peepholes.input;
+        term.element = m_step.peepholes.first + static_cast<std::int64_t>(row) * m_step.hidden + m_step.unit;
+        term.value = m_step.peepholes.tensor->toDouble(term.element);
+        m_dependence.terms.push_back(term);
+        return " + " + part + " * " + memory;
+    }
+
     std::string products(char gate, const std::string& values, const std::string& weights,
                          const std::vector<DependenceTerm>& terms, const GateWeights& matrix,
-                         const std::vector<double>* factors) {
+                         const std::string& factor) {
         const std::string part = values + "_" + gate, weight = weights + "_" + gate;
         const std::uint32_t at = m_dependence.listPart(part, weight);
         for (std::size_t k = 0; k < terms.size(); ++k) {
             DependenceTerm term = terms[k];
             const auto column = static_cast<std::int64_t>(k);
             term.part = at;
-            term.weight = matrix.at(rowOf(gate), column) * (factors ? (*factors)[k] : 1);
+            term.weight = matrix.at(rowOf(gate), column);
             if (matrix.member == 0) {
                 term.weightInput = matrix.input;
                 term.weightElement = matrix.first + rowOf(gate) * matrix.width + column;
             }
             m_dependence.terms.push_back(term);
         }
-        return "sum(" + weight + " * " + part + ")";
+        return "sum(" + weight + " * " + (factor.empty() ? "" : factor + " * ") + part + ")";
     }
 
     const RecurrentStep& m_step;
     Dependence& m_dependence;
 };
 
-/// GRU's reset gate of every unit, which its states are multiplied with.
-std::vector<double> resets(const RecurrentStep& step, const GateTerms& gates) {
-    std::vector<double> values;
+/// GRU's reset gate of every unit, which its states are multiplied with: computed inside, no input has them.
+std::string addResets(Dependence& dependence, const RecurrentStep& step, const GateTerms& gates) {
+    DependenceTerm term;
+    term.part = dependence.listPart("reset");
     for (std::int64_t unit = 0; unit < step.hidden; ++unit) {
         const std::int64_t row = gates.rowOf('r', unit);
         double sum = (step.inputBias.tensor ? step.inputBias.tensor->toDouble(step.inputBias.first + row) : 0) +
@@ -79,9 +96,11 @@ std::vector<double> resets(const RecurrentStep& step, const GateTerms& gates) {
             sum += step.inputWeights.at(row, static_cast<std::int64_t>(k)) * step.x[k].value;
         for (std::size_t k = 0; k < step.h.size(); ++k)
             sum += step.stateWeights.at(row, static_cast<std::int64_t>(k)) * step.h[k].value;
-        values.push_back(1 / (1 + std::exp(-sum)));
+        if (step.limit > 0) sum = std::clamp(sum, -step.limit, step.limit);
+        term.value = 1 / (1 + std::exp(-sum));
+        dependence.terms.push_back(term);
     }
-    return values;
+    return "reset";
 }
 
 std::string addState(Dependence& dependence, const DependenceTerm& term, const std::string& name) {
@@ -97,15 +116,20 @@ base::Result<Dependence> recurrentStep(const RecurrentStep& step) {
     SONDE_TRY(checkTerms(4 * static_cast<std::int64_t>(step.x.size() + step.h.size())));
     Dependence dependence;
     GateTerms gates(step, dependence);
-    const auto gate = [&](char name) { return step.gate + gates.all(name) + step.gateEnd; };
+    const auto gate = [&](char name, const std::string& memory = {}) {
+        return step.gate + gates.all(name, memory) + step.gateEnd;
+    };
     const auto candidate = [&](const std::string& of) { return step.candidate + of + step.candidateEnd; };
+    if (step.limit > 0) dependence.number("limit", step.limit);
     if (step.cell == RecurrentStep::Cell::Plain) {
         dependence.formula = candidate(gates.all(step.order.front()));
     } else if (step.cell == RecurrentStep::Cell::Lstm) {
         const char cell = step.order.find('g') != std::string::npos ? 'g' : 'c';
-        const std::string memory = gate('f') + " * " + addState(dependence, step.memory, "c") + " + " + gate('i') +
-                                   " * " + candidate(gates.all(cell));
-        dependence.formula = step.isMemory ? memory : gate('o') + " * " + step.output + memory + step.outputEnd;
+        const std::string before = addState(dependence, step.memory, "c"), input = gate('i', before),
+                          forget = step.couplesGates ? "(1 - " + input + ")" : gate('f', before);
+        const std::string memory = forget + " * " + before + " + " + input + " * " + candidate(gates.all(cell));
+        dependence.formula =
+            step.isMemory ? memory : gate('o', "(" + memory + ")") + " * " + step.output + memory + step.outputEnd;
     } else {
         const char fresh = step.order.back();
         const std::string state = addState(dependence, step.h[static_cast<std::size_t>(step.unit)], "h");
@@ -115,11 +139,12 @@ base::Result<Dependence> recurrentStep(const RecurrentStep& step) {
             inner = gates.ofInput(fresh) + gates.bias(fresh, step.inputBias, "bw") + " + " + gate('r') + " * (" +
                     gates.ofState(fresh) + gates.bias(fresh, step.stateBias, "br") + ")";
         } else {
-            const std::vector<double> factors = resets(step, gates);
-            inner = gates.ofInput(fresh) + " + " + gates.ofState(fresh, &factors) +
+            const std::string reset = addResets(dependence, step, gates);
+            inner = gates.ofInput(fresh) + " + " + gates.ofState(fresh, reset) +
                     gates.bias(fresh, step.inputBias, "bw") + gates.bias(fresh, step.stateBias, "br");
         }
-        dependence.formula = "(1 - " + update + ") * " + candidate(inner) + " + " + update + " * " + state;
+        dependence.formula =
+            "(1 - " + update + ") * " + candidate(gates.limited(inner)) + " + " + update + " * " + state;
     }
     return dependence;
 }

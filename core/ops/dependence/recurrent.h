@@ -30,7 +30,10 @@ struct RecurrentStep {
     std::vector<DependenceTerm> x, h;   ///< of this step, and the state of the one before; without weights
     DependenceTerm memory;              ///< c of the step before
     GateWeights inputWeights, stateWeights, inputBias, stateBias;
+    GateWeights peepholes;      ///< of LSTM: rows i, o and f
     std::string order;          ///< of the gates in the rows: "iofc", "zrh", "ifgo", "rzn", "h"
+    double limit = 0;           ///< what gates and candidates are functions of is between -limit and it; 0: anything
+    bool couplesGates = false;  ///< LSTM: f is 1 - i
     bool isMemory = false;      ///< c is asked for, not h
     bool resetsProduct = true;  ///< GRU: r times what R gives, not R times (r times h)
     std::string gate = "sigmoid(", candidate = "tanh(", output = "tanh(";  ///< activations, up to the bracket

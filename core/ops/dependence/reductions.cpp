@@ -40,18 +40,6 @@ base::Result<Region> reducedRegion(const ElementCall& call, const Shape& shape, 
     return region;
 }
 
-/// Of a maximum or minimum the one that is it weighs 1, the others nothing.
-void weighChosen(Dependence& dependence, bool isMax) {
-    if (dependence.terms.empty()) return;
-    const auto before = [isMax](const DependenceTerm& a, const DependenceTerm& b) {
-        return isMax ? a.value < b.value : a.value > b.value;
-    };
-    const auto chosen =
-        std::max_element(dependence.terms.begin(), dependence.terms.end(), before) - dependence.terms.begin();
-    for (std::size_t i = 0; i < dependence.terms.size(); ++i)
-        dependence.terms[i].weight = i == static_cast<std::size_t>(chosen) ? 1 : 0;
-}
-
 /// Variances divide by the count less a correction.
 base::Result<void> addCorrection(Dependence& dependence, const ElementCall& call) {
     double correction = 1;
@@ -73,12 +61,13 @@ base::Result<Dependence> reduced(const ElementCall& call) {
     SONDE_ASSIGN(const Region region, reducedRegion(call, x.shape(), axes));
     Dependence dependence;
     dependence.formula = call.text;
-    SONDE_TRY(addRegion(dependence, dependence.listPart("x"), call, kOperand, region));
+    const std::uint32_t part = dependence.listPart("x");
+    SONDE_TRY(addRegion(dependence, part, call, kOperand, region));
     const auto isInfinite = [](const DependenceTerm& term) { return std::isinf(term.value); };
     if (call.text.starts_with("max(x) + log(") && std::ranges::any_of(dependence.terms, isInfinite))
         dependence.formula = "log(sum(exp(x)))";  // nothing to take off first
-    if (call.text == "max(x)" || call.text == "argmax(x)") weighChosen(dependence, true);
-    if (call.text == "min(x)" || call.text == "argmin(x)") weighChosen(dependence, false);
+    if (call.text == "max(x)" || call.text == "argmax(x)") weighChosen(dependence, part, true);
+    if (call.text == "min(x)" || call.text == "argmin(x)") weighChosen(dependence, part, false);
     if (call.text.starts_with("arg") && call.context.attributes().getInt("select_last_index", 0) != 0)
         dependence.formula = "count - 1 - " + std::string(call.text.substr(0, 6)) + "(x[::-1])";
     if (call.text.find("correction") != std::string_view::npos) SONDE_TRY(addCorrection(dependence, call));
@@ -140,8 +129,9 @@ base::Result<Dependence> ofLine(const ElementCall& call) {
     }
     Dependence dependence;
     dependence.formula = call.text;
-    const std::uint32_t own = dependence.part("x"), row = dependence.listPart("row");
-    addElement(dependence, own, call, kOperand, call.element);
+    const bool isByPosition = call.text.find("position") != std::string_view::npos;
+    if (!isByPosition) addElement(dependence, dependence.part("x"), call, kOperand, call.element);
+    const std::uint32_t row = dependence.listPart("row");
     Region region = Region::only(call.at);
     if (x.rank() > 0 && given != static_cast<std::int64_t>(x.rank())) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(given, x.rank()));
@@ -149,6 +139,12 @@ base::Result<Dependence> ofLine(const ElementCall& call) {
     }
     SONDE_TRY(addRegion(dependence, row, call, kOperand, region));
     if (call.text.find("exp(row - max(row))") != std::string_view::npos) weighExponentials(dependence, row);
+    if (isByPosition) {
+        const auto isOwn = [&](const DependenceTerm& term) { return term.element == call.element; };
+        const auto position = std::ranges::find_if(dependence.terms, isOwn) - dependence.terms.begin();
+        dependence.number("position", static_cast<double>(position));
+        weighChosen(dependence, row, true);
+    }
     dependence.number("p", static_cast<double>(call.context.attributes().getInt("p", 2)));
     return dependence;
 }

@@ -79,6 +79,17 @@ base::Result<void> addRegion(Dependence& dependence, std::uint32_t part, const E
     return {};
 }
 
+void weighChosen(Dependence& dependence, std::uint32_t part, bool isMax) {
+    DependenceTerm* chosen = nullptr;
+    for (DependenceTerm& term : dependence.terms) {
+        if (term.part != part) continue;
+        const bool isBetter = !chosen || (isMax ? term.value > chosen->value : term.value < chosen->value);
+        term.weight = 0;
+        if (isBetter) chosen = &term;
+    }
+    if (chosen) chosen->weight = 1;
+}
+
 Dependence sourceElement(const ElementCall&, std::size_t input, std::size_t member, std::int64_t element,
                          double value) {
     Dependence dependence;

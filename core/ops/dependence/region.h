@@ -59,6 +59,9 @@ base::Result<void> addRegion(Dependence& dependence, std::uint32_t part, const E
 void addElement(Dependence& dependence, std::uint32_t part, const ElementCall& call, std::size_t input,
                 std::int64_t element);
 
+/// Of a maximum or minimum of a part the term that is it weighs 1, the others nothing.
+void weighChosen(Dependence& dependence, std::uint32_t part, bool isMax);
+
 /// The element of the result itself, where nothing is computed: "x".
 Dependence sourceElement(const ElementCall& call, std::size_t input, std::size_t member, std::int64_t element,
                          double value);

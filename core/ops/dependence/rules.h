@@ -40,7 +40,8 @@ base::Result<Dependence> scattered(const ElementCall& call);
 base::Result<Dependence> reduced(const ElementCall& call);
 /// Running sums and products along an axis.
 base::Result<Dependence> running(const ElementCall& call);
-/// Softmax and what else has one element and those of its line: `text` is a formula of x and row.
+/// Softmax and what else has one element and those of its line: `text` is a formula of x and row, or of row and the
+/// element's `position` there.
 base::Result<Dependence> ofLine(const ElementCall& call);
 
 /// Normalisations; the formulas are in normalization.cpp.
@@ -50,14 +51,30 @@ base::Result<Dependence> rootMeanSquareNormalised(const ElementCall& call);
 base::Result<Dependence> instanceNormalised(const ElementCall& call);
 base::Result<Dependence> groupNormalised(const ElementCall& call);
 base::Result<Dependence> localResponse(const ElementCall& call);
+base::Result<Dependence> meanVarianceNormalised(const ElementCall& call);
 
 /// Products of matrices: `text` says which of two operands is transposed and what is added: see products.cpp.
 base::Result<Dependence> matrixProduct(const ElementCall& call);
 base::Result<Dependence> generalProduct(const ElementCall& call);
 base::Result<Dependence> linearLayer(const ElementCall& call);
 base::Result<Dependence> einsteinSum(const ElementCall& call);
+/// Σ w[i, j] · x1[i] · x2[j], of PyTorch.
+base::Result<Dependence> bilinearForm(const ElementCall& call);
+/// The p-norm of the difference of two rows, of PyTorch.
+base::Result<Dependence> distance(const ElementCall& call);
+
+/// Of integers with zero points, of ai.onnx; quantised again or not.
+base::Result<Dependence> integerProduct(const ElementCall& call);
+base::Result<Dependence> quantizedProduct(const ElementCall& call);
+base::Result<Dependence> integerConvolved(const ElementCall& call);
+base::Result<Dependence> quantizedConvolved(const ElementCall& call);
 
 /// softmax(scale q·k + mask)·v. `text` names the values' input.
 base::Result<Dependence> attended(const ElementCall& call);
+/// Pairs of elements of a head, rotated by the angle of their position.
+base::Result<Dependence> rotated(const ElementCall& call);
+
+/// Elements of an image around the position that a grid names, in both vocabularies.
+base::Result<Dependence> gridSampled(const ElementCall& call);
 
 }  // namespace sonde::ops::dependence

@@ -54,16 +54,9 @@ base::Result<Dependence> pooledRegion(const ElementCall& call, const std::vector
     });
     dependence.number("divisor", divisor);
     dependence.number("p", pooling.p);
-    const bool isMax = pooling.formula == "max(x)";
-    const auto chosen = std::max_element(dependence.terms.begin(), dependence.terms.end(),
-                                         [](const auto& a, const auto& b) { return a.value < b.value; }) -
-                        dependence.terms.begin();
-    for (std::size_t i = 0; i < dependence.terms.size(); ++i) {
-        const bool isChosen = i == static_cast<std::size_t>(chosen);
-        dependence.terms[i].weight = isMax                                   ? (isChosen ? 1 : 0)
-                                     : pooling.formula == "sum(x) / divisor" ? 1 / divisor
-                                                                             : 1;
-    }
+    if (pooling.formula == "max(x)") weighChosen(dependence, part, true);
+    if (pooling.formula == "sum(x) / divisor")
+        for (DependenceTerm& term : dependence.terms) term.weight = 1 / divisor;
     return dependence;
 }
 
@@ -116,6 +109,32 @@ base::Result<Dependence> convolved(const ElementCall& call, const Convolution& c
     if (at[1] >= call.context.in(convolution.bias).numel()) return opError("the bias does not match the weights");
     dependence.formula += " + bias";
     addElement(dependence, dependence.part("bias"), call, convolution.bias, at[1]);
+    return dependence;
+}
+
+base::Result<Dependence> addedColumns(const ElementCall& call, const Window& window) {
+    const Tensor& columns = call.context.in(kOperand);
+    const std::size_t rank = window.rank() + 2, own = rank - 1;
+    const Index at = withBatch(call.at, rank, 0);
+    if (at.size() != rank || columns.rank() < 2) return opError("the columns do not match the image");
+    const Shape& image = call.result.shape();
+    const Shape grid = window.outputShape(1, 1, std::span(image.dims()).subspan(image.rank() - own + 1));
+    const Shape positions(std::span(grid.dims()).subspan(2)), kernel(window.kernel);
+    const Region taps = Region::all(kernel);
+    SONDE_TRY(checkTerms(taps.count()));
+    Dependence dependence;
+    dependence.formula = "sum(x)";
+    const std::uint32_t part = dependence.listPart("x");
+    const std::int64_t channels = image[image.rank() - own], count = taps.count(), places = positions.numel();
+    if (channels * count * places * (at[0] + 1) > columns.numel()) return opError("the columns do not match the image");
+    forEach(taps, kernel, [&](const Index& tap, std::int64_t row) {
+        Index position;
+        for (std::size_t d = 0; d < window.rank(); ++d)
+            position.push_back(inputAt(window, d, at[d + 2], tap[d], positions[d], true));
+        if (std::ranges::find(position, -1) != position.end()) return;
+        const std::int64_t line = (at[0] * channels + at[1]) * count + row;
+        addElement(dependence, part, call, kOperand, line * places + elementAt(position, positions));
+    });
     return dependence;
 }
 

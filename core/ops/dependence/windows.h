@@ -16,6 +16,10 @@ struct Convolution {
 /// sum(w * x) + bias. x [N, C, D…], or without N.
 base::Result<Dependence> convolved(const ElementCall& call, const Convolution& convolution);
 
+/// sum(x): an element of the image [N, C, D…] (or without N) that the columns [N, C * taps, places] of the first input
+/// add up to.
+base::Result<Dependence> addedColumns(const ElementCall& call, const Window& window);
+
 /// What a pool makes of its elements.
 struct Pooling {
     std::string_view formula;    ///< of x, and of `divisor` and p

@@ -108,6 +108,16 @@ std::vector<SampledElement> tapsAt(std::span<const SampledAxis> axes, std::span<
     return taps;
 }
 
+base::Result<Attributes> GridSampling::attributesOf(std::int64_t mode, std::int64_t border, bool alignCorners) {
+    static constexpr const char *kModes[] = {"linear", "nearest", "cubic"},
+                                *kBorders[] = {"zeros", "border", "reflection"};
+    if (mode < 0 || mode > 2 || border < 0 || border > 2)
+        return opError("there is no interpolation " + std::to_string(mode) + " with border " + std::to_string(border));
+    return Attributes{{"mode", std::string(kModes[mode])},
+                      {"padding_mode", std::string(kBorders[border])},
+                      {"align_corners", std::int64_t{alignCorners}}};
+}
+
 base::Result<GridSampling> GridSampling::of(const Tensor& x, const Tensor& grid, const Attributes& attributes) {
     GridSampling sampling;
     const std::string padding = attributes.getString("padding_mode", "zeros");

@@ -53,6 +53,8 @@ struct GridSampling {
     Shape result;
 
     static base::Result<GridSampling> of(const Tensor& x, const Tensor& grid, const Attributes& attributes);
+    /// The attributes of GridSample for what PyTorch counts: bilinear, nearest, bicubic; zeros, border, reflection.
+    static base::Result<Attributes> attributesOf(std::int64_t mode, std::int64_t border, bool alignCorners);
     /// Positions for r numbers of the grid, which name the innermost axis first.
     void place(const double* grid, std::span<double> positions) const {
         for (std::size_t d = 0; d < axes.size(); ++d) positions[d] = axes[d].position(grid[axes.size() - 1 - d]);

@@ -10,6 +10,7 @@
 
 #include "core/base/thread_pool.h"
 #include "core/exec/runner.h"
+#include "core/ops/dependence/leaves.h"
 #include "core/session/why/explanation.h"
 #include "core/session/why/formula.h"
 
@@ -96,6 +97,7 @@ struct RecombinedCall {
         }
         const auto value = session::why::recombined(*found);
         const QString where = QString("output %1 element %2: ").arg(output).arg(element);
+        if (const QString wrong = wrongTerm(*found); !wrong.isEmpty()) return where + wrong;
         if (!value) return where + QString::fromStdString(found->formula + ": " + value.error().text());
         ++checked;
         const double expected = tensor.toDouble(element);
@@ -105,6 +107,24 @@ struct RecombinedCall {
                            .arg(QString::fromStdString(found->formula))
                            .arg(*value)
                            .arg(expected);
+    }
+
+    /// Values and weights are the elements of the inputs that terms name.
+    QString wrongTerm(const ops::Dependence& found) const {
+        const auto isOther = [this](std::uint32_t input, std::uint32_t member, std::int64_t element, double named) {
+            const tensor::Value* const value = input < inputs.size() ? ops::leafOf(inputs[input], member) : nullptr;
+            if (!value || !value->isTensor()) return false;
+            const double own = value->tensor().contiguous()->toDouble(element);
+            return own != named && !(std::isnan(own) && std::isnan(named));
+        };
+        for (const ops::DependenceTerm& term : found.terms) {
+            const QString part = QString::fromStdString(found.parts[term.part].name);
+            if (!term.isOutput && isOther(term.input, term.member, term.element, term.value))
+                return QString("a term of %1 has another value than its element").arg(part);
+            if (isOther(term.weightInput, 0, term.weightElement, term.weight))
+                return QString("a weight of %1 is another than its element").arg(part);
+        }
+        return {};
     }
 };
 

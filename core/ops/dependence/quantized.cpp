@@ -1,0 +1,106 @@
+// Products and convolutions of quantised tensors: exact sums of (w - zero point) * (x - zero point), which some
+// operators quantise again.
+
+#include "core/ops/dependence/products.h"
+#include "core/ops/dependence/region.h"
+#include "core/ops/dependence/rules.h"
+#include "core/ops/dependence/windows.h"
+#include "core/ops/support/quantization.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops::dependence {
+
+namespace {
+
+constexpr std::string_view kCentredSum = "sum((w - w_zero_point) * (x - x_zero_point))";
+
+/// A number of an input: one for all, or that at a position; `fallback` where the input is left out. Position -1: it
+/// may only be one.
+base::Result<void> addNumberAt(Dependence& dependence, const ElementCall& call, std::string_view part,
+                               std::string_view input, std::int64_t position, double fallback = 0) {
+    const std::size_t at = call.op.position(Name(input));
+    if (at >= call.context.inputCount() || !call.context.has(at)) {
+        dependence.number(part, fallback);
+        return {};
+    }
+    const Tensor& tensor = call.context.in(at);
+    const std::int64_t element = tensor.numel() == 1 ? 0 : position;
+    if (element < 0) return opError("there is no formula for a " + std::string(input) + " of each summand");
+    if (element >= tensor.numel()) return opError(std::string(input) + " does not match the result");
+    addElement(dependence, dependence.part(part), call, at, element);
+    return {};
+}
+
+/// The names of two factors in the call; without scales, nothing is quantised again.
+struct CentredFactors {
+    std::string_view x, w, xZero, wZero, xScale = {}, wScale = {};
+};
+
+/// Where in zero points and scales the element's own are.
+struct OwnNumbers {
+    std::int64_t xZero, wZero, xScale, wScale;
+};
+
+base::Result<Dependence> withZeroPoints(Dependence dependence, const ElementCall& call, const CentredFactors& factors,
+                                        const OwnNumbers& own, const std::string& sum) {
+    dependence.formula = sum;
+    SONDE_TRY(addNumberAt(dependence, call, "x_zero_point", factors.xZero, own.xZero));
+    SONDE_TRY(addNumberAt(dependence, call, "w_zero_point", factors.wZero, own.wZero));
+    if (factors.xScale.empty()) return dependence;
+    SONDE_TRY(addNumberAt(dependence, call, "x_scale", factors.xScale, own.xScale));
+    SONDE_TRY(addNumberAt(dependence, call, "w_scale", factors.wScale, own.wScale));
+    SONDE_TRY(addNumberAt(dependence, call, "y_scale", "y_scale", -1));
+    SONDE_TRY(addNumberAt(dependence, call, "y_zero_point", "y_zero_point", -1));
+    const std::optional<QuantizedRange> range = quantizedRange(call.result.dtype());
+    if (!range) return opError("there is no formula for " + call.result.typeText());
+    dependence.number("low", range->low);
+    dependence.number("high", range->high);
+    dependence.formula = "clip(round((" + sum + ") * (x_scale * w_scale / y_scale)) + y_zero_point, low, high)";
+    return dependence;
+}
+
+base::Result<Dependence> centredProduct(const ElementCall& call, const CentredFactors& factors) {
+    const std::size_t left = call.op.position(Name(factors.x)), right = call.op.position(Name(factors.w));
+    const std::size_t rank = call.at.size();
+    Dependence dependence;
+    SONDE_TRY(addMatrixProduct(dependence, call, left, right));
+    const bool isRow = call.context.in(left).rank() > 1, isColumn = call.context.in(right).rank() > 1;
+    const std::int64_t row = isRow && rank > (isColumn ? 1 : 0) ? call.at[rank - (isColumn ? 2 : 1)] : -1,
+                       column = isColumn && rank > 0 ? call.at.back() : -1;
+    return withZeroPoints(std::move(dependence), call, factors, {row, column, row, column}, std::string(kCentredSum));
+}
+
+base::Result<Dependence> centredConvolution(const ElementCall& call, const CentredFactors& factors) {
+    Convolution convolution;
+    convolution.x = call.op.position(Name(factors.x)), convolution.w = call.op.position(Name(factors.w));
+    convolution.bias = call.op.position(Name("B"));
+    convolution.hasBias = convolution.bias < call.context.inputCount() && call.context.has(convolution.bias);
+    convolution.groups = call.context.attributes().getInt("group", 1);
+    const Shape &x = call.context.in(convolution.x).shape(), &w = call.context.in(convolution.w).shape();
+    if (x.rank() < 3 || w.rank() != x.rank()) return opError("the weights do not match the input");
+    SONDE_ASSIGN(convolution.window, windowFromAttributes(call.context.attributes(), std::span(w.dims()).subspan(2),
+                                                          std::span(x.dims()).subspan(2)));
+    SONDE_ASSIGN(Dependence dependence, convolved(call, convolution));
+    const std::string sum = std::string(kCentredSum) + (convolution.hasBias ? " + bias" : "");
+    return withZeroPoints(std::move(dependence), call, factors, {-1, call.at[1], call.at[0], call.at[1]}, sum);
+}
+
+}  // namespace
+
+base::Result<Dependence> integerProduct(const ElementCall& call) {
+    return centredProduct(call, {"A", "B", "a_zero_point", "b_zero_point"});
+}
+
+base::Result<Dependence> quantizedProduct(const ElementCall& call) {
+    return centredProduct(call, {"a", "b", "a_zero_point", "b_zero_point", "a_scale", "b_scale"});
+}
+
+base::Result<Dependence> integerConvolved(const ElementCall& call) {
+    return centredConvolution(call, {"x", "w", "x_zero_point", "w_zero_point"});
+}
+
+base::Result<Dependence> quantizedConvolved(const ElementCall& call) {
+    return centredConvolution(call, {"x", "w", "x_zero_point", "w_zero_point", "x_scale", "w_scale"});
+}
+
+}  // namespace sonde::ops::dependence
