@@ -89,7 +89,7 @@ base::Result<int> dump(DumpVerbOptions& options) {
                  options.model.load(
                      cases.empty() ? std::string() : cases.front(),
                      {{{"--out", toStream ? "" : options.out}, {"--strip-info-file", settings.stripInfoFile}}, cases}));
-    SONDE_ASSIGN(const auto document, withSessionEdits(opened));
+    SONDE_ASSIGN(const auto document, withSessionEdits(opened, {}));
     if (options.arguments.isPreview) {
         // The inputs of the first test case, or numbers of the usual shape.
         SONDE_ASSIGN(const auto made, inputsFor(*document, {cases.empty() ? std::string() : cases.front()}));

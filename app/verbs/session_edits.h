@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/document/document_types.h"
@@ -8,8 +9,9 @@
 namespace sonde::app {
 
 /// The document with the edits of the session file that it was opened by, for writing it; the document itself if there
-/// are none. Errors: those of session::editedDocument().
+/// are none. `inputs` (none: it is not run): what edits are written for that need the shapes of a run; warned of.
+/// Errors: those of session::editedDocument() and typesOfRun().
 base::Result<std::shared_ptr<const document::Document>> withSessionEdits(
-    std::shared_ptr<const document::Document> document);
+    std::shared_ptr<const document::Document> document, const std::vector<tensor::Value>& inputs);
 
 }  // namespace sonde::app

@@ -121,7 +121,9 @@ void Bisection::take(std::shared_ptr<const Outcome> outcome) {
 graph::NodeId Bisection::nodeOf(graph::NodeId node) const {
     if (!m_outcome || !m_model.isOpen()) return {};
     if (m_outcome->document->graph.get() == m_session.document()->graph.get()) return node;
-    return m_model.graph().findNode(m_outcome->document->graph->node(node).name);
+    const graph::Node& there = m_outcome->document->graph->node(node);
+    const std::string edited = session::editedNodeOf(m_outcome->document->graph->expr(there.producer));
+    return m_model.graph().findNode(edited.empty() ? there.name : edited);
 }
 
 void Bisection::showValues() {

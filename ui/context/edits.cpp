@@ -200,12 +200,19 @@ void Edits::saveModel(const QString& path) {
         [document, edits = m_session.edits().quietCopy(), path,
          values = inputs.areAllGiven() && inputs.areRead() ? inputs.values() : std::vector<tensor::Value>()](
             const base::WorkContext& work) -> base::Result<std::vector<std::string>> {
-            SONDE_ASSIGN(const auto edited, session::editedDocument(*document, edits));
+            session::TypesOfRun types;
+            if (!values.empty()) {
+                SONDE_ASSIGN(types, session::typesOfRun(*document, edits, values, work));
+            }
+            const std::size_t before = document->diagnostics.size();
+            SONDE_ASSIGN(const auto edited, session::editedDocument(*document, edits, types));
             exporting::ExportChoice choice;
             choice.format = exporting::ExportFormat::Onnx;
             SONDE_ASSIGN(const exporting::WrittenExport written,
                          exporting::writeExport(*edited, choice, path.toStdU16String(), values, work));
             std::vector<std::string> notes;
+            for (std::size_t i = before; i < edited->diagnostics.size(); ++i)
+                notes.push_back(edited->diagnostics[i].what);
             for (const base::Diagnostic& note : written.notes) notes.push_back(note.what);
             return notes;
         },

@@ -55,7 +55,7 @@ QVariant BisectionTableModel::data(const QModelIndex& index, int role) const {
     if (role == SortRole) return index.row();
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
     switch (index.column()) {
-        case Node: return shown(node.name);
+        case Node: return shown(session::bisection::nodeText(*m_outcome, row.node));
         case Role:
             switch (row.kind) {
                 case Kind::Given: return tr("given");

@@ -84,6 +84,12 @@ std::optional<FarthestElement> farthestElement(const Outcome& outcome);
 /// Both values with as many digits as tell them apart: "0.25" and "0.5", "0.174281657" and "0.174281672".
 std::pair<std::string, std::string> valueTexts(const FarthestElement& at);
 
+/// A node of the outcome's document as the user knows it: "conv1"; of what an edit was written as "the edit of conv1".
+std::string nodeText(const Outcome& outcome, graph::NodeId node);
+
+/// The node that differs, with the edit that the part has, if any: "z", "z (by the edit of y)", "x (by its edit)".
+std::string culpritText(const Outcome& outcome);
+
 /// What a step did and found: "each operation on equal inputs: 1 of 12 values differs, first conv3".
 std::string stepText(const Outcome& outcome, std::size_t step);
 /// "same inputs, other output: 1 operation", "differences add up in 4 operations", "the outputs agree".

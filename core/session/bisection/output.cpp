@@ -8,6 +8,7 @@
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 #include "core/session/bisection/bisection.h"
+#include "core/session/edits/edited_model.h"
 
 namespace sonde::session::bisection {
 
@@ -18,9 +19,19 @@ using nlohmann::ordered_json;
 
 namespace {
 
-std::string shownName(const Outcome& outcome, NodeId node) {
-    return visibleText(outcome.document->graph->node(node).name);
+/// The node whose edit a node is; empty: it is none.
+std::string editedBy(const Outcome& outcome, NodeId node) {
+    const graph::InternalGraph& graph = *outcome.document->graph;
+    return editedNodeOf(graph.expr(graph.node(node).producer));
 }
+/// The first edit in the part that differs, by its node; empty: there is none.
+std::string editInPart(const Outcome& outcome) {
+    for (const graph::ExprId id : outcome.found.operations)
+        if (std::string edited = editedNodeOf(outcome.document->graph->expr(id)); !edited.empty()) return edited;
+    return {};
+}
+
+std::string shownName(const Outcome& outcome, NodeId node) { return visibleText(nodeText(outcome, node)); }
 
 std::string counted(std::size_t count, const char* what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -72,6 +83,18 @@ std::string indexText(const std::vector<std::int64_t>& index) { return fmt::form
 
 }  // namespace
 
+std::string nodeText(const Outcome& outcome, NodeId node) {
+    const std::string edited = editedBy(outcome, node);
+    return edited.empty() ? outcome.document->graph->node(node).name : "the edit of " + edited;
+}
+
+std::string culpritText(const Outcome& outcome) {
+    const std::string own = editedBy(outcome, outcome.found.node), edit = editInPart(outcome);
+    if (!own.empty()) return own + " (by its edit)";
+    const std::string& name = outcome.document->graph->node(outcome.found.node).name;
+    return edit.empty() ? name : name + " (by the edit of " + edit + ")";
+}
+
 std::string moduleText(const graph::Expr& expr) {
     if (!expr.qualname) return "-";
     return expr.qualname->empty() ? "(root)" : *expr.qualname;
@@ -115,8 +138,10 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
         found.computed == 0 ? 1.0 : static_cast<double>(found.matched) / static_cast<double>(found.computed);
     answer["differing"] = found.inBetween;
     if (found.differs) {
-        const std::string& name = outcome.document->graph->node(found.node).name;
+        const std::string own = editedBy(outcome, found.node), edit = editInPart(outcome),
+                          name = own.empty() ? outcome.document->graph->node(found.node).name : own;
         answer["node"] = name;
+        answer["edit"] = edit.empty() ? ordered_json(nullptr) : ordered_json(edit);
         answer["other_node"] = outcome.otherNode.empty() ? name : outcome.otherNode;
         answer["all"] = namesOf(outcome, found.all);
         answer["from"] = namesOf(outcome, found.from);
@@ -165,7 +190,7 @@ std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* w
     }
     const graph::InternalGraph& graph = *outcome.document->graph;
     const bool isRenamed = !outcome.otherNode.empty() && outcome.otherNode != graph.node(found.node).name;
-    std::string text = shownName(outcome, found.node) + " differs";
+    std::string text = visibleText(culpritText(outcome)) + " differs";
     if (isRenamed) text += " (in " + visibleText(outcome.other) + ": " + visibleText(outcome.otherNode) + ")";
     text += fmt::format("\n  {}, {}\n", findingText(outcome), differenceText(found));
     if (const auto farthest = farthestElement(outcome)) {

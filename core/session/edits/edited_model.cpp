@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/exec/flatten.h"
+#include "core/exec/runner.h"
 #include "core/expression/expression.h"
 #include "core/graph/missing_data.h"
 #include "core/graph/replace_constant.h"
@@ -31,7 +32,8 @@ using tensor::Value;
 
 namespace {
 
-constexpr int kOpset = 18;  ///< of models that are not ONNX
+constexpr int kOpset = 18;                        ///< of models that are not ONNX
+constexpr std::string_view kEditOrigin = "edit";  ///< in place of an operator's name: no operator has it
 
 int opsetOf(const InternalGraph& graph) {
     for (std::size_t i = 0; i < graph.exprCount(); ++i) {
@@ -70,11 +72,17 @@ struct Written {
 /// Adds the operations of one edit behind a node.
 class EditWriter {
   public:
-    EditWriter(const document::Document& document, InternalGraph& graph)
-        : m_document(document), m_graph(graph), m_opset(opsetOf(graph)) {}
+    EditWriter(const document::Document& document, InternalGraph& graph, const TypesOfRun& types)
+        : m_document(document), m_types(types), m_graph(graph), m_opset(opsetOf(graph)) {}
+
+    /// What is said of edits that were written for one shape only.
+    base::Diagnostics takeNotes() { return std::move(m_notes); }
 
     /// The node that has the value after the edit. `x` is what has it before.
     base::Result<NodeId> add(const ReadyEdit& ready, NodeId x, const std::string& name) {
+        m_edited = m_document.graph->node(ready.node()).name;
+        const auto inRun = m_types.find(ready.node());
+        m_inRun = inRun == m_types.end() ? nullptr : &inRun->second;
         const Expr& producer = m_graph.expr(m_graph.node(x).producer);
         m_body = producer.body;
         m_scope = producer.scope;
@@ -84,6 +92,7 @@ class EditWriter {
         while (m_behind < order.size() && m_graph.expr(order[m_behind]).kind == graph::ExprKind::Input) ++m_behind;
         m_name = name;
         m_type = m_graph.node(x).type;
+        if (m_inRun && (!m_type.isTensor() || m_type.dtype == DType::Undefined)) m_type = ofRun();
         m_made.clear();
         m_missing.clear();
         SONDE_ASSIGN(const NodeId last, operations(ready, x));
@@ -96,6 +105,13 @@ class EditWriter {
     }
 
   private:
+    /// Open dims stay open.
+    tensor::TypeInfo ofRun() const {
+        tensor::TypeInfo type = *m_inRun;
+        if (type.shape) type.shape = std::vector<tensor::Dim>(type.shape->size());
+        return type;
+    }
+
     static base::Error refused(const ReadyEdit& ready, const std::string& why, std::string hint = {}) {
         return base::usageError("the edit '" + editText(ready.edit()) + "' cannot be written into a model: " + why, {},
                                 std::move(hint));
@@ -111,8 +127,17 @@ class EditWriter {
         if (!m_type.isTensor() || m_type.dtype == DType::Undefined)
             return refused(ready, "the dtype of its value is not known");
         if (edit.kind == Edit::Kind::Scale && edit.slice.empty()) return product(edit, x);
-        const std::optional<Shape> known = shapeFor(ready);
-        if (!known) return whileShapeIsOpen(ready, x);
+        std::optional<Shape> known = shapeFor(ready);
+        if (!known) {
+            auto open = whileShapeIsOpen(ready, x);
+            if (open || !m_inRun || !m_inRun->staticShape()) return open;
+            known = m_inRun->staticShape();
+            m_notes.push_back({base::Severity::Warning,
+                               "the edit '" + editText(edit) + "' is written for the shape of the run, " +
+                                   known->text() + ": the model takes no other there",
+                               m_edited,
+                               {}});
+        }
         const Shape& shape = *known;
         if (edit.kind == Edit::Kind::Swap) return swapped(ready, x, shape);
         SONDE_ASSIGN(const Written written, writtenBy(ready, shape));
@@ -330,12 +355,16 @@ class EditWriter {
         expr.body = m_body;
         expr.scope = m_scope;
         expr.qualname = m_qualname;
+        expr.origins = {{std::string(kEditOrigin), m_edited}};
         std::string name = suffix.empty() ? m_name : m_name + '_' + suffix;
         while (m_graph.findNode(name).valid()) name += '_';
         return m_graph.expr(m_graph.addExpr(std::move(expr), std::span(&name, 1), m_behind++)).outputs.front();
     }
 
     const document::Document& m_document;  ///< without the edits
+    const TypesOfRun& m_types;
+    const tensor::TypeInfo* m_inRun = nullptr;  ///< of the edited value; null: there was no run
+    base::Diagnostics m_notes;
     InternalGraph& m_graph;
     const int m_opset;
     BodyId m_body;
@@ -343,6 +372,7 @@ class EditWriter {
     std::optional<std::string> m_qualname;
     std::size_t m_behind = 0;
     std::string m_name;
+    std::string m_edited;   ///< the node's name
     std::string m_missing;  ///< an operator that the opset lacks
     tensor::TypeInfo m_type;
     std::vector<std::pair<ExprId, std::vector<Argument>>> m_made;
@@ -356,10 +386,10 @@ std::string freeName(const InternalGraph& graph, std::string name) {
 }  // namespace
 
 base::Result<std::shared_ptr<const document::Document>> editedDocument(const document::Document& document,
-                                                                       const Edits& edits) {
+                                                                       const Edits& edits, const TypesOfRun& types) {
     auto graph = std::make_shared<InternalGraph>(*document.graph);
     std::map<NodeId, NodeId> now;  // of edited values, which have it last
-    EditWriter writer(document, *graph);
+    EditWriter writer(document, *graph, types);
     for (const Edits::Entry& entry : edits.all()) {
         if (!entry.edit.isEnabled) continue;
         if (!entry.counts())
@@ -388,7 +418,38 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
     for (document::NamedNode& output : edited->outputs)
         if (const auto found = now.find(output.node); found != now.end()) output.node = found->second;
     edited->graph = graph::withKeptOf(std::move(graph), document.graph);
+    for (base::Diagnostic& note : writer.takeNotes()) edited->diagnostics.push_back(std::move(note));
     return edited;
+}
+
+base::Result<TypesOfRun> typesOfRun(const document::Document& document, const Edits& edits,
+                                    const std::vector<Value>& inputs, const base::WorkContext& work) {
+    TypesOfRun types;
+    exec::PlanOptions options;
+    const auto& given = document.graph->inputs();
+    for (const Edits::Entry& entry : edits.all()) {
+        if (!entry.edit.isEnabled || !entry.counts() || entry.ready->target() == ReadyEdit::Target::Weight) continue;
+        const NodeId node = entry.ready->node();
+        const tensor::TypeInfo& known = document.graph->node(node).type;
+        if (known.isTensor() && known.dtype != DType::Undefined && known.staticShape()) continue;
+        const auto at = static_cast<std::size_t>(std::ranges::find(given, node) - given.begin());
+        if (at < inputs.size()) types[node] = tensor::TypeInfo::of(inputs[at]);
+        else options.end.push_back(node);
+    }
+    if (options.end.empty()) return types;
+    options.watch = options.end;
+    SONDE_ASSIGN(const auto plan, exec::Plan::make(document.graph, options));
+    exec::Runner runner;
+    const exec::Recording recording = runner.run(*plan, inputs, work);
+    if (recording.error) return *recording.error;
+    for (const NodeId node : options.end)
+        if (const Value* const value = recording.value(node)) types[node] = tensor::TypeInfo::of(*value);
+    return types;
+}
+
+std::string editedNodeOf(const Expr& expr) {
+    const bool isEdit = expr.origins.size() == 1 && expr.origins.front().op == kEditOrigin;
+    return isEdit ? expr.origins.front().name : std::string();
 }
 
 base::Result<std::shared_ptr<const document::Document>> withEdits(std::shared_ptr<const document::Document> document,

@@ -176,7 +176,7 @@ void BisectionPanel::refresh() {
     }
     const bool differs = outcome->found.differs;
     const QString finding = QString::fromStdString(bisecting::findingText(*outcome));
-    const QString node = differs ? models::shown(outcome->document->graph->node(outcome->found.node).name) : QString();
+    const QString node = differs ? models::shown(bisecting::culpritText(*outcome)) : QString();
     const QString other = QString::fromStdString(outcome->other);
     QString text = differs ? tr("%1 differs from %2: %3").arg(node, other, finding) : tr("%1: %2").arg(other, finding);
     if (const QString edits = m_bisection.editsText(); !edits.isEmpty()) text += tr(" (%1)").arg(edits);

@@ -28,8 +28,8 @@ inline std::optional<std::string> make(session::Session& session, const std::str
 
 /// What the edited model gives when it was written and opened again; an error as text.
 inline std::string compareWritten(session::Session& session, const QTemporaryDir& folder,
-                                  const std::vector<tensor::Value>& inputs) {
-    const auto edited = session::editedDocument(*session.document(), session.edits());
+                                  const std::vector<tensor::Value>& inputs, const session::TypesOfRun& types = {}) {
+    const auto edited = session::editedDocument(*session.document(), session.edits(), types);
     if (!edited) return edited.error().text();
     const std::string path = folder.filePath(QStringLiteral("edited.onnx")).toStdString();
     const auto written = exporting::writeExport(**edited, {exporting::ExportFormat::Onnx, {}}, path, inputs);

@@ -5,8 +5,12 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <nlohmann/json.hpp>
+
 #include "core/io/npz/npz.h"
+#include "core/session/bisection/bisection.h"
 #include "core/session/edits/edit_line.h"
+#include "core/session/edits/edited_model.h"
 #include "core/session/session.h"
 #include "tests/support/linear_network.h"
 
@@ -78,6 +82,7 @@ class TestComparedEdits : public QObject {
     void anEditedInputIsTheOrigin();
     void anEditOfAWeightBeginsWhereItIsUsed();
     void whatDrawsOnTheRunCounts();
+    void aBisectionNamesTheEditedNode();
     void sequencesCountThem();
     void otherModelsGetTheEditedInputs();
     void theBaselineIsWithoutThem();
@@ -275,6 +280,27 @@ void TestComparedEdits::theyCanBeLeftOut() {
     QCOMPARE(opened.comparison().differing(), std::size_t(0));
     QCOMPARE(opened.comparison().editCount(), std::size_t(0));
     QCOMPARE(QString::fromStdString(opened.comparison().summary()), QString("4 values agree with plain.npz"));
+}
+
+/// Not an operation that the edit was written as.
+void TestComparedEdits::aBisectionNamesTheEditedNode() {
+    using namespace session::bisection;
+    Opened opened;
+    opened.edit("y[0, 1] = 7");
+    const auto edited = session::editedDocument(*opened.session.document(), opened.session.edits());
+    QVERIFY2(edited, edited ? "" : edited.error().text().c_str());
+    const std::vector<tensor::Value> inputs{tensor::Value(square({1, 2, 3, 4}))};
+    const auto found = bisect({*edited, inputs}, OtherModel{opened.session.document()});
+    QVERIFY2(found, found ? "" : found.error().text().c_str());
+    QVERIFY(found->found.differs);
+    const QString text = QString::fromStdString(outcomeText(*found, nullptr));
+    QVERIFY2(text.startsWith("z (by the edit of y) differs\n"), qPrintable(text));
+    QVERIFY2(text.contains("\n  the edit of y  Where"), qPrintable(text));
+    nlohmann::ordered_json json;
+    addOutcome(json, *found, nullptr);
+    QCOMPARE(json["edit"].get<std::string>(), std::string("y"));
+    // The model's own operations are named as ever.
+    QVERIFY(session::editedNodeOf(opened.session.document()->graph->expr(graph::ExprId(std::size_t{1}))).empty());
 }
 
 QTEST_GUILESS_MAIN(TestComparedEdits)

@@ -130,6 +130,30 @@ class TestEditedModel : public QObject {
         QVERIFY(edited.error().what.find(edit.left(1).toStdString()) != std::string::npos);
     }
 
+    /// Noise is one number for each element: with the shape of a run it can be written for that one.
+    void noiseIsWrittenForTheShapeOfTheRun() {
+        QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("linear.onnx")).toStdString();
+        std::ofstream(path, std::ios::binary) << linearModel(-1);
+        Session session;
+        QVERIFY(session.open(path).has_value());
+        const std::vector<Value> inputs{Tensor::of<float>({3, 2}, {1, -2, 3, 4, 0.1F, -0.7F})};
+        session.runs().giveValues(inputs);
+        session.debugger().restart();
+        for (const char* edit : {"y noise 0.5 3", "z[1:] noise 0.25 4", "x noise 0.1 5"}) {
+            const auto error = make(session, edit);
+            QVERIFY2(!error, error ? error->c_str() : "");
+        }
+        const auto types = session::typesOfRun(*session.document(), session.edits(), inputs);
+        QVERIFY(types.has_value());
+        const std::string wrong = compareWritten(session, folder, inputs, *types);
+        QVERIFY2(wrong.empty(), wrong.c_str());
+        const auto edited = session::editedDocument(*session.document(), session.edits(), *types);
+        QVERIFY(edited.has_value());
+        const base::Diagnostic& note = (*edited)->diagnostics.back();
+        QVERIFY2(note.what.find("the shape of the run, [3,2]") != std::string::npos, note.what.c_str());
+    }
+
     /// A model in ATen operators is lowered with its edits.
     void archivesAreWrittenWithTheirEdits() {
         QTemporaryDir folder;
@@ -141,11 +165,14 @@ class TestEditedModel : public QObject {
         session.runs().giveValues(cases->front().values);
         session.debugger().restart();
         // A value in the middle, and a weight inside of a module.
-        for (const std::string edit : {"relu scale 0.5", "`fc1/weight`[0] zero", "fc2.weight[:, 3] scale -1"}) {
+        for (const std::string edit :
+             {"relu scale 0.5", "relu noise 0.1 2", "`fc1/weight`[0] zero", "fc2.weight[:, 3] scale -1"}) {
             const auto error = make(session, edit);
             QVERIFY2(!error, error ? error->c_str() : "");
         }
-        const auto edited = session::editedDocument(*session.document(), session.edits());
+        const auto types = session::typesOfRun(*session.document(), session.edits(), cases->front().values);
+        QVERIFY2(types.has_value(), types ? "" : types.error().text().c_str());
+        const auto edited = session::editedDocument(*session.document(), session.edits(), *types);
         QVERIFY2(edited.has_value(), edited ? "" : edited.error().text().c_str());
         const std::string path = folder.filePath(QStringLiteral("edited.onnx")).toStdString();
         const auto written =
