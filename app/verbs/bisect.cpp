@@ -60,7 +60,6 @@ class BisectVerb {
 
   private:
     base::Result<void> checkArguments() const {
-        if (m_options.output.empty()) return base::usageError("-o FILE is missing", "bisect");
         const int count =
             int{!m_options.other.empty()} + int{m_options.engine.isGiven()} + int{!m_options.precision.empty()};
         if (count == 0)
@@ -150,7 +149,7 @@ Verb bisectVerb() {
                 command.add_option(
                     "OTHER", options->other,
                     "The model that differs: another export, precision or version of MODEL; or reference values "
-                    "(.npz, with #case1 behind it one of several cases)");
+                    "(.npz, with #case1 behind it one of several cases). Required without --ort and --precision");
                 options->inputs.addTo(command);
                 options->engine.addTo(command);
                 command.add_option("--precision", options->precision,
@@ -161,9 +160,11 @@ Verb bisectVerb() {
                                 "With --precision: round only at operations whose results this query finds")
                     ->allow_extra_args(false);
                 options->tolerances.addTo(command);
-                command.add_option("-o,--output", options->output,
-                                   "The ONNX file for the part of MODEL; its inputs and outputs are written to an .npz "
-                                   "of the same name beside it");
+                command
+                    .add_option("-o,--output", options->output,
+                                "The ONNX file for the part of MODEL; its inputs and outputs are written to an .npz "
+                                "of the same name beside it")
+                    ->required();
                 command.add_flag("--json", options->json, "Print one JSON object");
                 command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
                 addThreads(command, options->threads);

@@ -21,7 +21,6 @@ struct CutOptions {
 };
 
 base::Result<int> cut(CutOptions& options) {
-    if (options.output.empty()) return base::usageError("-o FILE is missing", "cut");
     const std::string values = exporting::pieceValuesPath(options.output).string();
     if (values == options.output)
         return base::usageError("the piece's values are written to " + values, "--output",
@@ -73,9 +72,11 @@ Verb cutVerb() {
                     ->allow_extra_args(false);
                 options->inputs.addTo(command);
                 command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
-                command.add_option("-o,--output", options->output,
-                                   "The ONNX file to write; its inputs and outputs are written to an .npz of the same "
-                                   "name beside it, for `sonde check`");
+                command
+                    .add_option("-o,--output", options->output,
+                                "The ONNX file to write; its inputs and outputs are written to an .npz of the same "
+                                "name beside it, for `sonde check`")
+                    ->required();
                 return std::function<base::Result<int>()>([options] { return cut(*options); });
             }};
 }

@@ -62,6 +62,18 @@ NodeId nodeOfKey(const Document& document, std::string_view text) {
     return output.valid() ? output : named(document.inputs, text);
 }
 
+/// A weight or another constant by the name that the model has for it: "fc1.weight", as its module's path says it.
+NodeId storedNode(const InternalGraph& graph, std::string_view text) {
+    for (std::size_t i = 0; i < graph.exprCount(); ++i) {
+        const Expr& expr = graph.expr(ExprId(i));
+        const bool isStored = expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr;
+        if (graph.isErased(ExprId(i)) || !isStored || expr.outputs.empty()) continue;
+        const bool isQualified = expr.qualname && !expr.qualname->empty() && *expr.qualname + '.' + expr.target == text;
+        if (expr.target == text || expr.name == text || isQualified) return expr.outputs.front();
+    }
+    return {};
+}
+
 }  // namespace
 
 std::vector<NodeId> Document::revaluedNodes() const {
@@ -80,6 +92,7 @@ Result<NodeId> Document::findNode(std::string_view text) const {
     if (text.starts_with('#')) return nodeByNumber(*graph, text);
     if (text.ends_with(':')) return nodeOfModule(*graph, modules.get(), text.substr(0, text.size() - 1));
     if (const NodeId node = nodeOfKey(*this, text); node.valid()) return node;
+    if (const NodeId node = text.empty() ? NodeId() : storedNode(*graph, text); node.valid()) return node;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < graph->nodeCount(); ++i) names.push_back(graph->node(NodeId(i)).name);
     std::string hint = base::didYouMean(text, names);

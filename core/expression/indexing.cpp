@@ -142,16 +142,25 @@ std::size_t axesOf(const IndexItem& item) {
     return 1;
 }
 
+bool isIntIndex(const IndexItem& item) {
+    return item.kind == IndexItem::Kind::Value && !item.value.isNone() && !isArrayIndex(item);
+}
+
+/// Whether something else is between an array and the integers beside it: numpy puts the array's axes first then.
+bool isArrayApart(const std::vector<IndexItem>& items) {
+    const auto isAdvanced = [](const IndexItem& item) { return isIntIndex(item) || isArrayIndex(item); };
+    if (std::ranges::none_of(items, isIntIndex)) return false;
+    const auto first = std::ranges::find_if(items, isAdvanced);
+    const auto last = std::find_if(items.rbegin(), items.rend(), isAdvanced).base();
+    return !std::all_of(first, last, isAdvanced);
+}
+
 Tensor indexedTensor(Workspace& workspace, Tensor x, std::vector<IndexItem> items) {
     const auto isEllipsis = [](const IndexItem& item) { return item.kind == IndexItem::Kind::Ellipsis; };
     if (std::ranges::count_if(items, isEllipsis) > 1) throw Problem{"an index takes '...' once"};
     if (std::ranges::none_of(items, isEllipsis)) items.push_back({IndexItem::Kind::Ellipsis, {}, {}, {}, {}});
-    const auto arrays = std::ranges::count_if(items, isArrayIndex);
-    const bool hasInts = std::ranges::any_of(items, [](const IndexItem& item) {
-        return item.kind == IndexItem::Kind::Value && !item.value.isNone() && !isArrayIndex(item);
-    });
-    if (arrays > 1 || (arrays == 1 && hasInts))
-        throw Problem{"an index takes one array, beside slices only", "index one after the other: x[0][mask]"};
+    if (std::ranges::count_if(items, isArrayIndex) > 1)
+        throw Problem{"an index takes one array", "index one after the other: x[mask][:, [0, 2]]"};
     std::size_t needed = 0;
     for (const IndexItem& item : items) needed += axesOf(item);
     if (needed > x.rank())
@@ -179,7 +188,15 @@ Tensor indexedTensor(Workspace& workspace, Tensor x, std::vector<IndexItem> item
         }
         given += isEllipsis(item) ? skipped : axesOf(item);
     }
-    return array ? indexedByArray(workspace, x, arrayAxis, array->value) : x;
+    if (!array) return x;
+    const Tensor result = indexedByArray(workspace, x, arrayAxis, array->value);
+    const std::size_t own = result.rank() + axesOf(*array) - x.rank();
+    if (!isArrayApart(items)) return result;
+    std::vector<std::size_t> order(result.rank());
+    std::iota(order.begin(), order.end(), 0);
+    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(arrayAxis);
+    std::rotate(order.begin(), begin, begin + static_cast<std::ptrdiff_t>(own));
+    return result.permuted(order);
 }
 
 }  // namespace

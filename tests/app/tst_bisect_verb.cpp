@@ -159,7 +159,7 @@ void TestBisectVerb::refusalsAreOneLine_data() {
     QTest::newRow("values without outputs") << QStringList{a, path("x.npz"), "-o", to} << 1 << "compared";
     QTest::newRow("values and inputs") << QStringList{a, path("x.npz"), "--input-data", path("x.npz"), "-o", to} << 2
                                        << "reference values have inputs of their own";
-    QTest::newRow("no output") << QStringList{a, b} << 2 << "-o FILE is missing";
+    QTest::newRow("no output") << QStringList{a, b} << 2 << "--output is required";
     QTest::newRow("over the model") << QStringList{a, b, "-o", a} << 2 << "right.onnx";
     QTest::newRow("over the other model") << QStringList{a, b, "-o", b} << 2 << "wrong.onnx";
     QTest::newRow("no such model") << QStringList{a, path("nothing.onnx"), "-o", to} << 3 << "nothing.onnx";

@@ -21,8 +21,10 @@ namespace {
 template <typename T>
 using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-std::string noArithmetic(const Edit& edit, const Tensor& tensor) {
-    return std::string(name(edit.kind)) + " does not know " + std::string(tensor::name(tensor.dtype()));
+base::Error noArithmetic(const Edit& edit, const Tensor& tensor) {
+    const std::string of = edit.kind == Edit::Kind::Noise ? "floating-point numbers" : "numbers";
+    return base::usageError(std::string(name(edit.kind)) + " is for " + of + ", but the value is " + tensor.typeText(),
+                            {}, "set it: NODE = EXPRESSION, or zero");
 }
 
 base::Result<Tensor> scaled(const Edit& edit, Tensor elements) {
@@ -32,15 +34,15 @@ base::Result<Tensor> scaled(const Edit& edit, Tensor elements) {
         for (T& x : elements.mutableSpan<T>()) x = T(static_cast<Computed<T>>(x) * factor);
     });
     if (isFloat) return elements;
+    if (!tensor::isInteger(elements.dtype())) return noArithmetic(edit, elements);
     if (edit.number != std::nearbyint(edit.number) || std::abs(edit.number) > 0x1p53)
         return base::usageError("a factor of " + base::shortestText(edit.number) + " does not keep " +
                                 elements.typeText() + " integers");
-    const bool isInteger = tensor::dispatchIntegers(elements.dtype(), [&](auto tag) {
+    tensor::dispatchIntegers(elements.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         const auto factor = static_cast<std::uint64_t>(static_cast<std::int64_t>(edit.number));
         for (T& x : elements.mutableSpan<T>()) x = static_cast<T>(static_cast<std::uint64_t>(x) * factor);
     });
-    if (!isInteger) return base::usageError(noArithmetic(edit, elements));
     return elements;
 }
 
@@ -53,7 +55,7 @@ base::Result<Tensor> noisy(const Edit& edit, Tensor elements) {
             x = T(static_cast<Computed<T>>(x) + static_cast<Computed<T>>(noise));
         }
     });
-    if (!isFloat) return base::usageError(noArithmetic(edit, elements));
+    if (!isFloat) return noArithmetic(edit, elements);
     return elements;
 }
 

@@ -117,15 +117,8 @@ std::string weightsLike(const InternalGraph& graph, std::string_view name) {
 base::Result<NodeId> ReadyEdit::find(const document::Document& document, std::string_view name) {
     auto found = document.findNode(name);
     if (found || name.empty()) return found;
-    const InternalGraph& graph = *document.graph;
-    for (std::size_t i = 0; i < graph.exprCount(); ++i) {
-        const graph::Expr& expr = graph.expr(ExprId(i));
-        if (graph.isErased(ExprId(i)) || !analysis::isStored(expr) || expr.outputs.empty()) continue;
-        const bool isQualified = expr.qualname && !expr.qualname->empty() && *expr.qualname + '.' + expr.target == name;
-        if (expr.target == name || expr.name == name || isQualified) return expr.outputs.front();
-    }
     base::Error error = found.error();
-    if (std::string weights = weightsLike(graph, name); !weights.empty()) error.hint = std::move(weights);
+    if (std::string weights = weightsLike(*document.graph, name); !weights.empty()) error.hint = std::move(weights);
     return error;
 }
 

@@ -307,6 +307,12 @@ void TestExpression::valuesAreNumpys_data() {
     addRow("d[d[0] > 2]", "float64[2,2] 5 6 7 8");
     addRow("y[[2, 0, -1]]", "float32[3] 30 10 30");
     addRow("x[:, [[1]]].shape", "(int 2, int 1, int 1)");
+    // An integer beside an array counts as one; apart from it, the array's axes come first.
+    addRow("x[1, [2, 0]]", "float32[2] 0.5 6");
+    addRow("x[[1, 0], 1]", "float32[2] -1 2");
+    addRow("x[0, b]", "float32[2] 1 3");
+    addRow("x[None][0, 1, [[0], [2]]]", "float32[2,1] 6 0.5");
+    addRow("x[None][0, :, [0, 2]]", "float32[2,2] 1 6 3 0.5");
     addRow("y[argmax(y)]", "float32[] 30");
     addRow("c[0]", "complex64[] 3");
     addRow("pair[0] + pair[1]", "float32[2] 5 6");
@@ -400,7 +406,7 @@ void TestExpression::problemsNameTheColumn_data() {
     row("x[::0]", 2, "cannot be 0");
     row("x[..., ...]", 2, "'...' once");
     row("x[x[0] > 0]", 2, "a mask of shape [3] does not fit");
-    row("x[0, [0]]", 2, "one array, beside slices only");
+    row("x[[0], [0]]", 2, "an index takes one array");
     row("shape(x)[5]", 9, "out of bounds");
     row("two[0]", 4, "only arrays, lists and tuples have items");
     row("1 / 0", 3, "division by zero");

@@ -10,6 +10,7 @@
 
 #include "core/io/npz/npy.h"
 #include "core/session/debug_commands.h"
+#include "core/session/edits/changed_elements.h"
 #include "core/session/session_state.h"
 #include "tests/support/onnx_file.h"
 
@@ -169,6 +170,7 @@ class TestEditCommands : public QObject {
         QCOMPARE(now("edit y remove 0 1 of 2"), rows(1, -2, 0, 0));
         QCOMPARE(now("edit y[y < 0] scale 10"), rows(1, -20, 3, 4));
         QCOMPARE(now("set y[y > 2] = [8, 9]"), rows(1, -2, 8, 9));
+        QCOMPARE(now("set y[1, [1, 0]] = [8, 9]"), rows(1, -2, 9, 8));
         QCOMPARE(now("set y = y + x"), rows(2, -4, 6, 8));
         QCOMPARE(now("set y[1] = c"), rows(1, -2, 10, 20));
         QCOMPARE(now("set y[:, ::-1] = [[1, 2], [3, 4]]"), rows(2, 1, 4, 3));
@@ -180,6 +182,21 @@ class TestEditCommands : public QObject {
         QVERIFY(now("edit y noise 1 5") != rows(1, -2, 3, 4));
         QCOMPARE(now("edit y noise 1 5"), now("edit y noise 1 5"));
         QVERIFY(now("edit y noise 1 5") != now("edit y noise 1 6"));
+    }
+
+    void whatIsNoNumberIsNeitherScaledNorNoisy() {
+        const auto refusal = [](session::Edit::Kind kind, const Tensor& value) {
+            session::Edit edit;
+            edit.kind = kind;
+            edit.number = 0.5;
+            const auto made = session::changedElements(edit, value);
+            return made ? QString() : QString::fromStdString(made.error().what);
+        };
+        QCOMPARE(refusal(session::Edit::Kind::Scale, Tensor::of<bool>({2}, {true, false})),
+                 QStringLiteral("scale is for numbers, but the value is bool[2]"));
+        QCOMPARE(refusal(session::Edit::Kind::Noise, Tensor::of<std::int64_t>({2}, {1, 2})),
+                 QStringLiteral("noise is for floating-point numbers, but the value is int64[2]"));
+        QVERIFY(refusal(session::Edit::Kind::Scale, Tensor::of<std::int64_t>({2}, {1, 2})).contains("factor of 0.5"));
     }
 
     /// Each names the place, and changes nothing.
