@@ -20,7 +20,7 @@ Tint tintOf(const theme::CategoryColors& colors, double fraction = -1) {
 }
 
 /// Why an item has nothing to be coloured by.
-QString whyUnknown(int column) {
+QString whyUnknown(const models::NodeMeasures& measures, int column) {
     using Source = models::NodeColumn::Source;
     const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
     if (info.source == Source::Comparison) return QStringLiteral("not compared");
@@ -29,6 +29,7 @@ QString whyUnknown(int column) {
     if (column == models::BadColumn || column == models::ZerosColumn) return QStringLiteral("no statistics");
     if (info.source == Source::Values) return QStringLiteral("no statistics, or no finite element");
     if (column == models::TimeColumn) return QStringLiteral("not run");
+    if (measures.isOfOpenSizes(column)) return QStringLiteral("sizes are open: run once");
     return info.numeric ? QStringLiteral("unknown") : QStringLiteral("none");
 }
 
@@ -49,7 +50,7 @@ Coloring::Coloring(const models::NodeMeasures& measures, const QString& id, them
                  -1,
                  false,
                  true};
-    m_unknown = whyUnknown(column);
+    m_unknown = whyUnknown(measures, column);
     info.numeric ? byNumber(measures, column, scheme) : byText(measures, column, scheme);
     m_stale = m_known ? measures.staleReason(column) : QString();
     if (!m_stale.isEmpty()) fade(scheme);
@@ -108,8 +109,10 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
     gatherNumbers(measures, column);
     m_signed = info.isSigned &&
                std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(), [](double number) { return number < 0; });
-    m_known =
-        std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(), [](double number) { return !std::isnan(number); });
+    // Where sizes are open, what needs none is no scale: of FLOPs, zeros of views.
+    const bool isOpen = measures.isOfOpenSizes(column);
+    m_known = std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(),
+                          [isOpen](double number) { return isOpen ? number > 0 : !std::isnan(number); });
     double most = 0, least = INFINITY;
     bool anyInfinite = false;
     for (const double number : m_numberOfExpr) {

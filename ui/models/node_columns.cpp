@@ -379,6 +379,13 @@ QString NodeMeasures::basisOf(int column) const {
     return isOfComparison && !m_comparison.isStale() ? m_comparison.editsText() : QString();
 }
 
+bool NodeMeasures::isOfOpenSizes(int column) const {
+    if (column < FlopsColumn || column > ActivationColumn || !m_opened.summary()) return false;
+    const analysis::CostSum& total = m_opened.summary()->cost.total;
+    const bool isOfFlops = column == FlopsColumn || column == IntensityColumn;
+    return !(isOfFlops ? total.flops : column == TrafficColumn ? total.bytesRead : total.activationBytes).constant();
+}
+
 QString NodeMeasures::graphNote(int column) const {
     if (column < FlopsColumn || column > DepthColumn) return QStringLiteral("no data");
     return m_opened.summary() ? QStringLiteral("sizes are open: run once") : QStringLiteral("being computed");

@@ -89,6 +89,8 @@ class NodeMeasures {
     QString comparisonNote() const;
     /// What is to be said beside a title of a column: "with 2 edits" of one that is of a comparison; else empty.
     QString basisOf(int column) const;
+    /// Whether a column is of costs that are expressions in open sizes until a run gives these.
+    bool isOfOpenSizes(int column) const;
     /// Why nothing is known of a column that needs no run.
     QString graphNote(int column) const;
     /// What nodes are coloured alike by: the text, but of modules the outermost one that tells them apart.
