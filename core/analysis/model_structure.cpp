@@ -149,7 +149,7 @@ std::vector<DynamicDimension> dynamicDimensions(const InternalGraph& graph, cons
     std::unordered_map<std::string, std::size_t> known;
     const auto dimension = [&](const std::string& name) -> DynamicDimension& {
         const auto [found, isNew] = known.try_emplace(name, dimensions.size());
-        if (isNew) dimensions.push_back({name, {}, {}, 0});
+        if (isNew) dimensions.push_back({name, {}, {}, {}});
         return dimensions[found->second];
     };
     SymbolNames names;
@@ -170,7 +170,7 @@ std::vector<DynamicDimension> dynamicDimensions(const InternalGraph& graph, cons
             const auto& found = names.of(symbol);
             all.insert(found.begin(), found.end());
         });
-        for (const std::string& name : all) ++dimension(name).nodes;
+        for (const std::string& name : all) dimension(name).nodes.push_back(NodeId(i));
     }
     for (const NamedValue& output : outputs)
         eachOpen(output.node, [&](std::size_t axis, const std::string& symbol) {

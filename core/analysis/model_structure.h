@@ -42,7 +42,7 @@ struct DynamicDimension {
     std::string name;                       ///< "batch", "x.0"
     std::vector<std::string> inputs;        ///< dimensions of inputs with this name: "x.0"
     std::vector<std::string> outputs;       ///< of outputs whose size depends on it: "y.0 = batch"
-    std::size_t nodes = 0;                  ///< values whose shape depends on it, with inputs and outputs
+    std::vector<graph::NodeId> nodes;       ///< values whose shape depends on it, with inputs and outputs
     std::optional<std::int64_t> size = {};  ///< that an input gives it; see bindDimensions()
 };
 struct NamedValue {

@@ -35,11 +35,15 @@ bool isUnsupported(const Expr& expr) {
     return !op || !op->kernel;
 }
 
+bool computesValues(const Expr& expr) {
+    return !isStored(expr) && expr.kind != ExprKind::Input && expr.kind != ExprKind::Output;
+}
+
 ModelSummary summaryOf(const graph::InternalGraph& graph) {
     ModelSummary summary;
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
-        if (isStored(expr) || expr.kind == ExprKind::Input || expr.kind == ExprKind::Output) continue;
+        if (!computesValues(expr)) continue;
         summary.nodes += expr.outputs.size();
         if (expr.op.name.empty()) continue;
         const std::string title = expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;

@@ -17,6 +17,9 @@ const ops::OpDef* definitionOf(const graph::Expr& expr);
 /// Whether `expr` calls an operator without a kernel: it is drawn, but no run gets past it.
 bool isUnsupported(const graph::Expr& expr);
 
+/// Whether `expr` computes its results: it is no input, output or stored value.
+bool computesValues(const graph::Expr& expr);
+
 /// What a graph consists of, bodies of branches, loops and functions included.
 struct ModelSummary {
     std::map<std::string, std::size_t> operators;  ///< how often: "Conv", "com.microsoft::FusedConv"

@@ -92,6 +92,7 @@ struct InfoLine {
     std::string formula;               ///< how the figure is made, for people; may be empty
     std::vector<graph::NodeId> nodes;  ///< of ModelInfo::graph: what it is the figure of; may be empty
     bool isCount = false;              ///< `title` is a number
+    std::string module = {};           ///< owner of what no operation reads, its qualname; empty: none, or the root
 };
 /// The first line has no title: the model's name and format.
 std::vector<InfoLine> modelInfoLines(const document::Document& document, const ModelInfo& info);

@@ -246,7 +246,7 @@ std::string modelInfoJson(const document::Document& document, const ModelInfo& i
                                               {"size", dimension.size ? Json(*dimension.size) : Json()},
                                               {"inputs", dimension.inputs},
                                               {"outputs", dimension.outputs},
-                                              {"nodes", dimension.nodes}});
+                                              {"nodes", dimension.nodes.size()}});
     root["cost"] = costJson(info);
     root["by_module"] = modulesJson(document, info);
     if (withNodes) root["by_node"] = nodesJson(info);

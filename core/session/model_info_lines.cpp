@@ -48,6 +48,15 @@ class InfoLines {
     std::vector<InfoLine> m_lines;
 };
 
+/// All that operations compute, as ModelSummary::nodes counts it, in the order of the program.
+std::vector<NodeId> computedNodes(const ModelInfo& info) {
+    std::vector<NodeId> nodes;
+    for (const ExprId id : info.graph->recursiveOrder(info.graph->mainId()))
+        if (const Expr& expr = info.graph->expr(id); analysis::computesValues(expr))
+            nodes.insert(nodes.end(), expr.outputs.begin(), expr.outputs.end());
+    return nodes;
+}
+
 /// The first results of the operations for which `isMeant`, in the order of the program.
 template <typename IsMeant>
 std::vector<NodeId> nodesWhere(const ModelInfo& info, IsMeant&& isMeant) {
@@ -173,18 +182,20 @@ void addValues(InfoLines& lines, const document::Document& document, const Model
     for (const document::NamedNode& input : document.inputs) lines.add("input", typed(input), {input.node});
     addDefaults(lines, document);
     for (const document::NamedNode& output : document.outputs) lines.add("output", typed(output), {output.node});
-    lines.addAll("dimension", info.dimensions, [](const analysis::DynamicDimension& dimension) {
+    const auto text = [](const analysis::DynamicDimension& dimension) {
         const std::string name =
             dimension.size ? fmt::format("{} = {}", dimension.name, *dimension.size) : dimension.name;
         std::string text = fmt::format("{}: {}", name, fmt::join(dimension.inputs, ", "));
         if (dimension.inputs.empty()) text = name + ": known after a run only";
         if (!dimension.outputs.empty()) text += fmt::format(" -> {}", fmt::join(dimension.outputs, ", "));
-        return text + fmt::format(" ({} {} on it)", countedText(static_cast<std::int64_t>(dimension.nodes), "value"),
-                                  dimension.nodes == 1 ? "depends" : "depend");
-    });
+        return text + fmt::format(" ({} {} on it)",
+                                  countedText(static_cast<std::int64_t>(dimension.nodes.size()), "value"),
+                                  dimension.nodes.size() == 1 ? "depends" : "depend");
+    };
+    lines.addAll("dimension", info.dimensions, text, [](const auto& dimension) { return dimension.nodes; });
 }
 
-void addStored(InfoLines& lines, const ModelInfo& info) {
+void addStored(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
     const analysis::ModelCounts& counts = info.counts;
     using analysis::StoredKind;
     lines.add("parameters", storedText(counts.parameters), readersOf(info, StoredKind::Parameter));
@@ -207,13 +218,18 @@ void addStored(InfoLines& lines, const ModelInfo& info) {
         if (isTiedParameter(tensor)) tied.push_back(&tensor);
         if (isUnusedTensor(tensor)) unused.push_back(&tensor);
     }
+    const auto ownerOf = [&document](const analysis::StoredTensor& tensor) {
+        return tensor.modules.empty() ? std::string() : document.modules->module(tensor.modules.front()).qualname;
+    };
     const auto names = [](const analysis::StoredTensor* tensor) {
         return fmt::format("{}", fmt::join(tensor->names, " = "));
     };
     lines.addAll(
         "tied", tied, [&](const auto* tensor) { return names(tensor) + ", counted once"; },
         [&info](const auto* tensor) { return firstOutput(info, tensor->reader); });
-    lines.addAll("unused", unused, names);
+    for (std::size_t i = 0; i < std::min(unused.size(), kMaxInfoLines); ++i)
+        lines.add({"unused", names(unused[i]), infoFormula("unused"), {}, false, ownerOf(*unused[i])});
+    if (unused.size() > kMaxInfoLines) lines.add("unused", fmt::format("and {} more", unused.size() - kMaxInfoLines));
 }
 
 /// What an output sees of an input; and the most that is seen before all of an axis is.
@@ -260,7 +276,7 @@ void addCost(InfoLines& lines, const ModelInfo& info) {
                         sumBytesText(total.bytesRead) + ", written " + sumBytesText(total.bytesWritten)),
               nodesWith(info, &CostSum::bytesRead));
     if (const auto intensity = total.intensity())
-        lines.add("intensity", fmt::format("{:.4g} FLOPs by byte", *intensity));
+        lines.add("intensity", fmt::format("{:.4g} FLOPs by byte", *intensity), nodesWith(info, &CostSum::flops));
     std::string activations = knownText(total.hasBytes(), 0, sumBytesText(total.activationBytes));
     if (info.cost.peakActivationBytes)
         activations += ", at most " + analysis::bytesText(*info.cost.peakActivationBytes) + " at once";
@@ -283,7 +299,7 @@ void addCost(InfoLines& lines, const ModelInfo& info) {
 /// Depth, path and what decides at run time.
 void addStructure(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
     lines.add("modules", std::to_string(document.modules->modules().size()));
-    lines.add("nodes", std::to_string(info.summary.nodes));
+    lines.add("nodes", std::to_string(info.summary.nodes), computedNodes(info));
     const std::vector<NodeId>& path = info.structure.path;
     std::string depth =
         countedText(static_cast<std::int64_t>(info.structure.depth), "operation") + " on the longest path";
@@ -323,7 +339,7 @@ std::vector<InfoLine> modelInfoLines(const document::Document& document, const M
     InfoLines lines;
     addFile(lines, document, info.file);
     addValues(lines, document, info);
-    addStored(lines, info);
+    addStored(lines, document, info);
     addStructure(lines, document, info);
     addCost(lines, info);
     addOperators(lines, info);

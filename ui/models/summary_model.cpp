@@ -20,6 +20,11 @@ const std::vector<graph::NodeId>& SummaryModel::nodes(int row) const {
     return row >= 0 && row < rowCount() ? m_lines[static_cast<std::size_t>(row)].nodes : none;
 }
 
+QString SummaryModel::module(int row) const {
+    return row >= 0 && row < rowCount() ? QString::fromStdString(m_lines[static_cast<std::size_t>(row)].module)
+                                        : QString();
+}
+
 int SummaryModel::rowCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(m_lines.size());
 }
@@ -46,6 +51,8 @@ QVariant SummaryModel::data(const QModelIndex& index, int role) const {
                              .arg(line.nodes.size() == 1
                                       ? tr("its node")
                                       : tr("its %1 nodes").arg(context::countText(line.nodes.size())));
+            else if (!line.module.empty())
+                parts << tr("Double-click or press Return to select its module %1").arg(shown(line.module));
             return parts.join(QStringLiteral("\n"));
         }
         case Qt::AccessibleTextRole:

@@ -18,6 +18,10 @@ class SummaryModel : public QAbstractTableModel {
 
     /// What a row is the figure of; empty if it is of none, or there is no such row.
     const std::vector<graph::NodeId>& nodes(int row) const;
+    /// The module that has what the row speaks of, its qualname; empty where nodes() tell, or there is none.
+    QString module(int row) const;
+    /// Whether there is anything to select.
+    bool leads(int row) const { return !nodes(row).empty() || !module(row).isEmpty(); }
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

@@ -51,6 +51,8 @@ class TestModelInfo : public QObject {
   private slots:
     void jsonSaysWhatTheFileHolds();
     void textSaysTheSame();
+    void linesHaveTheirNodes();
+    void unusedTensorsHaveTheirModule();
     void inputsGiveOpenDimensionsTheirSizes();
     void builtInModelsHaveNoFile();
     void pathsGoThroughCalls();
@@ -177,6 +179,48 @@ void TestModelInfo::textSaysTheSame() {
           "multiply-adds 32*N, 1 operation not counted\n", "not counted  1 com.example::Strange\n",
           "com.example::Strange  (opset 3)  (cannot be run: y)\n", "layers.data, 16 bytes, "})
         QVERIFY2(text.contains(QLatin1String(line)), qPrintable(QLatin1String(line) + QStringLiteral("\n") + text));
+}
+
+void TestModelInfo::linesHaveTheirNodes() {
+    writeLayers();
+    const auto document = open("layers.onnx");
+    const auto info = session::modelInfo(*document);
+    QVERIFY(info);
+    const auto namesOf = [&](const std::string& title) {
+        QStringList names;
+        for (const session::InfoLine& line : session::modelInfoLines(*document, *info))
+            if (line.title == title)
+                for (const graph::NodeId node : line.nodes)
+                    names << QString::fromStdString(document->graph->node(node).name);
+        return names;
+    };
+    // Results of MatMul, Add, Sigmoid, Mul, MatMul, Strange; all of them and x have N rows.
+    const QStringList nodes = namesOf("nodes");
+    QCOMPARE(nodes.size(), 6);
+    QVERIFY(nodes.contains(QStringLiteral("m")) && nodes.contains(QStringLiteral("y")) &&
+            !nodes.contains(QStringLiteral("x")) && !nodes.contains(QStringLiteral("w")));
+    const QStringList open = namesOf("dimension");
+    QVERIFY(open.contains(QStringLiteral("x")) && open.contains(QStringLiteral("m")) &&
+            open.contains(QStringLiteral("y")) && !open.contains(QStringLiteral("w")));
+    QVERIFY(namesOf("unused").isEmpty() && namesOf("SHA-256").isEmpty());
+}
+
+/// What no operation reads is in a module at least.
+void TestModelInfo::unusedTensorsHaveTheirModule() {
+    const auto document = document::open("zoo:resnet18", {});
+    QVERIFY(document);
+    auto info = session::modelInfo(**document);
+    QVERIFY(info);
+    analysis::StoredTensor& first = info->counts.tensors.front();
+    QCOMPARE(first.names.front(), std::string("conv1.weight"));
+    first.reader = {};
+    for (const session::InfoLine& line : session::modelInfoLines(**document, *info))
+        if (line.title == "unused") {
+            QCOMPARE(line.text, std::string("conv1.weight"));
+            QCOMPARE(line.module, std::string("conv1"));
+            return;
+        }
+    QFAIL("no line of what is not used");
 }
 
 /// The model's own dimension keeps its name, whatever the cost is for.

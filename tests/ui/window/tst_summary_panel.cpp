@@ -32,10 +32,12 @@ class TestSummaryPanel : public test::WindowFixture {
     void cleanup() { closeWindow(); }
     void itComesWithAModel();
     void figuresLeadToTheirNodes();
+    void linesWithoutNodesOfferNone();
     void figuresHaveFormulas();
     void copiesAreThoseOfTheCommand();
     void aRunGivesNumbersForOpenSizes();
     void nodesAreColouredByItsMeasures();
+    void openSizesAreToldInTheLegend();
     void narrowPanelsHaveOneColumn();
 
   private:
@@ -112,6 +114,44 @@ void TestSummaryPanel::figuresLeadToTheirNodes() {
     // 4 + 8·5 + 3 operations in a network whose norms are folded: convolution, ReLU, pool; blocks of two convolutions,
     // a ReLU between, a sum and a ReLU; pool, flatten, product.
     QCOMPARE(selected().size(), std::size_t{3 + 8 * 5 + 3});
+    // All that is computed: these and three convolutions of the shortcuts. The batch is open for all of it and the
+    // input.
+    const auto select = [&](const char* title) {
+        panel().view()->setFocus();
+        panel().view()->setCurrentIndex(panel().model().index(row(QLatin1String(title)), 0));
+        QTest::keyClick(panel().view(), Qt::Key_Return);
+        settle();
+        return selected().size();
+    };
+    QCOMPARE(select("nodes"), std::size_t{46 + 3});
+    QCOMPARE(select("dimension"), std::size_t{46 + 3 + 1});
+}
+
+/// A line of the whole file has nothing to select, and does not offer it.
+void TestSummaryPanel::linesWithoutNodesOfferNone() {
+    open(file("resnet18_slim.onnx"));
+    QTRY_VERIFY(panel().model().rowCount() > 0 && !context().summary().isHashing());
+    const QAction* const select = panel().view()->actions().front();
+    panel().view()->setCurrentIndex(panel().model().index(row(QStringLiteral("depth")), 0));
+    QVERIFY(select->isEnabled());
+    const int hash = row(QStringLiteral("SHA-256"));
+    panel().view()->setCurrentIndex(panel().model().index(hash, 0));
+    QVERIFY(!select->isEnabled());
+    // The sign at the right of a line is of those that lead somewhere.
+    const auto inkAtRight = [&](int line) {
+        const QModelIndex index = panel().model().index(line, models::SummaryModel::Text);
+        panel().view()->setCurrentIndex({});
+        panel().view()->scrollTo(index);
+        const QRect cell = panel().view()->visualRect(index);
+        const QImage image = panel().view()->viewport()->grab(cell).toImage();
+        const QColor paper = image.pixelColor(image.width() - 1, 0);
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = image.width() - 12; x < image.width(); ++x)
+                if (image.pixelColor(x, y) != paper) return true;
+        return false;
+    };
+    QVERIFY(inkAtRight(row(QStringLiteral("Conv"))));
+    QVERIFY(!inkAtRight(row(QStringLiteral("file size"))));
 }
 
 void TestSummaryPanel::figuresHaveFormulas() {
@@ -172,6 +212,20 @@ void TestSummaryPanel::nodesAreColouredByItsMeasures() {
         const canvas::Coloring coloring(measures, QLatin1String(id), theme::Scheme::Light);
         QVERIFY2(coloring.isKnown() && coloring.isNumeric(), id);
     }
+}
+
+/// Where the batch is open a reshape's zero is no scale: the legend says what to do instead.
+void TestSummaryPanel::openSizesAreToldInTheLegend() {
+    open(file("resnet18_slim.onnx"));
+    const models::NodeMeasures measures(context().model(), context().runs(), context().valueMeasures(),
+                                        context().comparison());
+    for (const char* id : {"flops", "traffic", "intensity", "activation"}) {
+        const canvas::Coloring coloring(measures, QLatin1String(id), theme::Scheme::Light);
+        QVERIFY2(!coloring.isKnown(), id);
+        QCOMPARE(coloring.noteText(), QStringLiteral("sizes are open: run once"));
+    }
+    run();
+    QTRY_VERIFY(canvas::Coloring(measures, QStringLiteral("flops"), theme::Scheme::Light).isKnown());
 }
 
 /// In a small window titles and texts share lines, which end where the panel does, and a tool tip has all of each.

@@ -4,15 +4,20 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHeaderView>
+#include <QItemSelectionModel>
+#include <QPainter>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 #include "ui/panels/row_delegate.h"
 #include "ui/panels/table_view.h"
 #include "ui/theme/elided_text.h"
+#include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/labels.h"
@@ -27,20 +32,42 @@ namespace {
 /// Characters of a text that make a column of its own worth it.
 constexpr int kMinTextColumn = 22;
 
-/// Where there is no room for two columns the title is before the text: "opset: ai.onnx 16".
+/// Rows that select something have a sign for it. Where there is no room for two columns the title is before the text:
+/// "opset: ai.onnx 16".
 class SummaryDelegate : public RowDelegate {
   public:
     using RowDelegate::RowDelegate;
 
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        RowDelegate::paint(painter, option, index);
+        if (!hasSign(index)) return;
+        const int size = signSize(option);
+        const bool isSelected = option.state.testFlag(QStyle::State_Selected);
+        theme::icon(QStringLiteral("go-to"),
+                    isSelected ? theme::ColorRole::AccentSoftText : theme::ColorRole::MutedText)
+            .paint(painter, QRect(option.rect.right() - size - 1, option.rect.center().y() - size / 2, size, size));
+    }
+
   protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         RowDelegate::initStyleOption(option, index);
+        if (index.column() != SummaryModel::Text) return;
         const auto* const view = qobject_cast<const QTableView*>(parent());
-        if (index.column() != SummaryModel::Text || !view->isColumnHidden(SummaryModel::Title)) return;
-        const QString title = index.siblingAtColumn(SummaryModel::Title).data().toString();
-        if (title.isEmpty()) return;
-        option->text = theme::elidedText(title + QStringLiteral(": ") + index.data().toString(), Qt::ElideRight,
-                                         option->rect.width() - theme::kSmall, QFontMetrics(option->font));
+        const QString title = view->isColumnHidden(SummaryModel::Title)
+                                  ? index.siblingAtColumn(SummaryModel::Title).data().toString()
+                                  : QString();
+        const QString text = (title.isEmpty() ? title : title + QStringLiteral(": ")) + index.data().toString();
+        const int room = option->rect.width() - theme::kSmall - (hasSign(index) ? signSize(*option) + 1 : 0);
+        option->text = theme::elidedText(text, Qt::ElideRight, room, QFontMetrics(option->font));
+    }
+
+  private:
+    static bool hasSign(const QModelIndex& index) {
+        const auto* const model = qobject_cast<const SummaryModel*>(index.model());
+        return index.column() == SummaryModel::Text && model && model->leads(index.row());
+    }
+    static int signSize(const QStyleOptionViewItem& option) {
+        return std::min(option.rect.height() - 2, theme::kIconSize) * 3 / 4;
     }
 };
 
@@ -85,6 +112,10 @@ SummaryPanel::SummaryPanel(context::OpenModel& opened, context::Navigation& navi
     select->setShortcutContext(Qt::WidgetShortcut);
     connect(select, &QAction::triggered, this, [this] { choose(m_view->currentIndex()); });
     m_view->insertAction(m_view->actions().value(0), select);
+    const auto enable = [this, select] { select->setEnabled(m_model.leads(m_view->currentIndex().row())); };
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, select, enable);
+    connect(&m_model, &QAbstractItemModel::modelReset, select, enable);
+    enable();
     m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
     setFocusProxy(m_view);
     refresh();
@@ -120,7 +151,11 @@ void SummaryPanel::resizeEvent(QResizeEvent* event) {
 void SummaryPanel::choose(const QModelIndex& row) {
     if (!m_opened.isOpen()) return;
     const std::vector<graph::NodeId> nodes = m_model.nodes(row.row());  // a copy: what is selected may make other rows
-    if (nodes.empty()) return;
+    if (nodes.empty()) {
+        if (const QString module = m_model.module(row.row()); !module.isEmpty())
+            m_navigation.navigateTo(m_navigation.selectionOf(module));
+        return;
+    }
     m_navigation.selectMany(nodes);
     m_navigation.setSearchHits(nodes, 0);
     m_navigation.reveal(m_navigation.selectionOf(nodes.front()));
