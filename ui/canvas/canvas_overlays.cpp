@@ -112,8 +112,7 @@ CanvasOverlays::CanvasOverlays(QWidget& canvas, CanvasView& view, const CanvasMa
         if (shownScope() != m_shownScope) refreshPath();
         else if (needsMap() == m_map->isHidden() || isOverItems(m_map->geometry(), m_view.camera()) ||
                  hiddenText() != m_hidden->text() ||
-                 (!m_text.hidden().isEmpty() &&
-                  m_hidden->isHidden() != isOverItems(m_hidden->geometry(), m_view.camera())))
+                 (hidesAny() && m_hidden->isHidden() != isOverAny(m_hidden->geometry(), m_view.camera())))
             arrange();
     });
     connect(m_map, &OverviewMap::itemChosen, this, &CanvasOverlays::itemChosen);
@@ -162,7 +161,7 @@ void CanvasOverlays::refresh() {
                        m_marks.now().coloring);
     refreshLegend();
     restyle(m_hidden);
-    m_hidden->setVisible(!m_text.hidden().isEmpty());
+    m_hidden->setVisible(hidesAny());
     refreshPath();
     arrange();
 }
@@ -198,7 +197,7 @@ void CanvasOverlays::refreshPath() {
         }
     }
     m_path->setText(parts.join(QStringLiteral(" › ")));
-    m_path->setVisible(parts.size() > 1);
+    m_path->setVisible(parts.size() > 1 && !m_isPresenting);
     arrange();
 }
 
@@ -212,20 +211,20 @@ void CanvasOverlays::arrange() {
                                  : QRect();
     if (!map.isEmpty()) m_map->setGeometry(map);
     m_map->setVisible(!map.isEmpty());
-    const bool hidesAny = !m_text.hidden().isEmpty();
+    const bool hides = hidesAny();
     m_hidden->setText(hiddenText());
     m_hidden->setToolTip(m_text.hidden());
     m_hidden->adjustSize();
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
     // Where even the count alone would cover nodes it is gone.
-    m_hidden->setVisible(hidesAny && !(m_view.painter() && isOverItems(m_hidden->geometry(), m_view.camera())));
+    m_hidden->setVisible(hides && !(m_view.painter() && isOverAny(m_hidden->geometry(), m_view.camera())));
     constexpr int kRoomy = 480;
     constexpr QSize kMin(480, 340);  // in a smaller canvas it would cover the nodes that it is about
     m_legend->setVisible(m_legendWanted && m_view.scene() && size.width() >= kMin.width() &&
                          size.height() >= kMin.height());
     m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
-    m_legend->move(kGap, size.height() - m_legend->height() - kGap - (hidesAny ? m_hidden->height() + kGap : 0));
+    m_legend->move(kGap, size.height() - m_legend->height() - kGap - (hides ? m_hidden->height() + kGap : 0));
     m_path->adjustSize();
     m_path->move(kGap, kGap);
     m_close->adjustSize();
@@ -240,10 +239,10 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     // when all is in view.
     const QWidget* path = m_context.navigation().selection().isNone() || m_path->isHidden() ? nullptr : m_path;
     // What gives way to nodes now has room again beside them.
-    const bool hidesAny = !m_text.hidden().isEmpty();
+    const bool hides = hidesAny();
     std::vector<QRectF> overlays;
     for (const QWidget* widget : std::initializer_list<const QWidget*>{m_legend, m_hidden, m_close, path})
-        if (widget && (widget == m_hidden ? hidesAny : !widget->isHidden()))
+        if (widget && (widget == m_hidden ? hides : !widget->isHidden()))
             overlays.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
     const auto isFree = [&](const Camera& camera) {
         return std::ranges::none_of(overlays, [&](const QRectF& overlay) { return isOverItems(overlay, camera); });
@@ -252,8 +251,7 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     if (isFree(whole)) return whole;
     // Above what is at the bottom, right of what is at the left, below what is at the top, or some of these. Beside all
     // of them nothing is covered, however small it gets.
-    const double left = hidesAny ? m_hidden->geometry().right() : 0,
-                 bottom = hidesAny ? all.height() - m_hidden->y() : 0;
+    const double left = hides ? m_hidden->geometry().right() : 0, bottom = hides ? all.height() - m_hidden->y() : 0;
     const double top =
         std::max(path ? path->geometry().bottom() : 0, m_close->isHidden() ? 0 : m_close->geometry().bottom());
     const double leftOfLegend = m_legend->isHidden() ? left : m_legend->geometry().right() + kGap / 2.0,
@@ -289,6 +287,13 @@ bool CanvasOverlays::isOverLines(const QRectF& pixels) const {
     return m_view.painter()->index().hasEdgeIn(area);
 }
 
+bool CanvasOverlays::isOverAny(const QRectF& pixels, const Camera& camera) const {
+    const QRectF area(camera.toScene(pixels.topLeft(), m_canvas.size()), pixels.size() / camera.scale);
+    return isOverItems(pixels, camera) || m_view.painter()->hasTextIn(area, camera.scale);
+}
+
+bool CanvasOverlays::hidesAny() const { return !m_isPresenting && !m_text.hidden().isEmpty(); }
+
 /// The counts one by one, or only the whole one where these would cover nodes.
 QString CanvasOverlays::hiddenText() const {
     const QString text = m_text.hidden();
@@ -297,7 +302,7 @@ QString CanvasOverlays::hiddenText() const {
     const QFontMetrics metrics = m_hidden->fontMetrics();
     const int width = std::min(metrics.horizontalAdvance(text), std::max(most, 0));
     const QRectF place(kGap, m_canvas.height() - m_hidden->height() - kGap, width + 2 * kPlatePad, m_hidden->height());
-    const bool isShort = m_view.painter() && isOverItems(place, m_view.camera());
+    const bool isShort = m_view.painter() && isOverAny(place, m_view.camera());
     return metrics.elidedText(isShort ? m_text.hiddenCount() : text, Qt::ElideRight, std::max(most, 0)).toHtmlEscaped();
 }
 
@@ -315,6 +320,11 @@ void CanvasOverlays::setOverviewVisible(bool visible) {
 void CanvasOverlays::setClosable(bool closable) {
     m_close->setVisible(closable);
     arrange();
+}
+
+void CanvasOverlays::setPresenting(bool presenting) {
+    m_isPresenting = presenting;
+    refreshPath();
 }
 
 void CanvasOverlays::setLegendVisible(bool visible) {

@@ -47,6 +47,8 @@ class CanvasOverlays : public QObject {
 
     void setOverviewVisible(bool visible);
     void setLegendVisible(bool visible);
+    /// In a talk the path of modules and the count of what is hidden would only cover the graph.
+    void setPresenting(bool presenting);
     /// Whether there is a button that closes the canvas.
     void setClosable(bool closable);
     bool overviewVisible() const { return m_overviewWanted; }
@@ -66,6 +68,9 @@ class CanvasOverlays : public QObject {
     /// Whether anything but open boxes is in an area of the canvas.
     bool isOverItems(const QRectF& pixels, const Camera& camera) const;
     bool isOverLines(const QRectF& pixels) const;
+    /// The same, or a text on an edge.
+    bool isOverAny(const QRectF& pixels, const Camera& camera) const;
+    bool hidesAny() const;
     void addCloseButton();
 
     QWidget& m_canvas;
@@ -80,7 +85,7 @@ class CanvasOverlays : public QObject {
     QLabel* m_hidden;
     QToolButton* m_close;
     graph::ScopeId m_shownScope;  ///< of the path that is written
-    bool m_overviewWanted = true, m_legendWanted = false;
+    bool m_overviewWanted = true, m_legendWanted = false, m_isPresenting = false;
 };
 
 }  // namespace sonde::canvas

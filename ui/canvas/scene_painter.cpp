@@ -16,6 +16,7 @@ constexpr double kEdgeWidth = 1.3;
 constexpr double kArrow = 7;
 constexpr double kMaxLabelWidth = 180;
 constexpr double kLabelScale = 0.65;  ///< types are on edges from this zoom on
+constexpr double kReach = 100;        ///< labels and marks stick out of what they belong to
 
 /// The head of an arrow whose tip is the path's end.
 QPolygonF arrowHead(const layout::Path& path, double size) {
@@ -155,6 +156,16 @@ bool ScenePainter::labelShown(std::uint32_t id) const {
     return shown;
 }
 
+bool ScenePainter::hasTextIn(const QRectF& area, double scale) const {
+    if (!m_index->scene().jumps.empty() &&
+        std::ranges::any_of(jumpNames(scale), [&area](const JumpName& name) { return name.rect.intersects(area); }))
+        return true;
+    if (scale < kLabelScale) return false;
+    const SceneIndex::Found found = m_index->within(area.adjusted(-kReach, -20, kReach, 20));
+    return std::ranges::any_of(found.edges,
+                               [&](std::uint32_t id) { return labelRect(id).intersects(area) && labelShown(id); });
+}
+
 void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const {
     const CanvasStyle& style = m_items.style();
     const TextMeasure& measure = m_items.measure();
@@ -213,8 +224,6 @@ void ScenePainter::paintJumpNames(QPainter& painter, const QRectF& area, double 
 }
 
 void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRectF& area, double scale) const {
-    // Labels and marks stick out of what they belong to.
-    constexpr double kReach = 100;
     const QRectF around = area.adjusted(-kReach, -20, kReach, 20);
     const SceneIndex::Found found = m_index->within(around);
     const layout::SceneLayout& scene = m_index->scene();

@@ -62,6 +62,9 @@ class ScenePainter {
     /// The one at a place, in scene units; null if there is none.
     const JumpName* jumpNameAt(QPointF place, double scale) const;
 
+    /// Whether any of `area` has the type of an edge on it, or a name at the end of a line, as drawn at that scale.
+    bool hasTextIn(const QRectF& area, double scale) const;
+
   private:
     void paintJumpNames(QPainter& painter, const QRectF& area, double scale) const;
     void paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale, const QRectF& area) const;

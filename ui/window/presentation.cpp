@@ -136,6 +136,7 @@ void Presentation::showParts() {
         m_before->hidden.emplace_back(other->parentWidget());
         other->parentWidget()->hide();
     }
+    m_canvas->overlays().setPresenting(true);
     // Larger than anybody chose for work at a desk; not kept for the next session.
     Theme::instance().setTextScale(std::min(3.0, m_before->textScale * kPresentationText));
     m_before->presentedScale = Theme::instance().textScale();
@@ -176,6 +177,7 @@ void Presentation::putBack(const Before& before) {
     for (const QPointer<QWidget>& page : before.hidden)
         if (page) page->show();
     if (!before.hidden.empty()) m_canvases.restore(before.split);
+    if (m_canvas) m_canvas->overlays().setPresenting(false);
     if (m_canvas && m_context.model().isOpen()) {
         if (m_canvas->state().view() != before.view) m_canvas->state().setView(before.view);
         if (before.selected.empty()) m_context.navigation().select(before.selection);

@@ -28,6 +28,7 @@ class TestOverlays : public test::WindowFixture {
     void portsHaveRoomForTheirTypes();
     void longDimSizesGiveWay_data();
     void longDimSizesGiveWay();
+    void typesOnEdgesAreNotUnderThePlate();
     void emptyPanelsLeaveRoomInSmallWindows();
 
   private:
@@ -72,6 +73,26 @@ void TestOverlays::aFittedPictureLiesBesideThePlates() {
                      qPrintable(canvas()->text().spoken(item)));
     }
     QVERIFY(QRectF(canvas()->rect()).contains(canvas()->view().itemRect(canvas()->view().visibleItems().front())));
+}
+
+void TestOverlays::typesOnEdgesAreNotUnderThePlate() {
+    open(file("resnet18_slim.onnx"));
+    canvas()->view().zoomReset();
+    const QLabel* const plate = label("Hidden nodes");
+    int shown = 0;
+    for (const layout::SceneEdge& edge : canvas()->view().scene()->edges) {
+        // Where the plate is with its whole text, far from all nodes; then the type comes there.
+        canvas()->view().centreOn(canvas::toQt(edge.labelAt) + QPointF(4000, 0));
+        QVERIFY(plate->isVisible());
+        const QPointF aside = QRectF(plate->geometry()).center() - QRectF(canvas()->rect()).center();
+        canvas()->view().centreOn(canvas::toQt(edge.labelAt) - aside);
+        const QPointF at = canvas()->view().camera().toPixel(canvas::toQt(edge.labelAt), canvas()->view().size());
+        const QRectF middle(canvas::toQt(edge.labelAt) - QPointF(1, 1), QSizeF(2, 2));
+        if (!canvas()->view().painter()->hasTextIn(middle, 1)) continue;  // there is no room for it
+        ++shown;
+        QVERIFY(!plate->isVisible() || !plate->geometry().contains(at.toPoint()));
+    }
+    QVERIFY(shown >= 3);
 }
 
 void TestOverlays::whatIsFoundIsNotUnderTheList() {

@@ -2,10 +2,13 @@
 
 #include <QAction>
 #include <QDockWidget>
+#include <QLabel>
 #include <QMenuBar>
 #include <QStatusBar>
 #include <QToolBar>
 #include <QToolButton>
+
+#include <algorithm>
 
 #include "tests/support/window_fixture.h"
 #include "ui/window/presentation.h"
@@ -26,6 +29,7 @@ class TestPresentation : public test::WindowFixture {
     }
     void cleanup() { closeWindow(); }
     void oneKeyLeavesGraphAndValue();
+    void platesAreForWorkAtADesk();
     void theRemoteWalksInFlowOrder();
     void theWalkGoesOnFromWhatIsClicked();
     void theLayerIsInTheSpotlight();
@@ -71,6 +75,25 @@ void TestPresentation::oneKeyLeavesGraphAndValue() {
     QCOMPARE(title(), QStringLiteral("Input x"));
     QCOMPARE(place(), QStringLiteral("1 of 11"));
     QCOMPARE(presentation().bar()->factsText(), QStringLiteral("float32 1×3×64×64"));
+}
+
+/// Neither the count of what is hidden nor the path of modules lies over the graph.
+void TestPresentation::platesAreForWorkAtADesk() {
+    const auto hasPlate = [this] {
+        const QList<QLabel*> labels = canvas()->findChildren<QLabel*>();
+        return std::ranges::any_of(labels, [](const QLabel* label) {
+            return (label->accessibleName() == QStringLiteral("Hidden nodes") ||
+                    label->accessibleName() == QStringLiteral("Path of modules")) &&
+                   label->isVisible();
+        });
+    };
+    open(file("resnet18_slim.onnx"));
+    QVERIFY(hasPlate());
+    begin();
+    for (int i = 0; i < 11; ++i, press(Qt::Key_PageDown)) QVERIFY2(!hasPlate(), qPrintable(title()));
+    key(Qt::Key_F4);
+    settle();
+    QVERIFY(hasPlate());
 }
 
 /// Remotes send Page Up and Page Down.
