@@ -55,6 +55,7 @@ struct ItemDescription {
     std::uint32_t instance = 0;         ///< which of them it shows
     ExprId layer;  ///< closed Module, or an Expr that calls one: the operation that tells what it is (MainLayer)
     std::uint32_t blocks = 0;       ///< Module: how many modules of one class it consists of, if of any
+    std::uint32_t modules = 0;      ///< the same where the file does not say their classes
     std::uint32_t period = 1;       ///< with `repeat`: so many modules repeat in turn, and this is …
     std::uint32_t turn = 0;         ///< … which of them
     ScopeId firstBlock, lastBlock;  ///< with `repeat`: the scopes of the first and the last

@@ -94,26 +94,29 @@ FarTitle FarTitles::placedInside(ItemId id, const std::vector<QRectF>& taken) {
     FarTitle title;
     title.factor = std::clamp((room * scale - 2) / whole, kMinInside, 1.0);
     if (width < 24 || box.height() * scale < whole * title.factor + 2) return {};
-    title.text = withFacts(textOf(id), (width - 8) / title.factor);
-    if (title.text.isEmpty()) return {};
     const double height = whole * title.factor / scale, margin = 3 / scale;
-    const QSizeF size((widthOf(title.text) * title.factor + 8) / scale, height);
-    const double left = box.left() + margin, right = box.right() - margin - size.width();
-    // Where it stands close up as well, else on the right, else a line further down; over nodes only if there is no
-    // other place.
-    const std::array places{QPointF(left, box.top() + 2 / scale), QPointF(right, box.top() + 2 / scale),
-                            QPointF(left, box.top() + height), QPointF(left, box.top() + 2 * height)};
-    QRectF found;
-    for (const QPointF at : places) {
-        title.rect = QRectF(at, size);
-        const bool isInside = title.rect.bottom() <= box.bottom() && title.rect.left() >= box.left();
-        const auto covers = [&](const QRectF& other) { return other.intersects(title.rect); };
-        if (!isInside || std::any_of(taken.begin(), taken.end(), covers) || !isOffNames(title.rect)) continue;
-        if (m_boxes.size() > kMaxPlaced || isOffNodes(title.rect, id)) return title;
-        if (found.isEmpty()) found = title.rect;
+    FarTitle covering;
+    // What it says is worth less than the names of nodes.
+    for (const QString& text :
+         {withFacts(textOf(id), (width - 8) / title.factor), shortened(textOf(id), (width - 8) / title.factor)}) {
+        if (text.isEmpty() || text == title.text) continue;
+        title.text = text;
+        const QSizeF size((widthOf(text) * title.factor + 8) / scale, height);
+        const double left = box.left() + margin, right = box.right() - margin - size.width();
+        // Where it stands close up as well, else on the right, else a line further down.
+        const std::array places{QPointF(left, box.top() + 2 / scale), QPointF(right, box.top() + 2 / scale),
+                                QPointF(left, box.top() + height), QPointF(left, box.top() + 2 * height)};
+        for (const QPointF at : places) {
+            title.rect = QRectF(at, size);
+            const bool isInside = title.rect.bottom() <= box.bottom() && title.rect.left() >= box.left();
+            const auto covers = [&](const QRectF& other) { return other.intersects(title.rect); };
+            if (!isInside || std::any_of(taken.begin(), taken.end(), covers) || !isOffNames(title.rect)) continue;
+            if (m_boxes.size() > kMaxPlaced || isOffNodes(title.rect, id)) return title;
+            if (covering.rect.isEmpty()) covering = title;
+        }
     }
-    title.rect = found;
-    return title;
+    covering.coversNodes = true;
+    return covering;
 }
 
 bool FarTitles::isOffNodes(const QRectF& rect, ItemId id) const {
@@ -184,15 +187,16 @@ void FarTitles::placeAll() {
     std::vector<ItemId> others;
     for (const ItemId id : m_boxes) {
         if (!isTitled(id)) continue;
-        if (const FarTitle& title = inside(id); !title.rect.isEmpty()) m_all.push_back(title);
+        if (const FarTitle& title = inside(id); !title.rect.isEmpty() && !title.coversNodes) m_all.push_back(title);
         else others.push_back(id);
     }
-    for (const ItemId id : others) {
-        FarTitle title = placedBeside(id);
-        const auto covers = [&](const FarTitle& other) { return other.rect.intersects(title.rect); };
-        if (!title.rect.isEmpty() && std::none_of(m_all.begin(), m_all.end(), covers))
-            m_all.push_back(std::move(title));
-    }
+    for (const ItemId id : others)
+        for (const FarTitle& title : {placedBeside(id), inside(id)}) {
+            const auto covers = [&](const FarTitle& other) { return other.rect.intersects(title.rect); };
+            if (title.rect.isEmpty() || std::ranges::any_of(m_all, covers)) continue;
+            m_all.push_back(title);
+            break;
+        }
 }
 
 void FarTitles::useScale(double scale) {

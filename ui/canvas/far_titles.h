@@ -18,10 +18,12 @@ struct FarTitle {
     QRectF rect;  ///< scene units; empty if there is no place
     QString text;
     double factor = 1;  ///< of the size of letters
+    bool coversNodes = false;
 };
 
 /// Places the names of boxes for pictures that are far out: "layer3 · 6 blocks". Within the box where it has room, off
-/// the names of boxes around; else beside it, where nothing else is. Never on a name at the end of a line between
+/// its nodes and the names of boxes around, without its count if need be; else beside it, where nothing else is; over
+/// its nodes only if there is no other place. Never on a name at the end of a line between
 /// columns. Names of boxes around have precedence, then earlier ones. What is placed depends on the scale alone,
 /// whatever part of the picture is painted. Remembers texts, and the places of one scale; used on one thread.
 class FarTitles {

@@ -40,6 +40,7 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     out.qualname = lastPart(cardText(scope.moduleClass));
     if (scope.inferred && out.qualname.isEmpty()) out.qualname = QStringLiteral("group");
     if (what.blocks > 0) out.facts = QStringLiteral("%1 blocks").arg(context::countText(what.blocks));
+    else if (what.modules > 0) out.facts = QStringLiteral("%1 modules").arg(context::countText(what.modules));
     else if (what.layer) out.facts = cardText(analysis::moduleBrief(graph, graph.expr(what.layer), scope.moduleClass));
     if (what.repeat > 0) {
         const QString shown = out.title;

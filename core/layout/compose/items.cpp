@@ -236,7 +236,7 @@ class ItemFinder {
             item.what.lastBlock = m_outline.group(all.groups[all.groups.size() - all.period + place]).scope;
             item.what.instance = m_outline.instanceOf(id);
         }
-        item.what.blocks = blocksIn(group);
+        countBlocks(item.what, group);
         const bool open = item.what.open;
         if (!open) countHidden(item, id);
         const std::uint32_t index = add(std::move(item), container);
@@ -272,17 +272,22 @@ class ItemFinder {
     }
 
     /// Modules of several operations that have one class, as the blocks of a stage have: at least two, and half of all.
-    std::uint32_t blocksIn(const Outline::Group& group) const {
+    void countBlocks(ItemDescription& what, const Outline::Group& group) const {
         std::uint32_t modules = 0, most = 0;
+        bool isClassKnown = true;
         std::unordered_map<std::string_view, std::uint32_t> ofClass;
         for (const Outline::Member& member : group.members) {
             if (!member.group.valid() || m_outline.group(member.group).kind != Kind::Module) continue;
             const Outline::Group& inner = m_outline.group(member.group);
             ++modules;
             if (inner.exprs - inner.constants < 2) continue;
-            most = std::max(most, ++ofClass[m_graph.scope(inner.scope).moduleClass]);
+            const std::string& className = m_graph.scope(inner.scope).moduleClass;
+            if (const std::uint32_t count = ++ofClass[className]; count > most) {
+                most = count;
+                isClassKnown = !className.empty();
+            }
         }
-        return most >= 2 && 2 * most >= modules ? most : 0;
+        if (most >= 2 && 2 * most >= modules) (isClassKnown ? what.blocks : what.modules) = most;
     }
 
     /// Of a module that is small enough to be one layer.

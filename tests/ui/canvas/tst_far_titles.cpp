@@ -18,9 +18,11 @@ class TestFarTitles : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void namesSayHowManyBlocks();
+    void layersOfUnknownClassAreModules();
     void blocksAreCountedOnce();
     void namesAreBesideNarrowBoxes_data();
     void namesAreBesideNarrowBoxes();
+    void namesOfNodesAreNotCovered();
     void partsShowWhatTheWholeShows();
     void namesBetweenColumnsStayReadable_data();
     void namesBetweenColumnsStayReadable();
@@ -70,6 +72,13 @@ void TestFarTitles::namesSayHowManyBlocks() {
         QVERIFY2(densenet.join(u'\n').contains(QString::fromUtf8(title)), qPrintable(densenet.join(u'\n')));
 }
 
+/// An ONNX file does not say which of 13 layers are the 11 bottlenecks (Howard et al. 2019, table 2).
+void TestFarTitles::layersOfUnknownClassAreModules() {
+    QVERIFY(Scene("zoo:mobilenet_v3_small", 0).textsAt(0.15).contains(QString::fromUtf8("features · 11 blocks")));
+    const QString file = QStringLiteral(SONDE_TEST_DATA "/models/mobilenet_v3_small.onnx");
+    QVERIFY(Scene(qPrintable(file), 0).textsAt(0.15).contains(QString::fromUtf8("features · 13 modules")));
+}
+
 /// The class of a group that was found is "40 blocks".
 void TestFarTitles::blocksAreCountedOnce() {
     ItemText group{QStringLiteral("blocks"), QStringLiteral("40 blocks"), {}, QStringLiteral("40 blocks"), {}};
@@ -107,6 +116,27 @@ void TestFarTitles::namesAreBesideNarrowBoxes() {
         for (const layout::SceneItem& item : items)
             if (!item.what.open) QVERIFY2(!toQt(item.rect).intersects(titles[i].rect), qPrintable(titles[i].text));
     }
+}
+
+/// Thirteen layers in columns, the names of whose lines leave no room for the count above them.
+void TestFarTitles::namesOfNodesAreNotCovered() {
+    const Scene scene("zoo:mobilenet_v3_small", 1, 400);
+    std::vector<JumpName> names;
+    const auto namesAt = [&](double scale) -> const std::vector<JumpName>& {
+        names = jumpNames(*scene.index, *scene.document->graph, scene.items->measure(), jumpNameFactor(scale));
+        return names;
+    };
+    FarTitles titles(*scene.index, *scene.items, namesAt);
+    bool isNamed = false;
+    for (double scale = 0.3; scale < 0.6; scale += 0.02)
+        for (const FarTitle& title : titles.within(scene.whole(), scale)) {
+            isNamed = isNamed || title.text.startsWith(QStringLiteral("features"));
+            for (const layout::SceneItem& item : scene.index->scene().items)
+                if (!item.what.open && !toQt(item.rect).contains(title.rect))
+                    QVERIFY2(!toQt(item.rect).intersects(title.rect),
+                             qPrintable(QStringLiteral("%1 at %2").arg(title.text).arg(scale)));
+        }
+    QVERIFY(isNamed);
 }
 
 void TestFarTitles::partsShowWhatTheWholeShows() {
