@@ -325,7 +325,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
     m_state->saveSoon();
     const QSize now = event->size(), before = event->oldSize();
     if (now.height() < before.height() || now.width() < before.width())
-        QTimer::singleShot(0, m_docks.get(), &WindowDocks::leaveRoomForGraph);
+        QTimer::singleShot(0, m_docks.get(), [docks = m_docks.get()] { docks->leaveRoomForGraph(); });
 }
 
 void MainWindow::moveEvent(QMoveEvent* event) {

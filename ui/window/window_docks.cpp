@@ -27,9 +27,20 @@ struct Room {
     int least;       ///< pixels
     int smallBelow;  ///< a window smaller than that is small, pixels
 };
-constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, 800},
+constexpr int kSmallHeight = 800;  ///< a window lower than that is small, pixels
+constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, kSmallHeight},
                            {Qt::LeftDockWidgetArea, 0.22, 160, 1200},
                            {Qt::RightDockWidgetArea, 0.28, 200, 1200}};
+
+constexpr double kMaxAskedFor = 0.4;  ///< of the height of a small window
+
+/// The height that a panel at the bottom has in a small window if it is what the user has asked for, as a table of
+/// which a few rows are no use; 0: that of all.
+int heightAskedFor(const panels::PanelInfo& info, const QMainWindow& window) {
+    if (window.height() >= kSmallHeight) return 0;
+    if (info.area != panels::PanelArea::Bottom || info.coming == panels::PanelComing::WithContent) return 0;
+    return std::min(info.size.height(), static_cast<int>(window.height() * kMaxAskedFor));
+}
 
 /// Behind another tab a panel is open, but nothing of it is seen.
 bool isInFront(const QDockWidget& dock) { return dock.isVisible() && !dock.visibleRegion().isEmpty(); }
@@ -193,6 +204,7 @@ void WindowDocks::contentChanged(const QString& panel) {
 void WindowDocks::follow() {
     const std::set<QString> changed = std::exchange(m_changed, {});
     const QString front = std::exchange(m_front, {});
+    QString asked;  // what has just come to the front: Qt does not tell yet that it is there
     if (!m_isShown) return;
     for (const panels::PanelInfo& info : panelTable()) {
         QDockWidget& dock = *m_docks[info.id];
@@ -203,10 +215,16 @@ void WindowDocks::follow() {
             continue;
         }
         come(info.id);
-        if (info.coming == panels::PanelComing::ToFront) dock.raise();
+        if (info.coming == panels::PanelComing::ToFront) {
+            dock.raise();
+            giveHeightAskedFor(asked = info.id);
+        }
     }
-    if (QDockWidget* dock = this->dock(front); dock && !dock->isHidden()) dock->raise();
-    leaveRoomForGraph();
+    if (QDockWidget* dock = this->dock(front); dock && !dock->isHidden()) {
+        if (!isInFront(*dock)) giveHeightAskedFor(asked = front);
+        dock->raise();
+    }
+    leaveRoomForGraph(asked);
     m_window.layout()->activate();  // whoever waits for the panels waits for their room
 }
 
@@ -298,7 +316,8 @@ void WindowDocks::show(const QString& panel) {
     found->raise();
     // Of panels that share a place each has its own height, until the user has given them one.
     if (!wasInFront && !found->isFloating() && m_heights.empty()) giveSizes(m_window.dockWidgetArea(found), false);
-    leaveRoomForGraph();
+    if (!wasInFront) giveHeightAskedFor(panel);
+    leaveRoomForGraph(panel);
     mainWidget(*found->widget()).setFocus(Qt::ShortcutFocusReason);
 }
 
@@ -367,7 +386,7 @@ void WindowDocks::setShown(bool shown) {
         if (const bool due = isDue(info.id); due == dock.isHidden()) due ? come(info.id) : dock.hide();
     }
     if (!std::exchange(m_isSized, true)) giveAllSizes();
-    QTimer::singleShot(0, this, &WindowDocks::leaveRoomForGraph);
+    QTimer::singleShot(0, this, [this] { leaveRoomForGraph(); });
 }
 
 void WindowDocks::showAlone(const QString& panel, double share) {
@@ -393,7 +412,15 @@ void WindowDocks::restore(const QByteArray& state, const QStringList& wishes) {
         m_actions.action(QStringLiteral("panel.") + id)->setChecked(!dock->isHidden());
 }
 
-void WindowDocks::leaveRoomForGraph() {
+void WindowDocks::giveHeightAskedFor(const QString& panel) {
+    QDockWidget& dock = *m_docks[panel];
+    const int height = heightAskedFor(infoOf(panel), m_window);
+    if (dock.isFloating() || m_window.dockWidgetArea(&dock) != Qt::BottomDockWidgetArea || dock.height() >= height)
+        return;
+    m_window.resizeDocks({&dock}, {height}, Qt::Vertical);
+}
+
+void WindowDocks::leaveRoomForGraph(const QString& asked) {
     if (!m_isShown) return;
     for (const Room& room : kRooms) {
         const Qt::Orientation direction = room.area == Qt::BottomDockWidgetArea ? Qt::Vertical : Qt::Horizontal;
@@ -401,7 +428,12 @@ void WindowDocks::leaveRoomForGraph() {
             return direction == Qt::Vertical ? widget->height() : widget->width();
         };
         if (along(&m_window) >= room.smallBelow) continue;
-        const int most = std::max(room.least, static_cast<int>(along(&m_window) * room.most));
+        int most = std::max(room.least, static_cast<int>(along(&m_window) * room.most));
+        if (direction == Qt::Vertical) {
+            std::vector<QString> seen = seenIn(room.area);
+            if (!asked.isEmpty()) seen.push_back(asked);
+            for (const QString& id : seen) most = std::max(most, heightAskedFor(infoOf(id), m_window));
+        }
         for (const auto& [id, dock] : m_docks) {
             if (dock->isFloating() || !dock->isVisible() || m_window.dockWidgetArea(dock) != room.area ||
                 along(dock) <= most)

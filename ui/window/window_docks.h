@@ -53,7 +53,8 @@ class WindowDocks : public QObject {
     QStringList wishes() const;
     void restore(const QByteArray& state, const QStringList& wishes);
     /// In a small window the panels give way: the graph is what the window is for. Who wants them larger drags them.
-    void leaveRoomForGraph();
+    /// `asked`: the panel that is about to be in front.
+    void leaveRoomForGraph(const QString& asked = {});
 
   Q_SIGNALS:
     /// state() or wishes() is another.
@@ -88,6 +89,8 @@ class WindowDocks : public QObject {
     void fold(const QString& panel);
     std::vector<QString> seenIn(Qt::DockWidgetArea area) const;
     void giveSizes(Qt::DockWidgetArea area, bool isNew);
+    /// In a small window, of what the user has asked for.
+    void giveHeightAskedFor(const QString& panel);
     void giveAllSizes();
 
     QMainWindow& m_window;

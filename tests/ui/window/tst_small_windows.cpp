@@ -5,8 +5,10 @@
 #include <QAbstractScrollArea>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QTableView>
 #include <QToolBar>
 #include <QToolButton>
 #include <QTreeView>
@@ -32,6 +34,8 @@ class TestSmallWindows : public test::WindowFixture {
     void everyControlOfAPanelIsReached_data() { sizes(); }
     void everyControlOfAPanelIsReached();
     void namesOfModulesAreRead();
+    void tablesThatWereAskedForHaveRows_data() { sizes(); }
+    void tablesThatWereAskedForHaveRows();
     void overlaysGiveWayToNodes_data() { sizes(); }
     void overlaysGiveWayToNodes();
 
@@ -125,6 +129,31 @@ void TestSmallWindows::namesOfModulesAreRead() {
     m_window->resizeDocks({dock("modules")}, {240}, Qt::Horizontal);
     settle();
     QVERIFY(!tree->isColumnHidden(models::ModuleTreeModel::ParametersColumn));
+}
+
+/// A table that was asked for shows more than a line or two of it, and the graph is still there.
+void TestSmallWindows::tablesThatWereAskedForHaveRows() {
+    QFETCH(QSize, size);
+    openWindow(size);
+    open(file("resnet18_slim.onnx"));
+    run();
+    const auto rowsOf = [this](const char* name) {
+        const auto* const table = m_window->findChild<QTableView*>(QLatin1String(name));
+        return table->isVisible() ? table->viewport()->height() / table->verticalHeader()->defaultSectionSize() : 0;
+    };
+    m_window->docks().show(QStringLiteral("weights"));
+    settle();
+    QVERIFY2(rowsOf("weightTable") >= 5, qPrintable(QString::number(rowsOf("weightTable"))));
+    QVERIFY(canvas()->height() >= 200);
+    m_window->actions().action(QStringLiteral("run.profile"))->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(rowsOf("profileNodes") > 0, 60000);
+    settle();
+    QVERIFY2(rowsOf("profileNodes") >= 5, qPrintable(QString::number(rowsOf("profileNodes"))));
+    m_window->actions().action(QStringLiteral("go.findings"))->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(rowsOf("findingTable") > 0, 60000);
+    settle();
+    QVERIFY2(rowsOf("findingTable") >= 5, qPrintable(QString::number(rowsOf("findingTable"))));
+    QVERIFY(canvas()->height() >= 200);
 }
 
 /// Map and count, wherever one looks.

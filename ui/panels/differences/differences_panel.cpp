@@ -162,6 +162,7 @@ PanelInfo differencesPanel() {
                    QStringLiteral("Alt+Shift+K"),
                    [](InspectorContext& context) -> Panel* { return new DifferencesPanel(context); }};
     info.coming = PanelComing::ToFront;
+    info.size = {0, 240};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<DifferencesPanel&>(panel).join(host); };
     return info;
 }

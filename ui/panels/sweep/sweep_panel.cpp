@@ -118,9 +118,9 @@ QString SweepPanel::summary() const { return m_summary->text(); }
 
 void SweepPanel::resizeEvent(QResizeEvent* event) {
     Panel::resizeEvent(event);
-    constexpr int kRoomy = 900;
+    constexpr int kRoomy = 700, kRoomyForPlot = 600;
     m_top->setDirection(width() < kRoomy ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
-    m_splitter->setOrientation(width() < kRoomy * 2 / 3 ? Qt::Vertical : Qt::Horizontal);
+    m_splitter->setOrientation(width() < kRoomyForPlot ? Qt::Vertical : Qt::Horizontal);
 }
 
 void SweepPanel::refresh() {
@@ -161,6 +161,7 @@ PanelInfo sweepPanel() {
         QStringLiteral("list"),        PanelArea::Bottom,
         QStringLiteral("Alt+Shift+0"), [](InspectorContext& context) -> Panel* { return new SweepPanel(context); }};
     info.coming = PanelComing::ToFront;
+    info.size = {0, 240};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<SweepPanel&>(panel).join(host); };
     return info;
 }
