@@ -3,6 +3,7 @@
 
 #include <QAction>
 #include <QDockWidget>
+#include <QListWidget>
 #include <QTabWidget>
 #include <QTableView>
 
@@ -64,6 +65,60 @@ class TestProfilePanel : public test::WindowFixture {
         node.value = third.data(models::NodeRole).toUInt();
         context().navigation().select(node);
         QTRY_COMPARE(nodes->selectionModel()->selectedRows().value(0).row(), 2);
+    }
+
+    /// A row that is current already, a line of what the peak is made of, a module in the timeline.
+    void everyFigureLeadsToItsNodes() {
+        open(QStringLiteral("zoo:blocks_net"));
+        profile();
+        QTableView* const nodes = panel()->nodes();
+        const QModelIndex first = nodes->model()->index(0, 0);
+        const auto clickFirst = [&] {
+            nodes->scrollTo(first);
+            QTest::mouseClick(nodes->viewport(), Qt::LeftButton, {}, nodes->visualRect(first).center());
+            settle();
+            return context().navigation().selection().node.value;
+        };
+        QCOMPARE(clickFirst(), first.data(models::NodeRole).toUInt());
+        context().navigation().clearSelection();
+        QCOMPARE(clickFirst(), first.data(models::NodeRole).toUInt());
+
+        QVERIFY(panel()->showTab(QStringLiteral("memory")));
+        settle();
+        QListWidget* alive = nullptr;
+        for (QListWidget* const each : panel()->findChildren<QListWidget*>())
+            if (each->isVisible()) alive = each;
+        QVERIFY(alive);
+        QListWidgetItem* line = nullptr;
+        graph::ExprId maker;
+        for (int row = 0; row < alive->count() && !line; ++row) {
+            maker.value = alive->item(row)->data(models::ExprRole).toUInt();
+            if (maker.valid()) line = alive->item(row);
+        }
+        QVERIFY(line);
+        alive->scrollToItem(line);
+        QVERIFY(test::hovered(alive->viewport(), alive->visualItemRect(line).center()).contains(u"peak"));
+        context().navigation().clearSelection();
+        QTest::mouseClick(alive->viewport(), Qt::LeftButton, {}, alive->visualItemRect(line).center());
+        settle();
+        QCOMPARE(context().navigation().selection().expr, maker);
+
+        QVERIFY(panel()->showTab(QStringLiteral("timeline")));
+        panels::ProfilePlot* const plot = panel()->plot(2);
+        QTRY_VERIFY(plot->isVisible() && plot->width() > 100);
+        QPoint at(-1, -1);
+        for (int y = 4; y < plot->height() && at.x() < 0; y += 8)
+            for (int x = 4; x < plot->width() && at.x() < 0; x += 4)
+                if (plot->scopeAt(QPointF(x, y)).valid() &&
+                    context().model().graph().scope(plot->scopeAt(QPointF(x, y))).parent.valid())
+                    at = QPoint(x, y);
+        QVERIFY(at.x() >= 0);
+        QVERIFY(test::hovered(plot, at).contains(QStringLiteral("end")));
+        const graph::ScopeId call = plot->scopeAt(at);
+        QTest::mouseClick(plot, Qt::LeftButton, {}, at);
+        settle();
+        QCOMPARE(context().navigation().selection().kind, context::Selection::Kind::Scope);
+        QCOMPARE(context().navigation().selection().scope, call);
     }
 
     /// Of each cell and each head of both tables: what it is of, and how it is made.

@@ -4,11 +4,13 @@
 #include <QHBoxLayout>
 #include <QListWidget>
 #include <QSplitter>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/analysis/profile/profile_json.h"
@@ -32,9 +34,23 @@ const QString kRun = QStringLiteral("run.profile");
 const QString kSave = QStringLiteral("profile.save");
 const QString kCompare = QStringLiteral("profile.compare");
 
+constexpr int kMinTop = 300;  ///< pixels of the summary with its buttons, beside the tabs
 constexpr int kWidths[] = {300, 110, 84, 64, 84, 56, 104, 96, 76, 70, 88, 96};
 /// In the order of the tabs: how scripts call them.
 const char* const kTabs[] = {"nodes", "modules", "timeline", "memory", "roofline", "other"};
+
+/// A line with as much room as it is told, which may also get less.
+class TopLine : public QWidget {
+  public:
+    using QWidget::QWidget;
+    /// Whether it is another than before.
+    bool setRoom(int room) { return std::exchange(m_room, room) != room; }
+    QSize sizeHint() const override { return {m_room, QWidget::sizeHint().height()}; }
+    QSize minimumSizeHint() const override { return {0, QWidget::minimumSizeHint().height()}; }
+
+  private:
+    int m_room = 0;
+};
 
 QListWidget* makeLines(const QString& name, QWidget* parent) {
     auto* list = new QListWidget(parent);
@@ -57,9 +73,9 @@ ProfilePanel::ProfilePanel(const session::Session& session, context::OpenModel& 
                            context::Edits& edits, QWidget* parent)
     : Panel(parent), m_session(session), m_opened(opened), m_navigation(navigation), m_runs(runs), m_messages(messages),
       m_shared(shared), m_nodeModel(ProfileTableModel::Rows::Nodes), m_moduleModel(ProfileTableModel::Rows::Modules),
-      m_progress(new widgets::ProgressStrip(this)), m_summary(new widgets::ElidedLabel({}, this)),
-      m_tabs(new QTabWidget(this)), m_nodes(makeTableView(tr("Profile by node"), this)),
-      m_modules(makeTableView(tr("Profile by module"), this)),
+      m_progress(new widgets::ProgressStrip(this)), m_top(new TopLine(this)),
+      m_summary(new widgets::ElidedLabel({}, m_top)), m_tabs(new QTabWidget(this)),
+      m_nodes(makeTableView(tr("Profile by node"), this)), m_modules(makeTableView(tr("Profile by module"), this)),
       m_spans(new SpanPlot(tr("Timeline of the profile"), this)),
       m_memory(new MemoryPlot(tr("Memory over time"), this)), m_roofline(new RooflinePlot(tr("Roofline"), this)),
       m_alive(makeLines(tr("What the peak is made of"), this)),
@@ -90,30 +106,43 @@ ProfilePanel::ProfilePanel(const session::Session& session, context::OpenModel& 
     m_tabs->addTab(memory, tr("Memory"));
     m_tabs->addTab(m_roofline, tr("Roofline"));
     m_tabs->addTab(m_other, tr("Other Profile"));
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    auto* top = new QHBoxLayout(m_top);
+    top->setContentsMargins(theme::kSmall, 0, theme::kSmall, 0);
+    top->setSpacing(theme::kTight);
     top->addWidget(m_summary, 1);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addLayout(top);
+    column->addWidget(m_top);
     column->addWidget(m_progress);
     column->addWidget(m_tabs, 1);
     setFocusProxy(m_nodes);
 
-    for (ProfilePlot* plot : std::initializer_list<ProfilePlot*>{m_spans, m_memory, m_roofline})
+    for (ProfilePlot* plot : std::initializer_list<ProfilePlot*>{m_spans, m_memory, m_roofline}) {
         connect(plot, &ProfilePlot::chosen, this, &ProfilePanel::choose);
-    connect(m_nodes->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& current) {
-                if (!m_isFollowing && current.isValid())
-                    choose(m_nodeModel.exprOf(m_nodeProxy.mapToSource(current).row()));
-            });
-    connect(m_modules->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& current) {
-                if (m_isFollowing || !current.isValid() || !m_opened.isOpen()) return;
-                m_navigation.navigateTo(
-                    m_navigation.selectionOf(m_moduleModel.moduleOf(m_moduleProxy.mapToSource(current).row())));
-            });
+        connect(plot, &ProfilePlot::moduleChosen, this, [this](graph::ScopeId call) {
+            if (m_opened.isOpen()) m_navigation.navigateTo(m_navigation.selectionOf(call));
+        });
+    }
+    const auto chooseNode = [this](const QModelIndex& row) {
+        if (!m_isFollowing && row.isValid()) choose(m_nodeModel.exprOf(m_nodeProxy.mapToSource(row).row()));
+    };
+    const auto chooseModule = [this](const QModelIndex& row) {
+        if (m_isFollowing || !row.isValid() || !m_opened.isOpen()) return;
+        m_navigation.navigateTo(m_navigation.selectionOf(m_moduleModel.moduleOf(m_moduleProxy.mapToSource(row).row())));
+    };
+    connect(m_nodes->selectionModel(), &QItemSelectionModel::currentRowChanged, this, chooseNode);
+    connect(m_modules->selectionModel(), &QItemSelectionModel::currentRowChanged, this, chooseModule);
+    // The row that is current already leads there as well.
+    for (const auto signal : {&QAbstractItemView::clicked, &QAbstractItemView::activated}) {
+        connect(m_nodes, signal, this, chooseNode);
+        connect(m_modules, signal, this, chooseModule);
+        connect(m_alive, signal, this, [this](const QModelIndex& line) {
+            graph::ExprId maker;
+            maker.value = line.data(models::ExprRole).toUInt();
+            choose(maker);
+        });
+    }
     connect(&m_job, &context::Job::progressed, this, [this](const base::Progress& progress) {
         m_progress->setProgress(QString::fromStdString(progress.what), qint64(progress.done), qint64(progress.total));
     });
@@ -144,14 +173,36 @@ void ProfilePanel::join(const PanelHost& host) {
     host.actions.bind(kRun, this, [this] { tell(start()); });
     host.actions.bind(kSave, this, [this] { m_profile ? askForFile(true) : tell(noProfile()); });
     host.actions.bind(kCompare, this, [this] { m_profile ? askForFile(false) : tell(noProfile()); });
-    auto* const top = static_cast<QHBoxLayout*>(layout()->itemAt(0)->layout());
     for (const QString& id : {kRun, kSave, kCompare}) {
         auto* button = new QToolButton(this);
         button->setDefaultAction(host.actions.action(id));
         button->setAutoRaise(true);
         button->setFocusPolicy(Qt::TabFocus);
-        top->addWidget(button);
+        m_top->layout()->addWidget(button);
     }
+    placeTop();
+}
+
+/// Beside the tabs if there is room: a line is worth a row of the table.
+void ProfilePanel::placeTop() {
+    const int room = width() - m_tabs->tabBar()->sizeHint().width() - theme::kSmall;
+    const bool isBeside = room >= kMinTop;
+    auto* const column = static_cast<QVBoxLayout*>(layout());
+    const bool isOther = static_cast<TopLine*>(m_top)->setRoom(std::max(room, 0));
+    if (isBeside == (m_tabs->cornerWidget() != nullptr) && !(isBeside && isOther)) return;
+    if (isBeside) {
+        column->removeWidget(m_top);
+        m_tabs->setCornerWidget(m_top);  // again: only then it asks for the room
+    } else {
+        m_tabs->setCornerWidget(nullptr);
+        column->insertWidget(0, m_top);
+    }
+    m_top->show();
+}
+
+void ProfilePanel::resizeEvent(QResizeEvent* event) {
+    Panel::resizeEvent(event);
+    placeTop();
 }
 
 ProfilePlot* ProfilePanel::plot(int tab) const {
@@ -213,6 +264,7 @@ void ProfilePanel::refresh() {
     m_isFollowing = false;
     m_nodes->setColumnHidden(ProfileTableModel::Other, !m_compared);
     m_tabs->setTabVisible(5, m_compared != nullptr);
+    placeTop();
     for (ProfilePlot* plot : std::initializer_list<ProfilePlot*>{m_spans, m_memory, m_roofline})
         plot->setProfile(m_profile);
     m_alive->clear();
@@ -223,7 +275,9 @@ void ProfilePanel::refresh() {
     const analysis::MemoryProfile& memory = m_profile->memory;
     const auto line = [](QListWidget* list, double bytes, const QString& what, graph::ExprId expr) {
         auto* item = new QListWidgetItem(QStringLiteral("%1  %2").arg(profileBytesText(bytes), what), list);
-        item->setToolTip(what);
+        item->setToolTip(expr.valid()
+                             ? tr("%1\nIn memory at the peak; click to select the operation that made it").arg(what)
+                             : what);
         item->setData(models::ExprRole, expr.value);
     };
     if (memory.peak.unused() > 0)
@@ -242,7 +296,7 @@ void ProfilePanel::refresh() {
 }
 
 void ProfilePanel::summarise() {
-    if (!m_profile) return m_summary->setText({});
+    if (!m_profile) return m_summary->setToolTip({}), m_summary->setText({});
     const analysis::MemoryProfile& memory = m_profile->memory;
     QString text = tr("%1 on %2 threads, each operation by itself  ·  peak %3")
                        .arg(profileTimeText(double(m_profile->totalNs)))
@@ -256,6 +310,10 @@ void ProfilePanel::summarise() {
     if (const QString edits = m_edits.changedText(m_session.edits()); !edits.isEmpty())
         text += QStringLiteral("  ·  ") + edits;
     m_summary->setText(text);
+    m_summary->setToolTip(text + QLatin1Char('\n') +
+                          tr("Time: \u03a3 self time of all operations + time between them (%1)\n"
+                             "Peak: the most of values + free blocks + packed weights + working memory at one time")
+                              .arg(profileTimeText(double(m_profile->betweenNs))));
 }
 
 // --- to and from the canvas -----------------------------------------------------------------------------------------

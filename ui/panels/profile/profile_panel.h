@@ -53,7 +53,11 @@ class ProfilePanel : public Panel {
     /// "nodes", "modules", "timeline", "memory", "roofline", "other".
     base::Result<void> showTab(const QString& name);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
+    void placeTop();
     void begin();
     void take(std::shared_ptr<const analysis::RunProfile> profile);
     void refresh();
@@ -76,6 +80,7 @@ class ProfilePanel : public Panel {
     ProfileTableModel m_nodeModel, m_moduleModel;
     models::TableFilter m_nodeProxy, m_moduleProxy;
     widgets::ProgressStrip* m_progress;
+    QWidget* m_top;  ///< summary and buttons
     widgets::ElidedLabel* m_summary;
     QTabWidget* m_tabs;
     QTableView* m_nodes;

@@ -71,6 +71,7 @@ bool ProfilePlot::event(QEvent* event) {
 void ProfilePlot::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton || !m_profile) return QWidget::mousePressEvent(event);
     if (const graph::ExprId expr = exprAt(event->position()); expr.valid()) Q_EMIT chosen(expr);
+    else if (const graph::ScopeId call = scopeAt(event->position()); call.valid()) Q_EMIT moduleChosen(call);
 }
 
 void ProfilePlot::paintEvent(QPaintEvent*) {
@@ -327,12 +328,17 @@ graph::ExprId SpanPlot::exprAt(QPointF pixel) const {
     return span ? span->expr : graph::ExprId();
 }
 
+graph::ScopeId SpanPlot::scopeAt(QPointF pixel) const {
+    const analysis::ProfileSpan* const span = spanAt(pixel);
+    return span && !span->expr.valid() ? span->scope : graph::ScopeId();
+}
+
 QString SpanPlot::factsAt(QPointF pixel) const {
     const analysis::ProfileSpan* const span = spanAt(pixel);
     if (!span) return {};
     const QString name = span->expr.valid() ? models::shown(m_profile->nameOf(span->expr))
                                             : models::shown(m_profile->graph->scope(span->scope).qualname);
-    return tr("%1\n%2 = %3 − %4")
+    return tr("%1\n%2 = end %3 − begin %4\nClick to select it, double-click to zoom")
         .arg(name, profileTimeText(double(span->endNs - span->beginNs)), profileTimeText(double(span->endNs)),
              profileTimeText(double(span->beginNs)));
 }

@@ -9,7 +9,7 @@
 
 namespace sonde::panels {
 
-/// A picture of a profile: the mouse names what is under it, a click tells the operation.
+/// A picture of a profile: the mouse names what is under it, a click tells the operation, or the call of a module.
 class ProfilePlot : public QWidget {
     Q_OBJECT
   public:
@@ -20,6 +20,8 @@ class ProfilePlot : public QWidget {
     /// Where an operation is drawn; none: it is not.
     virtual QPointF positionOf(graph::ExprId expr) const = 0;
     virtual graph::ExprId exprAt(QPointF pixel) const = 0;
+    /// Of a place without an operation of its own; none: it is of no module either.
+    virtual graph::ScopeId scopeAt(QPointF) const { return {}; }
     /// What is told of a place, in lines of plain text.
     virtual QString factsAt(QPointF pixel) const = 0;
 
@@ -28,6 +30,7 @@ class ProfilePlot : public QWidget {
 
   Q_SIGNALS:
     void chosen(sonde::graph::ExprId expr);
+    void moduleChosen(sonde::graph::ScopeId call);
 
   protected:
     bool event(QEvent* event) override;
@@ -93,6 +96,7 @@ class SpanPlot : public ProfilePlot {
     void setProfile(std::shared_ptr<const analysis::RunProfile> profile) override;
     QPointF positionOf(graph::ExprId expr) const override;
     graph::ExprId exprAt(QPointF pixel) const override;
+    graph::ScopeId scopeAt(QPointF pixel) const override;
     QString factsAt(QPointF pixel) const override;
 
   protected:
