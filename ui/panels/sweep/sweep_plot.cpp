@@ -75,6 +75,9 @@ SweepPlot::SweepPlot(context::Sweeps& sweeps, const SweepTableModel& model, QWid
     top->addWidget(m_view);
     top->addWidget(m_node, 1);
     top->addWidget(m_statistic);
+    m_range->setToolTip(
+        tr("Minimum \u2026 maximum of the statistic, and mean = \u03a3 \u00f7 count, over inputs with a "
+           "finite one"));
     m_range->setContentsMargins(theme::kSmall, 0, theme::kSmall, theme::kTight);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);

@@ -10,6 +10,11 @@
 
 namespace sonde::panels {
 
+void BinsDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+    option->textElideMode = Qt::ElideMiddle;
+    RowDelegate::initStyleOption(option, index);
+}
+
 void BinsDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
     RowDelegate::paint(painter, option, index);
     const QVariantList counts = index.data(models::HistoryRole).toList();

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "ui/models/short_text.h"
+#include "ui/theme/elided_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/number_text.h"
 
@@ -30,9 +31,7 @@ LayerHistogramsView::LayerHistogramsView(QWidget* parent) : QAbstractScrollArea(
 void LayerHistogramsView::setLayers(session::LayerHistograms layers) {
     m_layers = std::move(layers);
     m_current = -1;
-    m_labelWidth = 0;
-    for (const session::LayerHistogram& layer : m_layers.layers)
-        m_labelWidth = std::max(m_labelWidth, fontMetrics().horizontalAdvance(models::shown(layer.qualname)));
+    measureLabels();
     verticalScrollBar()->setValue(0);
     fitScrollBar();
     viewport()->update();
@@ -40,7 +39,26 @@ void LayerHistogramsView::setLayers(session::LayerHistograms layers) {
 
 int LayerHistogramsView::rowHeight() const { return fontMetrics().height() + 2 * theme::kTight; }
 int LayerHistogramsView::headHeight() const { return fontMetrics().height() + theme::kSmall; }
-int LayerHistogramsView::labelWidth() const { return std::min(m_labelWidth, viewport()->width() / 3); }
+int LayerHistogramsView::labelWidth() const {
+    // Without a name a histogram says nothing.
+    const int least = 16 * fontMetrics().averageCharWidth();
+    return std::min(m_labelWidth, std::max(least, viewport()->width() / 3));
+}
+
+void LayerHistogramsView::measureLabels() {
+    m_labelWidth = 0;
+    for (const session::LayerHistogram& layer : m_layers.layers)
+        m_labelWidth = std::max(m_labelWidth, fontMetrics().horizontalAdvance(models::shown(layer.qualname)));
+}
+
+/// Text of another size, of a presentation or the settings.
+void LayerHistogramsView::changeEvent(QEvent* event) {
+    QAbstractScrollArea::changeEvent(event);
+    if (event->type() != QEvent::FontChange && event->type() != QEvent::StyleChange) return;
+    measureLabels();
+    fitScrollBar();
+    viewport()->update();
+}
 
 void LayerHistogramsView::fitScrollBar() {
     const int room = viewport()->height() - headHeight();
@@ -110,8 +128,10 @@ void LayerHistogramsView::paintRow(QPainter& painter, int row) const {
     if (isCurrent) painter.fillRect(whole, theme::color(ColorRole::AccentSoft));
     painter.setPen(theme::color(isCurrent ? ColorRole::AccentSoftText : ColorRole::Text));
     const QRectF label(theme::kSmall, whole.top(), labelWidth(), whole.height());
-    painter.drawText(label, Qt::AlignLeft | Qt::AlignVCenter,
-                     fontMetrics().elidedText(models::shown(layer.qualname), Qt::ElideLeft, labelWidth()));
+    // Names of layers begin alike, in the number of a block, and end with what the layer is for.
+    painter.drawText(
+        label, Qt::AlignLeft | Qt::AlignVCenter,
+        theme::elidedText(models::shown(layer.qualname), Qt::ElideMiddle, labelWidth(), painter.fontMetrics()));
     const QColor ink = theme::color(isCurrent ? ColorRole::AccentSoftText : ColorRole::PlotBar);
     const auto& counts = layer.bins.counts;
     const std::int64_t most = std::max<std::int64_t>(1, *std::ranges::max_element(counts));
@@ -198,6 +218,9 @@ bool LayerHistogramsView::viewportEvent(QEvent* event) {
             tr("\n%1 \u2026 %2: %3")
                 .arg(widgets::numberText(low, 4), widgets::numberText(low + step, 4), widgets::countText(counts[bin]));
     }
+    text +=
+        u'\n' + tr("Height = count in the bin \u00f7 largest count of the row; all rows over one range, that of the "
+                   "matrices without outliers");
     QToolTip::showText(help->globalPos(), text, viewport());
     return true;
 }

@@ -31,12 +31,14 @@ class LayerHistogramsView : public QAbstractScrollArea {
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     bool viewportEvent(QEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
   private:
     int rowHeight() const;
     int headHeight() const;
     int rowAt(int y) const;
     int labelWidth() const;
+    void measureLabels();
     QRectF barsOf(int row) const;
     void paintHead(QPainter& painter) const;
     void paintRow(QPainter& painter, int row) const;

@@ -155,7 +155,10 @@ void WeightsPanel::setColumnShown(int column, bool shown) {
 }
 
 void WeightsPanel::connectWeights() {
-    connect(&m_model, &QAbstractItemModel::modelReset, this, &WeightsPanel::refresh);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, [this] {
+        giveNamesRoom();
+        refresh();
+    });
     connect(&m_weights, &context::Weights::measured, this, &WeightsPanel::count);
     connect(&m_weights, &context::Weights::layersChanged, this, &WeightsPanel::refreshView);
     connect(&m_weights, &context::Weights::spectrumChanged, this, &WeightsPanel::refreshView);
@@ -174,10 +177,27 @@ void WeightsPanel::connectWeights() {
     connect(&m_opened, &context::OpenModel::documentClosed, this, &WeightsPanel::refresh);
     connect(&m_navigation, &context::Navigation::selectionChanged, this, &WeightsPanel::follow);
     connect(m_empty, &widgets::EmptyState::actionTriggered, &m_weights, &context::Weights::compute);
-    connect(m_layers, &LayerHistogramsView::activated, this, [this](const QString& layer) {
-        const context::Selection module = m_navigation.selectionOf(layer);
-        if (m_opened.document()->modules->find(layer.toStdString())) m_navigation.navigateTo(module);
-    });
+    connect(m_layers, &LayerHistogramsView::activated, this, &WeightsPanel::chooseLayer);
+}
+
+/// The module; of a weight that is in none the weight itself.
+void WeightsPanel::chooseLayer(const QString& layer, int row) {
+    if (!m_opened.isOpen() || !m_weights.layers()) return;
+    if (m_opened.document()->modules->find(layer.toStdString()))
+        return m_navigation.navigateTo(m_navigation.selectionOf(layer));
+    for (const std::size_t weight : m_weights.layers()->layers[static_cast<std::size_t>(row)].rows)
+        if (const graph::NodeId node = m_model.weight(static_cast<int>(weight)).node; node.valid())
+            return m_navigation.navigateTo(node);
+}
+
+/// As wide as the names, but no wider than half of the panel: the figures are what one looks for.
+void WeightsPanel::giveNamesRoom() {
+    const int column = WeightTableModel::columnOf(QStringLiteral("name"));
+    int widest = 0;
+    for (int row = 0; row < m_model.rowCount(); ++row)
+        widest = std::max(widest, fontMetrics().horizontalAdvance(m_model.index(row, column).data().toString()));
+    const int least = m_table->horizontalHeader()->sectionSizeHint(column);
+    m_table->setColumnWidth(column, std::clamp(widest + theme::kLarge, least, std::max(least, width() / 2)));
 }
 
 void WeightsPanel::showEvent(QShowEvent* event) {

@@ -60,6 +60,8 @@ class WeightsPanel : public Panel {
     void buildTable();
     void buildColumnMenu(QToolButton* button);
     void connectWeights();
+    void giveNamesRoom();
+    void chooseLayer(const QString& layer, int row);
     void refresh();
     void refreshView();
     void count();
