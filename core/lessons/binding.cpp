@@ -24,10 +24,13 @@ std::vector<NodeId> oneOf(const std::vector<NodeId>& nodes, std::size_t position
 }  // namespace
 
 BoundLesson::BoundLesson(Lesson lesson, std::shared_ptr<const graph::InternalGraph> graph,
-                         const graph::ModuleTree* modules)
+                         const graph::ModuleTree* modules, const std::function<bool(NodeId)>& isReached)
     : m_lesson(std::move(lesson)), m_graph(std::move(graph)), m_modules(modules) {
     for (const BindingRule& rule : m_lesson.bindings) {
-        const std::vector<NodeId> found = nodes(rule.source);
+        std::vector<NodeId> found = nodes(rule.source);
+        // A branch that was not taken has no numbers to show.
+        if (isReached && std::ranges::any_of(found, isReached))
+            std::erase_if(found, [&isReached](NodeId node) { return !isReached(node); });
         if (found.empty()) {
             // What depends on something that is missing is not missing itself.
             const std::string& of = rule.source.of;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,8 +16,9 @@ namespace sonde::lessons {
 class BoundLesson {
   public:
     /// Finds the node of each name. Takes time by the size of the graph for each name. `modules`: may be null.
+    /// `isReached`: whether the last run computed a node; of several that could be meant, such ones are.
     BoundLesson(Lesson lesson, std::shared_ptr<const graph::InternalGraph> graph,
-                const graph::ModuleTree* modules = nullptr);
+                const graph::ModuleTree* modules = nullptr, const std::function<bool(graph::NodeId)>& isReached = {});
 
     const Lesson& lesson() const { return m_lesson; }
     const graph::InternalGraph& graph() const { return *m_graph; }

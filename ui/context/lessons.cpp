@@ -74,7 +74,8 @@ void Lessons::bind() {
     m_at = 0;
     if (m_lesson && m_parts.model.isOpen()) {
         const document::Document& document = *m_parts.model.document();
-        m_bound = std::make_shared<lessons::BoundLesson>(*m_lesson, document.graph, document.modules.get());
+        const auto isReached = [this](graph::NodeId node) { return m_parts.runs.wasReached(node); };
+        m_bound = std::make_shared<lessons::BoundLesson>(*m_lesson, document.graph, document.modules.get(), isReached);
     }
     Q_EMIT lessonChanged();
     if (stepCount() > 0) goTo(0);

@@ -46,7 +46,9 @@ LessonRun::LessonRun(LessonRun&&) noexcept = default;
 Result<LessonRun> LessonRun::begin(Session& session, lessons::Lesson lesson) {
     if (!session.document()) return usageError("no model is open");
     const document::Document& document = *session.document();
-    auto bound = std::make_unique<lessons::BoundLesson>(std::move(lesson), document.graph, document.modules.get());
+    const auto isReached = [&session](NodeId node) { return session.runs().wasReached(node); };
+    auto bound =
+        std::make_unique<lessons::BoundLesson>(std::move(lesson), document.graph, document.modules.get(), isReached);
     if (!bound->missing().empty()) return usageError(bound->missingText(), document.title);
     if (bound->steps().empty()) return usageError("no step of the lesson can be had with the model", document.title);
     return LessonRun(session, std::move(bound));

@@ -29,6 +29,7 @@ class TestLessons : public QObject {
     void editsEndWithTheirStep();
     void numbersAreThoseOfTheRun();
     void sequencesAreLookedAt();
+    void whatWasReachedIsMeant();
     void wrongAnswersAreNotRight();
     void filesAreLessonsToo();
 
@@ -228,6 +229,23 @@ void TestLessons::sequencesAreLookedAt() {
     QVERIFY(before > 0 && before < 1);
     QVERIFY(state->goTo(2));
     QVERIFY(number(*state, "max(abs($layer))") != before);
+}
+
+/// Of two convolutions the one that a run computed, whichever comes first.
+void TestLessons::whatWasReachedIsMeant() {
+    Session session;
+    const auto run = begin(session, QStringLiteral("resnet18_slim.onnx"), "convolution");
+    QVERIFY(run);
+    const graph::NodeId first = run->lesson().node("conv");
+    QVERIFY(first.valid());
+    const document::Document& document = *session.document();
+    const lessons::BoundLesson other(run->lesson().lesson(), document.graph, document.modules.get(),
+                                     [first](graph::NodeId node) { return node != first; });
+    QVERIFY(other.node("conv").valid() && other.node("conv") != first);
+    // Nothing that could be meant was reached: as before a run.
+    const lessons::BoundLesson none(run->lesson().lesson(), document.graph, document.modules.get(),
+                                    [](graph::NodeId) { return false; });
+    QCOMPARE(none.node("conv"), first);
 }
 
 void TestLessons::wrongAnswersAreNotRight() {
