@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/ops/attention/heads.h"
 #include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/support/shapes.h"
@@ -122,40 +121,6 @@ base::Result<Dependence> attended(const ElementCall& call) {
     }
     SONDE_TRY(addScored(dependence, call, kLeft, "query", queries, b, h, q, q + 1));
     SONDE_TRY(addScored(dependence, call, kRight, "key", keys, b, valueHead, 0, keys.rows));
-    return dependence;
-}
-
-base::Result<Dependence> rotated(const ElementCall& call) {
-    const KernelContext& context = call.context;
-    const Attributes& attributes = context.attributes();
-    SONDE_ASSIGN(const HeadLayout layout, headLayoutOf(context.in("X"), attributes.getInt("num_heads", 0)));
-    const std::int64_t asked = attributes.getInt("rotary_embedding_dim", 0),
-                       half = (asked > 0 ? asked : layout.size) / 2, within = call.element % layout.size;
-    Dependence dependence;
-    dependence.formula = "x";
-    addElement(dependence, dependence.part("x"), call, context.position("X"), call.element);
-    if (within >= 2 * half) return dependence;
-    const bool isInterleaved = attributes.getInt("interleaved", 0) != 0;
-    const std::int64_t pair = isInterleaved ? within / 2 : within % half;
-    const bool isFirst = isInterleaved ? within % 2 == 0 : within < half;
-    const std::int64_t apart = isInterleaved ? 1 : half, other = call.element + (isFirst ? apart : -apart);
-    const std::int64_t batch = call.at[0], row = layout.packed ? call.at[1] : call.at[2];
-    std::int64_t entry = batch * layout.rows + row;
-    const bool hasPositions = context.has("position_ids");
-    if (hasPositions && entry >= context.in("position_ids").numel()) return opError("the positions do not match");
-    const std::int64_t place = entry;
-    if (hasPositions) entry = context.in("position_ids").toInt64(place);
-    const std::int64_t angle = entry * half + pair;
-    if (entry < 0 || angle >= context.in("cos_cache").numel() || angle >= context.in("sin_cache").numel())
-        return opError("the position is outside of the cache");
-    dependence.formula = isFirst ? "cos * x - sin * y" : "cos * x + sin * y";
-    addElement(dependence, dependence.part("y"), call, context.position("X"), other);
-    addElement(dependence, dependence.part("cos"), call, context.position("cos_cache"), angle);
-    addElement(dependence, dependence.part("sin"), call, context.position("sin_cache"), angle);
-    if (hasPositions) {  // it takes no part in the value, but tells which angle it is
-        addElement(dependence, dependence.part("position"), call, context.position("position_ids"), place);
-        dependence.terms.back().weight = 0;
-    }
     return dependence;
 }
 

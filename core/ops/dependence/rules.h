@@ -71,8 +71,6 @@ base::Result<Dependence> quantizedConvolved(const ElementCall& call);
 
 /// softmax(scale q·k + mask)·v. `text` names the values' input.
 base::Result<Dependence> attended(const ElementCall& call);
-/// Pairs of elements of a head, rotated by the angle of their position.
-base::Result<Dependence> rotated(const ElementCall& call);
 
 /// Elements of an image around the position that a grid names, in both vocabularies.
 base::Result<Dependence> gridSampled(const ElementCall& call);
