@@ -131,8 +131,9 @@ base::Result<Dependence> linearLayer(const ElementCall& call) {
 }
 
 base::Result<Dependence> bilinearForm(const ElementCall& call) {
-    const std::size_t left = call.context.position("input1"), right = call.context.position("input2"),
+    const std::size_t left = positionOf(call, {"input1"}), right = positionOf(call, {"input2"}),
                       weight = call.context.position("weight"), bias = call.context.position("bias");
+    if (left == kNoOperand || right == kNoOperand) return opError("a factor is missing");
     const Tensor& w = call.context.in(weight);
     if (w.rank() != 3 || call.at.empty()) return opError("the weights do not match the result");
     const std::int64_t rows = w.dim(1), columns = w.dim(2), form = call.at.back(),

@@ -9,18 +9,20 @@ namespace sonde::ops::dependence {
 
 namespace {
 
-base::Result<Attributes> samplingAttributes(const KernelContext& context) {
-    if (!context.has(Name("interpolation_mode"))) return context.attributes();
-    SONDE_ASSIGN(const std::int64_t mode, intOf(context.value("interpolation_mode")));
-    SONDE_ASSIGN(const std::int64_t border, intOf(context.value("padding_mode")));
-    return GridSampling::attributesOf(mode, border, context.value("align_corners").number() != 0);
+base::Result<Attributes> samplingAttributes(const ElementCall& call) {
+    const Value *kind = argumentOf(call, "interpolation_mode"), *outside = argumentOf(call, "padding_mode"),
+                *isAligned = argumentOf(call, "align_corners");
+    if (!kind || !outside || !isAligned) return call.context.attributes();
+    SONDE_ASSIGN(const std::int64_t mode, intOf(*kind));
+    SONDE_ASSIGN(const std::int64_t border, intOf(*outside));
+    return GridSampling::attributesOf(mode, border, isAligned->number() != 0);
 }
 
 }  // namespace
 
 base::Result<Dependence> gridSampled(const ElementCall& call) {
     const Tensor &x = call.context.in(kLeft), &grid = call.context.in(kRight);
-    SONDE_ASSIGN(const Attributes attributes, samplingAttributes(call.context));
+    SONDE_ASSIGN(const Attributes attributes, samplingAttributes(call));
     SONDE_ASSIGN(const GridSampling sampling, GridSampling::of(x, grid, attributes));
     const std::int64_t channels = x.dim(1), plane = call.element / sampling.points,
                        point = plane / channels * sampling.points + call.element % sampling.points;
