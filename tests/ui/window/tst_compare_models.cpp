@@ -184,7 +184,7 @@ void TestCompareModels::figuresHaveFormulasAndNodes() {
             if (view->model()->index(row, column).data().toString() == text) return row;
         return -1;
     };
-    const int flops = rowOf(ModelDifferenceTableModel::What, QStringLiteral("flops")),
+    const int flops = rowOf(ModelDifferenceTableModel::What, QStringLiteral("FLOPs")),
               weight = rowOf(ModelDifferenceTableModel::Kind, QStringLiteral("parameter"));
     QVERIFY(flops >= 0 && weight >= 0);
     const QString tip = test::hovered(view, view->model()->index(flops, ModelDifferenceTableModel::Second));
