@@ -44,15 +44,14 @@ class GenerateVerb {
     explicit GenerateVerb(GenerateOptions& options) : m_options(options), m_session(commandLineWork()) {}
 
     base::Result<int> run() {
+        if (m_options.prompt.empty() == m_options.ids.empty())
+            return base::usageError("either --prompt or --ids is needed", "--prompt");
         SONDE_ASSIGN(m_document, m_options.model.load());
         SONDE_TRY(openTokenizer());
         SONDE_TRY(findEnd());
         SONDE_ASSIGN(Generation generation, Generation::of(*m_document, m_options.request));
-        if (m_options.prompt.empty() == m_options.ids.empty())
-            return base::usageError("either --prompt or --ids is needed", "--prompt");
         InputChoice inputs = m_options.inputs;
-        SONDE_ASSIGN(inputs.spec,
-                     generation.inputData({m_options.prompt, m_tokenizerPart, m_options.ids}, m_options.inputs.spec));
+        SONDE_ASSIGN(inputs.spec, generation.inputData(m_options.ids, m_options.inputs.spec));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, inputs));
         if (cases.size() != 1) return base::usageError("one text at a time", "--input-data");
         SONDE_TRY(generation.begin(cases.front().values));
@@ -80,7 +79,11 @@ class GenerateVerb {
         }
         SONDE_ASSIGN(const io::TokenizerPart part, io::parseTokenizerPart(path));
         SONDE_ASSIGN(m_tokenizer, io::openTokenizer(part.path, part.choice));
-        m_tokenizerPart = path;
+        if (m_options.prompt.empty()) return {};
+        // Ids as they are, whatever length an input declares: a text goes on behind its last token, not behind padding.
+        SONDE_ASSIGN(const io::Encoding encoded, m_tokenizer->encode(m_options.prompt, !part.isPlain));
+        m_options.ids = encoded.ids;
+        if (m_options.ids.empty()) return base::usageError("the text has no token", "--prompt");
         return {};
     }
 
@@ -160,7 +163,6 @@ class GenerateVerb {
     session::Session m_session;
     std::shared_ptr<const document::Document> m_document;
     std::shared_ptr<const io::Tokenizer> m_tokenizer;  ///< null: ids alone
-    std::string m_tokenizerPart;
     std::size_t m_promptLength = 0;
     std::vector<Made> m_made;
 };

@@ -108,12 +108,11 @@ Result<Generation> Generation::of(const document::Document& document, const Gene
     return made;
 }
 
-Result<std::string> Generation::inputData(const Prompt& prompt, std::string_view others) const {
+Result<std::string> Generation::inputData(const std::vector<std::int64_t>& prompt, std::string_view others) const {
     const auto given = io::splitSpecification(others);
-    std::string made = m_parts[m_idsInput].name + ":";
-    made += prompt.ids.empty() ? io::textItemOf(prompt.text, prompt.tokenizer) : listOf(prompt.ids);
+    std::string made = m_parts[m_idsInput].name + ":" + listOf(prompt);
     for (const std::string_view item : given) made.append(";").append(item);
-    std::vector<std::int64_t> positions(prompt.ids.size());
+    std::vector<std::int64_t> positions(prompt.size());
     std::iota(positions.begin(), positions.end(), 0);
     for (std::size_t i = 0; i < m_parts.size(); ++i) {
         const std::string place = m_parts[i].name + ":";
@@ -124,10 +123,8 @@ Result<std::string> Generation::inputData(const Prompt& prompt, std::string_view
             SONDE_ASSIGN(const std::string state, emptyState(m_named[i], *m_graph));
             made += ";" + place + state;
         }
-        // A text fills these by itself.
-        if (prompt.ids.empty()) continue;
-        if (role == Role::Mask) made += ";" + place + listOf(std::vector<std::int64_t>(prompt.ids.size(), 1));
-        if (role == Role::Types) made += ";" + place + listOf(std::vector<std::int64_t>(prompt.ids.size(), 0));
+        if (role == Role::Mask) made += ";" + place + listOf(std::vector<std::int64_t>(prompt.size(), 1));
+        if (role == Role::Types) made += ";" + place + listOf(std::vector<std::int64_t>(prompt.size(), 0));
         if (role == Role::Positions) made += ";" + place + listOf(positions);
     }
     return made;

@@ -21,12 +21,6 @@ struct GenerationRequest {
     std::optional<std::int64_t> end;  ///< token after which nothing is to come
 };
 
-/// What a text begins with: a text with its tokenizer (see io::parseTokenizerPart), or ids.
-struct Prompt {
-    std::string text, tokenizer;
-    std::vector<std::int64_t> ids;  ///< empty: those of the text
-};
-
 struct GeneratedToken {
     std::int64_t id = 0;
     double probability = 0;  ///< softmax of the logits, whatever the temperature is
@@ -54,7 +48,7 @@ class Generation {
     /// All inputs of the first run in the grammar of --input-data: the prompt, what `others` gives, and where that
     /// gives nothing: a mask of ones, positions from 0, token types 0, and states as emptyState() makes them. Errors:
     /// those of emptyState().
-    base::Result<std::string> inputData(const Prompt& prompt, std::string_view others = {}) const;
+    base::Result<std::string> inputData(const std::vector<std::int64_t>& prompt, std::string_view others = {}) const;
     /// Of the next run.
     const std::vector<tensor::Value>& inputs() const { return m_inputs; }
     /// Chooses the token that follows from a run's outputs, in the order of the document's, and makes the inputs of the
