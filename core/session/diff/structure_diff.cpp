@@ -1,14 +1,19 @@
 #include "core/session/diff/structure_diff.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "core/analysis/layer_facts.h"
 #include "core/analysis/parameters.h"
+#include "core/base/number_text.h"
 #include "core/graph/traits.h"
 #include "core/layout/shape_math.h"
+#include "core/operators/names.h"
 #include "core/session/diff/graph_side.h"
 #include "core/session/diff/sequence.h"
 
@@ -24,6 +29,12 @@ using graph::NodeId;
 namespace {
 
 constexpr std::size_t kMaxText = 80;
+
+/// What layerFacts() tell of a layer in the same way in every vocabulary.
+constexpr std::string_view kLayerFacts[] = {"Kernel", "Stride", "Padding", "Dilation", "Groups", "Dim"};
+/// Functions that ONNX and ATen have under one name, and that exporters write no other function with.
+constexpr std::string_view kFunctions[] = {"relu", "leakyrelu", "sigmoid",  "tanh",    "elu",
+                                           "selu", "celu",      "softplus", "softsign"};
 
 /// Which operations of a graph are compared, and which of them compute tensors.
 struct Compared {
@@ -229,8 +240,10 @@ class StructureDiffer {
         }
         if (!m_comparedA.isListed[id.index()]) return;
         if (!m_pairs.isOneVocabulary) {
-            if (m_pairs.isReplaced[id.index()])
+            if (m_pairs.isReplaced[id.index()] || isOtherFunction(ours, theirs))
                 m_diff.changed.push_back({a, b, "operator: " + operatorOf(ours) + " -> " + operatorOf(theirs)});
+            else if (std::string what = otherLayer(ours, theirs); !what.empty())
+                m_diff.changed.push_back({a, b, std::move(what)});
             return;
         }
         std::vector<std::string> what = otherContent(ours, theirs);
@@ -246,6 +259,48 @@ class StructureDiffer {
         std::string text;
         for (const std::string& each : what) text += (text.empty() ? "" : "; ") + each;
         m_diff.changed.push_back({a, b, std::move(text)});
+    }
+
+    /// How two operations of different vocabularies differ as layers, in what both say: "kernel: 3 -> 5".
+    std::string otherLayer(const Expr& ours, const Expr& theirs) const {
+        const std::vector<analysis::LayerFact> others = analysis::layerFacts(m_b, theirs);
+        std::string text;
+        for (const analysis::LayerFact& fact : analysis::layerFacts(m_a, ours)) {
+            if (std::ranges::find(kLayerFacts, fact.name) == std::end(kLayerFacts)) continue;
+            const auto other = std::ranges::find(others, fact.name, &analysis::LayerFact::name);
+            if (other == others.end() || isWord(fact.value) || isWord(other->value)) continue;
+            if (axisFromFront(m_a, ours, fact) == axisFromFront(m_b, theirs, *other)) continue;
+            text += (text.empty() ? "" : "; ") + fact.name + ": " + fact.value + " -> " + other->value;
+        }
+        return text;
+    }
+
+    /// "same", "1 before, 0 after": the other vocabulary may say it in numbers.
+    static bool isWord(std::string_view value) {
+        return std::ranges::any_of(value, [](unsigned char c) { return c < 0x80 && std::isalpha(c); });
+    }
+
+    /// The value; of a dimension that counts from the end, where the rank is known, that from the front.
+    static std::string axisFromFront(const InternalGraph& graph, const Expr& expr, const analysis::LayerFact& fact) {
+        if (fact.name != "Dim" || !fact.value.starts_with('-') || expr.inputs.empty()) return fact.value;
+        const tensor::TypeInfo& type = graph.node(expr.inputs.front()).type;
+        const auto axis = base::parseNumber<std::int64_t>(fact.value);
+        if (!type.shape || !axis) return fact.value;
+        return std::to_string(*axis + std::ssize(*type.shape));
+    }
+
+    static bool isOtherFunction(const Expr& ours, const Expr& theirs) {
+        const std::string a = functionName(ours), b = functionName(theirs);
+        return a != b && std::ranges::find(kFunctions, a) != std::end(kFunctions) &&
+               std::ranges::find(kFunctions, b) != std::end(kFunctions);
+    }
+
+    /// "leakyrelu" of LeakyRelu and of leaky_relu_.
+    static std::string functionName(const Expr& expr) {
+        std::string name;
+        for (const char c : operators::withoutOverload(expr.op.name))
+            if (c != '_') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        return name;
     }
 
     static std::string inputName(const InternalGraph& graph, const Expr& expr) {
