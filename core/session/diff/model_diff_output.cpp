@@ -164,6 +164,7 @@ std::string modelDiffJson(const document::Document& first, const document::Docum
               {"parameters", parametersJson(diff.parameters)},
               {"matched", diff.structure.matched()},
               {"matched_of_all", diff.structure.matchedOfAll()},
+              {"matched_by_module", diff.structure.matchedByModule},
               {"cost", factsJson(diff.cost)},
               {"metadata", factsJson(diff.metadata)},
               {"equal", diff.isEqual()}};
@@ -183,6 +184,9 @@ std::string modelDiffText(const document::Document& first, const document::Docum
     text +=
         fmt::format("nodes: {}, {} removed, {} added, {} changed, {} moved, {} renamed\n", matched,
                     nodes.removed.size(), nodes.added.size(), nodes.changed.size(), nodes.moved.size(), nodes.renamed);
+    if (nodes.matchedByModule > 0)
+        text += fmt::format("nodes: {} of these are matched by their module alone, and not compared one by one\n",
+                            nodes.matchedByModule);
     addNodes(text, '-', a, nodes.removed);
     addNodes(text, '+', b, nodes.added);
     addChanges(text, '~', a, b, nodes.changed);

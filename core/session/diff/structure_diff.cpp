@@ -25,6 +25,7 @@ using graph::ExprId;
 using graph::ExprKind;
 using graph::InternalGraph;
 using graph::NodeId;
+using operators::OpClass;
 
 namespace {
 
@@ -123,6 +124,7 @@ class StructureDiffer {
             const std::size_t nodes = flat.graph.expr(id).outputs.size();
             m_diff.comparedNodes += nodes;
             m_diff.matchedNodes += isMatched ? nodes : 0;
+            if (!match[id.index()].valid() && isIn) m_diff.matchedByModule += nodes;
             if (!compared.hasTensors[id.index()]) continue;
             m_diff.comparedTensors += nodes;
             m_diff.matchedTensors += isMatched ? nodes : 0;
@@ -261,16 +263,29 @@ class StructureDiffer {
         m_diff.changed.push_back({a, b, std::move(text)});
     }
 
-    /// How two operations of different vocabularies differ as layers, in what both say: "kernel: 3 -> 5".
-    std::string otherLayer(const Expr& ours, const Expr& theirs) const {
+    /// A batch norm stands for the convolution before it: another exporter has folded it.
+    static const Expr& layerOf(const InternalGraph& graph, const Expr& expr) {
+        if (graph::traitsOf(expr).opClass != OpClass::BatchNorm || expr.inputs.empty()) return expr;
+        const Expr& before = graph.expr(graph.node(expr.inputs.front()).producer);
+        const OpClass kind = graph::traitsOf(before).opClass;
+        return kind == OpClass::Conv || kind == OpClass::ConvTranspose ? before : expr;
+    }
+
+    /// How two operations of different vocabularies differ as layers, in what both say: "Kernel: 3×3 -> 5×5".
+    std::string otherLayer(const Expr& one, const Expr& other) const {
+        const Expr &ours = layerOf(m_a, one), &theirs = layerOf(m_b, other);
+        const OpClass kind = graph::traitsOf(ours).opClass;
+        if (kind != graph::traitsOf(theirs).opClass) return {};
         const std::vector<analysis::LayerFact> others = analysis::layerFacts(m_b, theirs);
         std::string text;
         for (const analysis::LayerFact& fact : analysis::layerFacts(m_a, ours)) {
             if (std::ranges::find(kLayerFacts, fact.name) == std::end(kLayerFacts)) continue;
-            const auto other = std::ranges::find(others, fact.name, &analysis::LayerFact::name);
-            if (other == others.end() || isWord(fact.value) || isWord(other->value)) continue;
-            if (axisFromFront(m_a, ours, fact) == axisFromFront(m_b, theirs, *other)) continue;
-            text += (text.empty() ? "" : "; ") + fact.name + ": " + fact.value + " -> " + other->value;
+            // Exporters pad before an average pool that counts what it pads.
+            if (fact.name == "Padding" && kind == OpClass::AveragePool) continue;
+            const auto same = std::ranges::find(others, fact.name, &analysis::LayerFact::name);
+            if (same == others.end() || isWord(fact.value) || isWord(same->value)) continue;
+            if (axisFromFront(m_a, ours, fact) == axisFromFront(m_b, theirs, *same)) continue;
+            text += (text.empty() ? "" : "; ") + fact.name + ": " + fact.value + " -> " + same->value;
         }
         return text;
     }

@@ -21,6 +21,9 @@ struct StructureDiff {
     std::vector<NodeChange> moved;  ///< the same operation elsewhere: in another module, or behind other operations
     std::size_t matchedNodes = 0;   ///< of both graphs, that have a counterpart (or are in a paired module)
     std::size_t comparedNodes = 0;  ///< of both graphs: all that may be listed as added or removed
+    /// Of those that are matched: without a counterpart of their own, in a module that both have. What they are set to
+    /// is not compared.
+    std::size_t matchedByModule = 0;
     /// The same of tensors alone: a script has checks, branches and arithmetic of sizes, of which a trace has only the
     /// results.
     std::size_t matchedTensors = 0, comparedTensors = 0;

@@ -1,6 +1,7 @@
 // Differences that were planted in generated networks are found, and no others; exports of one network are equal,
 // whatever they name.
 
+#include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -99,6 +100,7 @@ class TestModelDiff : public QObject {
     void transposedOnesAreFoundByTheirElements();
     void exportsOfOneNetworkMatch_data();
     void exportsOfOneNetworkMatch();
+    void layersOfTwoVocabulariesAreCompared();
     void valuesAreComparedOnOneInput();
     void missingIsNotEmpty();
     void exportsOfOneNetworkHaveEqualValues_data();
@@ -313,6 +315,40 @@ void TestModelDiff::exportsOfOneNetworkMatch() {
     const bool isListed = !diff->structure.added.empty() || !diff->structure.removed.empty();
     QVERIFY2(!isListed || diff->structure.matchedOfAll() < 1, session::modelDiffText(*a, *b, *diff).c_str());
     QVERIFY2(diff->structure.moved.empty(), session::modelDiffText(*a, *b, *diff).c_str());
+}
+
+/// An ONNX file one of whose activations is another one is not the archive that it came from, though every operation
+/// has its counterpart.
+void TestModelDiff::layersOfTwoVocabulariesAreCompared() {
+    const std::string folder = SONDE_TEST_DATA "/models/";
+    const auto archive = document::open(folder + "unet_small.trace.pt", {});
+    QVERIFY(archive);
+    QFile file(QString::fromStdString(folder) + QStringLiteral("unet_small.onnx"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QByteArray bytes = file.readAll();
+    const auto changesOf = [&](const QByteArray& model) {
+        QTemporaryDir there;
+        const QString path = there.filePath(QStringLiteral("changed.onnx"));
+        QFile changed(path);
+        if (!changed.open(QIODevice::WriteOnly) || changed.write(model) < 0) qFatal("not written");
+        changed.close();
+        const auto opened = document::open(path.toStdString(), {});
+        if (!opened) qFatal("%s", opened.error().text().c_str());
+        const auto diff = session::modelDiff(**opened, **archive);
+        if (!diff) qFatal("%s", diff.error().text().c_str());
+        QStringList changes;
+        for (const session::NodeChange& change : diff->structure.changed)
+            changes << QString::fromStdString(change.what);
+        return changes;
+    };
+    QCOMPARE(changesOf(bytes), QStringList());
+    // op_type "Relu" of four letters becomes "Tanh".
+    const qsizetype at = bytes.indexOf("\"\x04Relu");
+    QVERIFY(at > 0);
+    bytes.replace(at + 2, 4, "Tanh");
+    const QStringList changes = changesOf(bytes);
+    QCOMPARE(changes.size(), 1);
+    QVERIFY2(changes.front().startsWith(u"operator: Tanh -> aten::relu"), qPrintable(changes.front()));
 }
 
 void TestModelDiff::valuesAreComparedOnOneInput() {
