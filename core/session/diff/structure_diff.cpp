@@ -264,16 +264,18 @@ class StructureDiffer {
     }
 
     /// A batch norm stands for the convolution before it: another exporter has folded it.
-    static const Expr& layerOf(const InternalGraph& graph, const Expr& expr) {
-        if (graph::traitsOf(expr).opClass != OpClass::BatchNorm || expr.inputs.empty()) return expr;
-        const Expr& before = graph.expr(graph.node(expr.inputs.front()).producer);
+    static const Expr& layerOf(const diff::FlatGraph& flat, const Expr& expr) {
+        if (graph::traitsOf(expr).opClass != OpClass::BatchNorm) return expr;
+        const std::vector<NodeId> inputs = flat.inputsOf(expr.id);
+        if (inputs.empty()) return expr;
+        const Expr& before = flat.graph.expr(flat.graph.node(inputs.front()).producer);
         const OpClass kind = graph::traitsOf(before).opClass;
         return kind == OpClass::Conv || kind == OpClass::ConvTranspose ? before : expr;
     }
 
     /// How two operations of different vocabularies differ as layers, in what both say: "Kernel: 3×3 -> 5×5".
     std::string otherLayer(const Expr& one, const Expr& other) const {
-        const Expr &ours = layerOf(m_a, one), &theirs = layerOf(m_b, other);
+        const Expr &ours = layerOf(m_flatA, one), &theirs = layerOf(m_flatB, other);
         const OpClass kind = graph::traitsOf(ours).opClass;
         if (kind != graph::traitsOf(theirs).opClass) return {};
         const std::vector<analysis::LayerFact> others = analysis::layerFacts(m_b, theirs);
