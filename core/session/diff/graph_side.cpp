@@ -130,6 +130,22 @@ bool isValueExpr(const Expr& expr) {
 
 bool isCallWithBody(const Expr& expr) { return expr.op.name.empty() && expr.bodies.size() == 1 && !isValueExpr(expr); }
 
+bool areOtherFunctions(const Expr& a, const Expr& b) {
+    // Those that exporters write no other function with.
+    constexpr std::array<std::string_view, 9> kFunctions{"relu", "leakyrelu", "sigmoid",  "tanh",    "elu",
+                                                         "selu", "celu",      "softplus", "softsign"};
+    const auto nameOf = [](const Expr& expr) {
+        std::string name = plainOperator(expr);
+        std::erase(name, '_');
+        return name;
+    };
+    const auto isKnown = [&](const std::string& name) {
+        return std::ranges::find(kFunctions, name) != kFunctions.end();
+    };
+    const std::string ours = nameOf(a), theirs = nameOf(b);
+    return ours != theirs && isKnown(ours) && isKnown(theirs);
+}
+
 FlatGraph::FlatGraph(const InternalGraph& of, bool isPlain) : graph(of), origin(of.nodeCount()), users(of.nodeCount()) {
     for (std::size_t i = 0; i < origin.size(); ++i) origin[i] = NodeId(i);
     const std::vector<ExprId> all = graph.recursiveOrder(graph.mainId());

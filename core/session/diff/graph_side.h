@@ -73,5 +73,7 @@ struct GraphSide : FlatGraph {
 bool isValueExpr(const graph::Expr& expr);
 /// A called module or function whose inside is in the graph.
 bool isCallWithBody(const graph::Expr& expr);
+/// Whether both are functions of one element that ONNX and ATen have under one name, and other ones: Tanh and relu_.
+bool areOtherFunctions(const graph::Expr& a, const graph::Expr& b);
 
 }  // namespace sonde::session::diff

@@ -13,7 +13,6 @@
 #include "core/base/number_text.h"
 #include "core/graph/traits.h"
 #include "core/layout/shape_math.h"
-#include "core/operators/names.h"
 #include "core/session/diff/graph_side.h"
 #include "core/session/diff/sequence.h"
 
@@ -33,9 +32,6 @@ constexpr std::size_t kMaxText = 80;
 
 /// What layerFacts() tell of a layer in the same way in every vocabulary.
 constexpr std::string_view kLayerFacts[] = {"Kernel", "Stride", "Padding", "Dilation", "Groups", "Dim"};
-/// Functions that ONNX and ATen have under one name, and that exporters write no other function with.
-constexpr std::string_view kFunctions[] = {"relu", "leakyrelu", "sigmoid",  "tanh",    "elu",
-                                           "selu", "celu",      "softplus", "softsign"};
 
 /// Which operations of a graph are compared, and which of them compute tensors.
 struct Compared {
@@ -242,7 +238,7 @@ class StructureDiffer {
         }
         if (!m_comparedA.isListed[id.index()]) return;
         if (!m_pairs.isOneVocabulary) {
-            if (m_pairs.isReplaced[id.index()] || isOtherFunction(ours, theirs))
+            if (m_pairs.isReplaced[id.index()] || diff::areOtherFunctions(ours, theirs))
                 m_diff.changed.push_back({a, b, "operator: " + operatorOf(ours) + " -> " + operatorOf(theirs)});
             else if (std::string what = otherLayer(ours, theirs); !what.empty())
                 m_diff.changed.push_back({a, b, std::move(what)});
@@ -304,20 +300,6 @@ class StructureDiffer {
         const auto axis = base::parseNumber<std::int64_t>(fact.value);
         if (!type.shape || !axis) return fact.value;
         return std::to_string(*axis + std::ssize(*type.shape));
-    }
-
-    static bool isOtherFunction(const Expr& ours, const Expr& theirs) {
-        const std::string a = functionName(ours), b = functionName(theirs);
-        return a != b && std::ranges::find(kFunctions, a) != std::end(kFunctions) &&
-               std::ranges::find(kFunctions, b) != std::end(kFunctions);
-    }
-
-    /// "leakyrelu" of LeakyRelu and of leaky_relu_.
-    static std::string functionName(const Expr& expr) {
-        std::string name;
-        for (const char c : operators::withoutOverload(expr.op.name))
-            if (c != '_') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        return name;
     }
 
     static std::string inputName(const InternalGraph& graph, const Expr& expr) {
