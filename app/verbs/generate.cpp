@@ -194,7 +194,7 @@ Verb generateVerb() {
                 command
                     .add_option("--temperature", options->request.temperature,
                                 "Draw tokens, by their logits over this number; 0: take the most likely one")
-                    ->check(tolerance())
+                    ->check(CLI::Range(0.0, 1e6))
                     ->capture_default_str();
                 command.add_option("--top", options->request.top, "Draw of so many most likely tokens; 0: of all")
                     ->check(CLI::NonNegativeNumber);
