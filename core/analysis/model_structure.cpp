@@ -93,12 +93,13 @@ class SymbolNames {
   public:
     const std::set<std::string>& of(const std::string& dim) {
         const auto [known, isNew] = m_known.try_emplace(dim);
+        std::set<std::string>& symbols = known->second;
         if (isNew)
-            tensor::Symbolic::parse(dim).bound([&](std::string_view symbol) {
-                known->second.emplace(symbol);
+            tensor::Symbolic::parse(dim).bound([&symbols](std::string_view symbol) {
+                symbols.emplace(symbol);
                 return std::optional(std::int64_t{1});
             });
-        return known->second;
+        return symbols;
     }
 
   private:

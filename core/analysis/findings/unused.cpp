@@ -10,7 +10,6 @@ namespace sonde::analysis {
 
 using graph::Expr;
 using graph::ExprId;
-using graph::ExprKind;
 using graph::NodeId;
 
 namespace {
