@@ -80,10 +80,11 @@ base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
             const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
             for (std::int64_t cell = 0; cell < height * width; ++cell) {
                 if (context.cancelled()) return base::cancelled();
+                const std::int64_t row = cell / width;
                 double sum = 0, best = -std::numeric_limits<double>::infinity();
                 for (std::int64_t iy = 0; iy < countY; ++iy) {
                     for (std::int64_t ix = 0; ix < countX; ++ix) {
-                        const double py = y0 + static_cast<double>(cell / width) * binH +
+                        const double py = y0 + static_cast<double>(row) * binH +
                                           (static_cast<double>(iy) + 0.5) * binH / static_cast<double>(countY);
                         const double px = x0 + static_cast<double>(cell % width) * binW +
                                           (static_cast<double>(ix) + 0.5) * binW / static_cast<double>(countX);
