@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/ops/support/contrib.h"
+#include "core/ops/support/conv_row.h"
 
 namespace sonde::ops {
 
@@ -161,17 +162,10 @@ auto inferredAs(std::string_view name) {
 }
 
 Row fusedConvRow(std::string_view name, std::string_view summary) {
-    Row row = contribRow(name, summary, Category::Layer);
-    row.in("X", kFloats, "T")
-        .in("W", kFloats, "T")
-        .optionalIn("B", kFloats, "T")
-        .attrString("auto_pad", "NOTSET")
-        .attrInts("dilations")
-        .attrInt("group", 1)
-        .attrInts("kernel_shape")
-        .attrInts("pads")
-        .attrInts("strides");
-    return row;
+    return withConvAttributes(contribRow(name, summary, Category::Layer)
+                                  .in("X", kFloats, "T")
+                                  .in("W", kFloats, "T")
+                                  .optionalIn("B", kFloats, "T"));
 }
 
 Row withActivation(Row row) {

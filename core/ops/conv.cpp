@@ -5,6 +5,7 @@
 
 #include "core/ops/dependence/windows.h"
 #include "core/ops/kernels/epilogue.h"
+#include "core/ops/support/conv_row.h"
 #include "core/ops/support/row.h"
 
 namespace sonde::ops {
@@ -356,17 +357,11 @@ void addAtenConv(Registry& registry) {
 
 void define_conv(Registry& registry) {
     registry.add(
-        Row("Conv", 1, "convolution", Category::Layer)
-            .in("X", kFloats, "T")
-            .in("W", kFloats, "T")
-            .optionalIn("B", kFloats, "T")
-            .out("Y")
-            .attrString("auto_pad", "NOTSET")
-            .attrInts("dilations")
-            .attrInt("group", 1)
-            .attrInts("kernel_shape")
-            .attrInts("pads")
-            .attrInts("strides")
+        withConvAttributes(Row("Conv", 1, "convolution", Category::Layer)
+                               .in("X", kFloats, "T")
+                               .in("W", kFloats, "T")
+                               .optionalIn("B", kFloats, "T")
+                               .out("Y"))
             .runs(onnxConv, inferOnnxConv)
             .prepares([](const Constants& constants, const Attributes& attributes, RunEnvironment& environment) {
                 return kernels::prepareConv(constants["W"], attributes.getInt("group", 1), environment);

@@ -10,6 +10,7 @@
 #include "core/ops/kernels/integer_matmul.h"
 #include "core/ops/kernels/matmul.h"
 #include "core/ops/kernels/quantized_values.h"
+#include "core/ops/support/conv_row.h"
 #include "core/ops/support/quantization.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -253,14 +254,7 @@ base::Result<std::unique_ptr<PreparedState>> prepareConvOfBytes(const Constants&
 }
 
 Row convRow(std::string_view name, std::string_view summary) {
-    Row row(name, 10, summary, Category::Quantization);
-    row.attrString("auto_pad", "NOTSET")
-        .attrInts("dilations")
-        .attrInt("group", 1)
-        .attrInts("kernel_shape")
-        .attrInts("pads")
-        .attrInts("strides");
-    return row;
+    return withConvAttributes(Row(name, 10, summary, Category::Quantization));
 }
 
 }  // namespace
