@@ -111,7 +111,10 @@ class ByteImage {
         const std::int64_t nr = kernel().nr;
         if (m_phased) return m_phased->panel(0, m_groups * m_sizes.taps, n0, nr, reinterpret_cast<float*>(target));
         const std::int64_t count = std::min(nr, m_sizes.outputs - n0);
-        for (std::int64_t q = 0; q < m_groups; ++q) interleave(q, n0, count, target + q * nr);
+        for (std::int64_t q = 0; q < m_groups; ++q, target += nr) {
+            interleave(q, n0, count, target);
+            std::fill(target + count, target + nr, 0);
+        }
     }
 
   private:
