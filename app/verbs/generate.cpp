@@ -60,10 +60,10 @@ class GenerateVerb {
         session::RunSettings settings{m_options.threads, m_options.request.seed};
         settings.isObserved = false;
         m_session.runs().setSettings(settings);
-        auto failed = generate(generation);
+        const auto done = generate(generation);
         if (m_options.json) printJson(generation);
         else printText(generation);
-        if (!failed) return failed.error();
+        if (!done) return done.error();
         return 0;
     }
 
@@ -194,7 +194,7 @@ Verb generateVerb() {
                 command
                     .add_option("--temperature", options->request.temperature,
                                 "Draw tokens, by their logits over this number; 0: take the most likely one")
-                    ->check(CLI::Range(0.0, 1e6))
+                    ->check(finiteFromZero("temperature"))
                     ->capture_default_str();
                 command.add_option("--top", options->request.top, "Draw of so many most likely tokens; 0: of all")
                     ->check(CLI::NonNegativeNumber);

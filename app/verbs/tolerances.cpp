@@ -14,11 +14,11 @@ void ToleranceChoice::addTo(CLI::App& command) {
             "equal. Without --rtol and --atol each dtype has its tolerance: of the largest magnitude of a value "
             "float32 1e-4, float16 1e-2, bfloat16 8e-2, float64 1e-10; equal mask values (beyond 1/16 of the dtype's "
             "maximum) do not count as largest")
-        ->check(tolerance());
+        ->check(finiteFromZero("tolerance"));
     command
         .add_option("--atol", absolute,
                     "See --rtol (not given: 0.0001). Integers may also differ by this (not given: 0)")
-        ->check(tolerance());
+        ->check(finiteFromZero("tolerance"));
 }
 
 analysis::Tolerances ToleranceChoice::tolerances() const {

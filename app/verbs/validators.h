@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "core/base/number_text.h"
 #include "core/base/thread_limits.h"
@@ -20,13 +21,13 @@ inline CLI::Validator aboveZero() {
         "");
 }
 
-/// What a difference may be: a finite number, not below 0.
-inline CLI::Validator tolerance() {
+/// What a difference may be, or a temperature: a finite number, not below 0. `what` it is: "tolerance".
+inline CLI::Validator finiteFromZero(std::string what) {
     return CLI::Validator(
-        [](std::string& text) {
+        [what = std::move(what)](std::string& text) {
             const auto number = base::parseNumber<double>(text);
             return number && std::isfinite(*number) && *number >= 0 ? std::string()
-                                                                    : "'" + text + "' is no tolerance (0 or above)";
+                                                                    : "'" + text + "' is no " + what + " (0 or above)";
         },
         "");
 }

@@ -82,6 +82,9 @@ void TestGenerateVerb::errorsSayWhatIsMissing_data() {
     QTest::newRow("no ids") << QStringList{"zoo:resnet18", "--ids", "1"} << "no input of the model takes token ids";
     QTest::newRow("no tokenizer") << QStringList{"zoo:gpt_mini", "--prompt", "a"} << "--tokenizer";
     QTest::newRow("end") << QStringList{words(), "--prompt", "in", "--end", "??"} << "neither an id nor a token";
+    for (const char* const number : {"-1", "nan", "inf"})
+        QTest::addRow("temperature %s", number)
+            << QStringList{words(), "--prompt", "in", "--temperature", number} << "is no temperature (0 or above)";
     QTest::newRow("feed") << QStringList{words(), "--prompt", "in", "--feed", "a"} << "is not OUTPUT=INPUT";
 }
 
