@@ -275,21 +275,21 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     return found == others.end() ? whole : found->second;
 }
 
+QRectF CanvasOverlays::sceneArea(const QRectF& pixels, const Camera& camera) const {
+    return {camera.toScene(pixels.topLeft(), m_canvas.size()), pixels.size() / camera.scale};
+}
+
 bool CanvasOverlays::isOverItems(const QRectF& pixels, const Camera& camera) const {
-    const auto under = m_view.painter()->index().itemsWithin(
-        {camera.toScene(pixels.topLeft(), m_canvas.size()), pixels.size() / camera.scale});
+    const auto under = m_view.painter()->index().itemsWithin(sceneArea(pixels, camera));
     return std::ranges::any_of(under, [&](std::uint32_t id) { return !m_view.scene()->items[id].what.open; });
 }
 
 bool CanvasOverlays::isOverLines(const QRectF& pixels) const {
-    const Camera& camera = m_view.camera();
-    const QRectF area(camera.toScene(pixels.topLeft(), m_canvas.size()), pixels.size() / camera.scale);
-    return m_view.painter()->index().hasEdgeIn(area);
+    return m_view.painter()->index().hasEdgeIn(sceneArea(pixels, m_view.camera()));
 }
 
 bool CanvasOverlays::isOverAny(const QRectF& pixels, const Camera& camera) const {
-    const QRectF area(camera.toScene(pixels.topLeft(), m_canvas.size()), pixels.size() / camera.scale);
-    return isOverItems(pixels, camera) || m_view.painter()->hasTextIn(area, camera.scale);
+    return isOverItems(pixels, camera) || m_view.painter()->hasTextIn(sceneArea(pixels, camera), camera.scale);
 }
 
 bool CanvasOverlays::hidesAny() const { return !m_isPresenting && !m_text.hidden().isEmpty(); }

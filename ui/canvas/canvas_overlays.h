@@ -65,6 +65,7 @@ class CanvasOverlays : public QObject {
     graph::ScopeId shownScope() const;
     bool needsMap() const;
     QString hiddenText() const;
+    QRectF sceneArea(const QRectF& pixels, const Camera& camera) const;
     /// Whether anything but open boxes is in an area of the canvas.
     bool isOverItems(const QRectF& pixels, const Camera& camera) const;
     bool isOverLines(const QRectF& pixels) const;
