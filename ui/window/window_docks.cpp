@@ -32,7 +32,7 @@ constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, kSmallHeight},
                            {Qt::LeftDockWidgetArea, 0.22, 160, 1200},
                            {Qt::RightDockWidgetArea, 0.28, 200, 1200}};
 
-constexpr double kMaxAskedFor = 0.4;  ///< of the height of a small window
+constexpr double kMaxAskedFor = 0.44;  ///< of the height of a small window
 
 /// The height that a panel at the bottom has in a small window if it is what the user has asked for, as a table of
 /// which a few rows are no use; 0: that of all.

@@ -153,7 +153,7 @@ void TestSmallWindows::tablesThatWereAskedForHaveRows() {
     m_window->actions().action(QStringLiteral("go.findings"))->trigger();
     QTRY_VERIFY_WITH_TIMEOUT(rowsOf("findingTable") > 0, 60000);
     settle();
-    QVERIFY2(rowsOf("findingTable") >= 4, qPrintable(QString::number(rowsOf("findingTable"))));
+    QVERIFY2(rowsOf("findingTable") >= 5, qPrintable(QString::number(rowsOf("findingTable"))));
     QVERIFY(canvas()->height() >= 200);
 }
 

@@ -269,7 +269,7 @@ PanelInfo findingsPanel() {
                        return new FindingsPanel(context.model(), context.navigation(), context.findings());
                    }};
     info.coming = PanelComing::ToFront;
-    info.size = {0, 240};
+    info.size = {0, 264};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<FindingsPanel&>(panel).join(host); };
     return info;
 }
