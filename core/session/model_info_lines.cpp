@@ -208,7 +208,8 @@ void addStored(InfoLines& lines, const document::Document& document, const Model
     lines.add("buffers", storedText(counts.buffers), readersOf(info, StoredKind::Buffer));
     lines.add("constants", storedText(counts.constants), readersOf(info, StoredKind::Constant));
     const auto all = counts.parameters.elements + counts.buffers.elements + counts.constants.elements;
-    if (all != counts.parameters.elements) lines.add("stored", countedText(all, "element") + " in all of these");
+    if (all != counts.parameters.elements)
+        lines.add("stored", fmt::format("{} element{} in all of these", all, all == 1 ? "" : "s"));
     if (info.byDType.size() > 1)
         for (const DTypeBytes& each : info.byDType)
             lines.add("bytes", fmt::format("{} of {} in {}", each.bytes, tensor::name(each.dtype),
