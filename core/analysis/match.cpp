@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -49,29 +50,66 @@ std::map<Place, std::vector<NodeId>> byPlace(const InternalGraph& graph, const s
 
 using Call = std::pair<std::string, int>;
 
-bool isComputed(const Expr& expr) {
-    return expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::Constant &&
-           expr.kind != graph::ExprKind::GetAttr && expr.kind != graph::ExprKind::Output && expr.outputs.size() == 1;
+/// A call that wrote its result in place as well has it once more for each value that it wrote to (remove-inplace).
+bool hasOneResult(const InternalGraph& graph, const Expr& expr) {
+    if (expr.outputs.size() == 1) return true;
+    if (expr.outputs.empty() || expr.kind != graph::ExprKind::CallModule || expr.bodies.size() != 1) return false;
+    const std::vector<NodeId>& results = graph.body(expr.bodies.front()).outputs;
+    return results.size() == expr.outputs.size() &&
+           std::ranges::all_of(results, [&](NodeId result) { return result == results.front(); });
 }
 
-/// The last value that each call of a module computes itself, and the call of every value.
+/// Whether an operation computes one value, the first of its outputs.
+bool isComputed(const InternalGraph& graph, const Expr& expr) {
+    return expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::Constant &&
+           expr.kind != graph::ExprKind::GetAttr && expr.kind != graph::ExprKind::Output && hasOneResult(graph, expr);
+}
+
+/// What each call of a module gives: the one of the values it computes itself that is read outside of it, or the last
+/// one if none is read; nothing if there are several. And the call of every value.
 struct Results {
-    std::map<Call, NodeId> last;
+    std::map<Call, NodeId> of;
+    std::set<Call> calls;
     std::map<NodeId, Call> callOf;
 
     Results(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
-        std::map<std::string, int> calls;
+        std::map<std::string, int> opaque;
         for (const NodeId node : nodes) {
             const Expr& expr = producerOf(graph, node);
-            if (!isComputed(expr) || !expr.qualname || expr.qualname->empty() || expr.body != graph.mainId()) continue;
+            if (!isOfModule(graph, expr) || node != expr.outputs.front()) continue;
             // A module that was not traced into is one operation for each call.
             int call = 0;
-            if (expr.kind == graph::ExprKind::CallModule) call = calls[*expr.qualname]++;
+            if (expr.kind == graph::ExprKind::CallModule) call = opaque[*expr.qualname]++;
             else if (expr.scope.valid() && graph.scope(expr.scope).qualname == *expr.qualname)
                 call = graph.scope(expr.scope).call;
-            last[{*expr.qualname, call}] = node;
+            of[{*expr.qualname, call}] = node;
             callOf[node] = {*expr.qualname, call};
+            calls.insert(callOf[node]);
         }
+        std::map<Call, std::vector<NodeId>> read;
+        for (const auto& [node, call] : callOf)
+            if (isReadOutside(graph, node, call.first)) read[call].push_back(node);
+        for (const NodeId output : std::set<NodeId>(graph.outputs().begin(), graph.outputs().end()))
+            if (const auto call = callOf.find(output); call != callOf.end()) {
+                std::vector<NodeId>& values = read[call->second];
+                if (std::ranges::find(values, output) == values.end()) values.push_back(output);
+            }
+        for (const auto& [call, values] : read) {
+            if (values.size() == 1) of[call] = values.front();
+            else of.erase(call);
+        }
+    }
+
+  private:
+    static bool isOfModule(const InternalGraph& graph, const Expr& expr) {
+        return isComputed(graph, expr) && expr.qualname && !expr.qualname->empty() && expr.body == graph.mainId();
+    }
+
+    static bool isReadOutside(const InternalGraph& graph, NodeId node, const std::string& module) {
+        return std::ranges::any_of(graph.node(node).users, [&](ExprId user) {
+            const auto& reader = graph.expr(user).qualname;
+            return !reader || !(*reader == module || reader->starts_with(module + '.'));
+        });
     }
 };
 
@@ -95,13 +133,14 @@ bool isSameOperation(const Expr& a, const Expr& b) {
 /// other graph as well is no part of that: it only has no module there.
 NodeId throughOwnModules(const InternalGraph& graph, NodeId node, const Results& own, const Results& others,
                          const InternalGraph& otherGraph, NodeId counterpart) {
-    for (std::size_t step = 0; step < own.last.size(); ++step) {
+    for (std::size_t step = 0; step < own.of.size(); ++step) {
         const auto& users = graph.node(node).users;
-        if (users.size() != 1 || !isComputed(graph.expr(users.front()))) return node;
+        if (users.size() != 1 || !isComputed(graph, graph.expr(users.front()))) return node;
         const auto call = own.callOf.find(graph.expr(users.front()).outputs.front());
-        if (call == own.callOf.end() || others.last.contains(call->second)) return node;
-        const NodeId next = own.last.at(call->second);
-        if (next == node) return node;
+        if (call == own.callOf.end() || others.calls.contains(call->second)) return node;
+        const auto result = own.of.find(call->second);
+        if (result == own.of.end() || result->second == node) return node;
+        const NodeId next = result->second;
         const auto& after = otherGraph.node(counterpart).users;
         const bool isThere = std::ranges::any_of(
             after, [&](ExprId user) { return isSameOperation(otherGraph.expr(user), producerOf(graph, next)); });
@@ -112,6 +151,7 @@ NodeId throughOwnModules(const InternalGraph& graph, NodeId node, const Results&
 }
 
 bool mayBeEqual(const graph::Node& a, const graph::Node& b) {
+    if (a.type.kind && b.type.kind && *a.type.kind != *b.type.kind) return false;
     return !a.type.shape || !b.type.shape || a.type.shape->size() == b.type.shape->size();
 }
 
@@ -129,15 +169,15 @@ class Conditions {
         std::vector<bool> isForChecks(graph.nodeCount(), false);
         for (auto id = order.rbegin(); id != order.rend(); ++id) {
             const Expr& expr = graph.expr(*id);
-            if (!isComputed(expr) || isResult[expr.outputs.front().index()]) continue;
+            if (!isComputed(graph, expr) || isResult[expr.outputs.front().index()]) continue;
             const auto& users = graph.node(expr.outputs.front()).users;
             isForChecks[expr.outputs.front().index()] = !users.empty() && std::ranges::all_of(users, [&](ExprId user) {
                 const Expr& reader = graph.expr(user);
-                return isCheck(reader) || (isComputed(reader) && isForChecks[reader.outputs.front().index()]);
+                return isCheck(reader) || (isComputed(graph, reader) && isForChecks[reader.outputs.front().index()]);
             });
         }
         for (const ExprId id : order)
-            if (const Expr& expr = graph.expr(id); isComputed(expr) && isForChecks[expr.outputs.front().index()])
+            if (const Expr& expr = graph.expr(id); isComputed(graph, expr) && isForChecks[expr.outputs.front().index()])
                 m_asked[expr.outputs.front().index()] = hashOf(expr);
     }
 
@@ -201,11 +241,11 @@ class Pairs {
     std::vector<bool> m_isOurTaken, m_isTheirTaken;
 };
 
-/// By name alone: not what is of another class and of another rank.
+/// By name alone: not what is of another class, and of another shape or module.
 bool mayBeNamesakes(const InternalGraph& from, NodeId ours, const InternalGraph& to, NodeId theirs) {
-    const auto classOf = [](const Expr& expr) { return graph::traitsOf(expr).opClass; };
-    return classOf(producerOf(from, ours)) == classOf(producerOf(to, theirs)) ||
-           mayBeEqual(from.node(ours), to.node(theirs));
+    const Expr &a = producerOf(from, ours), &b = producerOf(to, theirs);
+    if (graph::traitsOf(a).opClass == graph::traitsOf(b).opClass) return true;
+    return mayBeEqual(from.node(ours), to.node(theirs)) && (!a.qualname || !b.qualname || *a.qualname == *b.qualname);
 }
 
 }  // namespace
@@ -236,16 +276,17 @@ std::vector<NodeId> matchNodes(const InternalGraph& from, const InternalGraph& t
     }
     if (from.inputs().size() == to.inputs().size())
         for (std::size_t i = 0; i < from.inputs().size(); ++i) pair(from.inputs()[i], to.inputs()[i]);
-    if (from.outputs().size() == to.outputs().size())
-        for (std::size_t i = 0; i < from.outputs().size(); ++i) pair(from.outputs()[i], to.outputs()[i]);
     const Results given(from, nodes), othersGiven(to, others);
-    for (const auto& [call, node] : given.last) {
-        const auto there = othersGiven.last.find(call);
-        if (there == othersGiven.last.end()) continue;
+    for (const auto& [call, node] : given.of) {
+        const auto there = othersGiven.of.find(call);
+        if (there == othersGiven.of.end()) continue;
         const NodeId a = throughOwnModules(from, node, given, othersGiven, to, there->second),
                      b = throughOwnModules(to, there->second, othersGiven, given, from, node);
         if (mayBeEqual(from.node(a), to.node(b))) pair(a, b);
     }
+    // Outputs may be in another order, as those of a dictionary are: by their place alone last.
+    if (from.outputs().size() == to.outputs().size())
+        for (std::size_t i = 0; i < from.outputs().size(); ++i) pair(from.outputs()[i], to.outputs()[i]);
     return pairs.take();
 }
 
