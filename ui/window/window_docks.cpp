@@ -28,6 +28,7 @@ struct Room {
     int smallBelow;  ///< a window smaller than that is small, pixels
 };
 constexpr int kSmallHeight = 800;  ///< a window lower than that is small, pixels
+constexpr int kLowHeight = 680;    ///< one with less has not three panels one above the other, pixels
 constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, kSmallHeight},
                            {Qt::LeftDockWidgetArea, 0.22, 160, 1200},
                            {Qt::RightDockWidgetArea, 0.28, 200, 1200}};
@@ -280,6 +281,9 @@ void WindowDocks::giveSizes(Qt::DockWidgetArea area, bool isNew) {
         rows << dock, heights << (left != m_heights.end() ? left->second : info.size.height());
     }
     if (docks.isEmpty()) return;
+    // In a low window values have what details can do without.
+    if (area == Qt::RightDockWidgetArea && m_window.height() < kLowHeight && !isLeft)
+        for (int i = 0; i + 1 < heights.size(); ++i) heights[i] = rows[i]->minimumSizeHint().height();
     if (m_depths.contains(area)) depth = m_depths[area];
     else if (m_isRestored) depth = 0;
     if (isNew && depth > 0)
@@ -331,6 +335,7 @@ void WindowDocks::arrange() {
     m_isSized = m_isShown && m_window.isVisible();
     place();
     for (const panels::PanelInfo& info : panelTable()) m_docks[info.id]->setVisible(isDue(info.id));
+    if (m_isSized) shareLowColumn();
     giveAllSizes();
     leaveRoomForGraph();
     if (m_isShown) return;
@@ -362,6 +367,18 @@ void WindowDocks::place() {
     for (const auto& [area, dock] : first) dock->raise();
 }
 
+/// A low window has no room for three panels one above the other: those below the first share the place of the last.
+void WindowDocks::shareLowColumn() {
+    if (m_isRestored || m_window.height() >= kLowHeight) return;
+    std::vector<QDockWidget*> rows;
+    for (const panels::PanelInfo& info : panelTable())
+        if (info.area == panels::PanelArea::Left && info.coming != panels::PanelComing::OnDemand)
+            rows.push_back(m_docks[info.id]);
+    if (rows.size() < 3) return;
+    for (std::size_t i = 1; i + 1 < rows.size(); ++i) m_window.tabifyDockWidget(rows.back(), rows[i]);
+    rows.back()->raise();
+}
+
 void WindowDocks::giveAllSizes() {
     for (const Qt::DockWidgetArea area : {Qt::LeftDockWidgetArea, Qt::RightDockWidgetArea, Qt::BottomDockWidgetArea})
         giveSizes(area, true);
@@ -385,7 +402,10 @@ void WindowDocks::setShown(bool shown) {
         QDockWidget& dock = *m_docks[info.id];
         if (const bool due = isDue(info.id); due == dock.isHidden()) due ? come(info.id) : dock.hide();
     }
-    if (!std::exchange(m_isSized, true)) giveAllSizes();
+    if (!std::exchange(m_isSized, true)) {
+        shareLowColumn();
+        giveAllSizes();
+    }
     QTimer::singleShot(0, this, [this] { leaveRoomForGraph(); });
 }
 

@@ -91,6 +91,7 @@ class WindowDocks : public QObject {
     void giveSizes(Qt::DockWidgetArea area, bool isNew);
     /// In a small window, of what the user has asked for.
     void giveHeightAskedFor(const QString& panel);
+    void shareLowColumn();
     void giveAllSizes();
 
     QMainWindow& m_window;
