@@ -157,16 +157,18 @@ void TestTwoPanes::whatHasNoDifferenceSaysSo() {
     QTRY_VERIFY(apart()->isVisible() && !pair()->first()->isVisible());
 }
 
-/// What is said of it is above both; they have the same room and the same zoom.
+/// What is said of it is below both; they have the same room and the same zoom.
 void TestTwoPanes::aReceptiveFieldLeavesBothAlike() {
     QCOMPARE(play(QStringLiteral("run\nset y[0, 1] = 5\nselect y\nview heatmap\nbeside baseline\nwhy s[0, 1]\n"
                                  "select y\n")),
              QString());
     QTRY_VERIFY(pair()->first()->overlayText().contains(QStringLiteral("Receptive field of s[0, 1]")));
     auto* const legend = pair()
-                             ->findChild<QWidget*>(QStringLiteral("sharedControls"))
+                             ->findChild<QWidget*>(QStringLiteral("sharedLegend"))
                              ->findChild<QLabel*>(QStringLiteral("overlayLegend"));
-    QVERIFY(legend && legend->isVisible());
+    QTRY_VERIFY(legend && legend->isVisible());
+    for (const panels::TensorViewer* viewer : {pair()->first(), pair()->second()})
+        QVERIFY(legend->mapTo(pair(), QPoint()).y() >= viewer->mapTo(pair(), QPoint(0, viewer->height())).y());
     const auto map = [](panels::TensorViewer* viewer) { return viewer->findChild<widgets::HeatMapView*>(); };
     QTRY_VERIFY(map(pair()->second()) && map(pair()->second())->isVisible());
     QTRY_COMPARE(map(pair()->first())->size(), map(pair()->second())->size());

@@ -53,8 +53,9 @@ void BisectionPanel::build() {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("bisectionTable"));
-    static constexpr int kWidths[] = {150, 90, 130, 110};
+    static constexpr int kWidths[] = {250, 90, 130, 110};
     setColumnWidths(m_view, kWidths);
+    m_view->setTextElideMode(Qt::ElideMiddle);  // what tells one value of a module from another is at the end
     m_view->horizontalHeader()->setStretchLastSection(true);
     m_finding->setObjectName(QStringLiteral("bisectionFinding"));
     m_finding->setElideMode(Qt::ElideRight);

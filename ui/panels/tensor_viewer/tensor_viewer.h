@@ -55,9 +55,9 @@ class TensorViewer : public QWidget {
     void setSlice(const widgets::Slice& slice);
     /// View, slice and layout of another one, as far as they suit this value, and its range.
     void takeLook(const TensorViewer& other, bool withRange);
-    /// Puts what chooses view, slice and range, and what is said of an overlay, into another layout; null: back where
-    /// they belong. What takes room beside the view goes meanwhile.
-    void lendControls(QVBoxLayout* to);
+    /// Puts what chooses view, slice and range into another layout, and what is said of an overlay into a second one;
+    /// null: back where they belong. What takes room beside the view goes meanwhile.
+    void lendControls(QVBoxLayout* above, QVBoxLayout* below);
     /// Without them what is seen is chosen elsewhere: view, slice and range.
     void setControlsVisible(bool visible);
     void setStatisticsVisible(bool visible);

@@ -79,12 +79,12 @@ void TensorViewer::setTokens(std::shared_ptr<const session::TokenNames> tokens) 
     refresh();
 }
 
-void TensorViewer::lendControls(QVBoxLayout* to) {
-    if (m_areLent == (to != nullptr)) return;
-    m_areLent = to != nullptr;
-    if (to) {
-        for (QWidget* widget : std::initializer_list<QWidget*>{m_switchBar, m_slice, m_range, m_overlayBar})
-            to->addWidget(widget);
+void TensorViewer::lendControls(QVBoxLayout* above, QVBoxLayout* below) {
+    if (m_areLent == (above != nullptr)) return;
+    m_areLent = above != nullptr;
+    if (above) {
+        for (QWidget* widget : std::initializer_list<QWidget*>{m_switchBar, m_slice, m_range}) above->addWidget(widget);
+        below->addWidget(m_overlayBar);
     } else {
         m_column->insertWidget(0, m_switchBar);
         m_column->insertWidget(2, m_slice);

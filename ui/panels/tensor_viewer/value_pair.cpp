@@ -48,7 +48,8 @@ ValuePair::ValuePair(QWidget* parent)
       m_apartTitle(new widgets::ElidedLabel), m_firstPane(makePane(m_first, m_firstTitle)),
       m_secondPane(makePane(m_second, m_secondTitle)), m_apartPane(makePane(m_apart, m_apartTitle)),
       m_modes(new QWidget(this)), m_shared(new QWidget(this)), m_sharedColumn(new QVBoxLayout(m_shared)),
-      m_buttons(new QButtonGroup(this)), m_difference(new widgets::ElidedLabel({}, m_modes)) {
+      m_legend(new QWidget(this)), m_legendColumn(new QVBoxLayout(m_legend)), m_buttons(new QButtonGroup(this)),
+      m_difference(new widgets::ElidedLabel({}, m_modes)) {
     m_second->setObjectName(QStringLiteral("secondViewer"));
     m_apart->setObjectName(QStringLiteral("differenceViewer"));
     m_firstTitle->setObjectName(QStringLiteral("firstTitle"));
@@ -73,6 +74,10 @@ ValuePair::ValuePair(QWidget* parent)
     m_shared->hide();
     column->addWidget(m_shared);
     column->addWidget(m_splitter, 1);
+    m_legendColumn->setContentsMargins(theme::kSmall, 0, theme::kSmall, 0);
+    m_legend->setObjectName(QStringLiteral("sharedLegend"));
+    m_legend->hide();
+    column->addWidget(m_legend);
     for (TensorViewer* viewer : {m_first, m_second, m_apart}) lock(viewer);
     m_blink.setInterval(kBlinkMs);
     connect(&m_blink, &QTimer::timeout, this, &ValuePair::blink);
@@ -219,9 +224,9 @@ void ValuePair::arrange() {
     m_apartPane->setVisible(isApart);
     m_firstTitle->setVisible(m_hasSecond);
     m_modes->setVisible(m_hasSecond);
-    // Of both: above them, so that both have the same room. The difference has its own.
-    m_first->lendControls(m_hasSecond ? m_sharedColumn : nullptr);
-    m_shared->setVisible(m_hasSecond && !isApart);
+    // Of both: above them and below them, so that both have the same room. The difference has its own.
+    m_first->lendControls(m_hasSecond ? m_sharedColumn : nullptr, m_legendColumn);
+    for (QWidget* shared : {m_shared, m_legend}) shared->setVisible(m_hasSecond && !isApart);
     constexpr int kShare = 1'000;  // of each pane: both have the same room until the user moves the border
     if (isNewSide) m_splitter->setSizes({kShare, kShare, kShare});
     if (isBlink && !m_blink.isActive()) m_blink.start();
@@ -247,7 +252,7 @@ void ValuePair::orient() {
 QSize ValuePair::minimumSizeHint() const {
     int width = 0;
     for (const QWidget* widget :
-         std::initializer_list<const QWidget*>{m_modes, m_shared, m_firstPane, m_secondPane, m_apartPane})
+         std::initializer_list<const QWidget*>{m_modes, m_shared, m_firstPane, m_secondPane, m_apartPane, m_legend})
         if (!widget->isHidden()) width = std::max(width, widget->minimumSizeHint().width());
     return {width, QWidget::minimumSizeHint().height()};
 }

@@ -88,6 +88,8 @@ class ValuePair : public QWidget {
     QWidget* m_modes;
     QWidget* m_shared;  ///< the controls of the first pane, while there are two
     QVBoxLayout* m_sharedColumn;
+    QWidget* m_legend;  ///< below both: what the first pane says of its overlay
+    QVBoxLayout* m_legendColumn;
     QButtonGroup* m_buttons;
     widgets::ElidedLabel* m_difference;
     QTimer m_blink;
