@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "core/analysis/edited_values.h"
 #include "core/analysis/match.h"
 #include "core/analysis/node_measures.h"
 #include "core/analysis/stored_layouts.h"
@@ -344,7 +345,7 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
                                          const base::WorkContext& work, std::int64_t heldBytes) {
     RunDifferences result;
     result.ofNode.resize(actual.graph->nodeCount());
-    const std::vector<NodeId> match = matchNodes(*actual.graph, *reference.graph);
+    const std::vector<NodeId> match = withEditedValues(matchNodes(*actual.graph, *reference.graph), *reference.graph);
     result.differingInputs = differingInputs(actual, reference, match);
     std::vector<NodeId> nodes = computedNodes(*actual.graph);
     std::erase_if(nodes, [&](NodeId node) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/analysis/edited_values.h"
 #include "core/analysis/injection.h"
 #include "core/analysis/match.h"
 #include "core/exec/flatten.h"
@@ -32,7 +33,7 @@ bool isPlain(const InternalGraph& graph, NodeId node) {
 
 ModelTarget::ModelTarget(const InternalGraph& model, BisectModel other, exec::Runner& runner)
     : m_other(std::move(other)), m_runner(runner) {
-    const std::vector<NodeId> match = matchNodes(model, *m_other.graph);
+    const std::vector<NodeId> match = withEditedValues(matchNodes(model, *m_other.graph), *m_other.graph);
     const std::vector<NodeId> sources = exec::valueSources(model), others = exec::valueSources(*m_other.graph);
     std::set<NodeId> taken;
     // A value has several names where modules are called: its own comes first.

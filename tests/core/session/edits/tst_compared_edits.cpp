@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/document/document.h"
+#include "core/export/write_export.h"
 #include "core/io/npz/npz.h"
 #include "core/session/bisection/bisection.h"
 #include "core/session/edits/edit_line.h"
@@ -83,6 +85,7 @@ class TestComparedEdits : public QObject {
     void anEditOfAWeightBeginsWhereItIsUsed();
     void whatDrawsOnTheRunCounts();
     void aBisectionNamesTheEditedNode();
+    void aBisectionAgainstASavedEditEndsAtIt();
     void sequencesCountThem();
     void otherModelsGetTheEditedInputs();
     void theBaselineIsWithoutThem();
@@ -283,6 +286,32 @@ void TestComparedEdits::theyCanBeLeftOut() {
 }
 
 /// Not an operation that the edit was written as.
+/// In a file that was saved with the edit: not at what reads the edited value.
+void TestComparedEdits::aBisectionAgainstASavedEditEndsAtIt() {
+    using namespace session::bisection;
+    for (const char* line : {"y[0, 1] = 7", "s[1] = 0"}) {
+        Opened opened;
+        opened.edit(line);
+        const auto edited = session::editedDocument(*opened.session.document(), opened.session.edits());
+        QVERIFY2(edited, edited ? "" : edited.error().text().c_str());
+        const std::string path = opened.file("edited.onnx");
+        QVERIFY(exporting::writeExport(**edited, {exporting::ExportFormat::Onnx, {}}, path, {}).has_value());
+        const auto saved = document::open(path);
+        QVERIFY2(saved, saved ? "" : saved.error().text().c_str());
+        const std::vector<tensor::Value> inputs{tensor::Value(square({1, 2, 3, 4}))};
+        const auto found = bisect({opened.session.document(), inputs}, OtherModel{*saved});
+        QVERIFY2(found, found ? "" : found.error().text().c_str());
+        QVERIFY(found->found.differs);
+        QCOMPARE(found->found.node, opened.named(std::string(1, *line)));
+        QCOMPARE(found->found.operations.size(), std::size_t{1});
+        // So does a comparison of all values.
+        Opened plain;
+        plain.session.comparison().withFile(path);
+        QVERIFY(!plain.comparison().diverging().empty());
+        QCOMPARE(plain.comparison().diverging().front(), plain.named(std::string(1, *line)));
+    }
+}
+
 void TestComparedEdits::aBisectionNamesTheEditedNode() {
     using namespace session::bisection;
     Opened opened;
