@@ -89,10 +89,11 @@ base::Result<int> dump(DumpVerbOptions& options) {
                  options.model.load(
                      cases.empty() ? std::string() : cases.front(),
                      {{{"--out", toStream ? "" : options.out}, {"--strip-info-file", settings.stripInfoFile}}, cases}));
-    SONDE_ASSIGN(const auto document, withSessionEdits(opened, {}));
+    // The inputs of the first test case, or numbers of the usual shape.
+    const InputChoice inputs{cases.empty() ? std::string() : cases.front()};
+    SONDE_ASSIGN(const auto document, withSessionEdits(opened, inputs));
     if (options.arguments.isPreview) {
-        // The inputs of the first test case, or numbers of the usual shape.
-        SONDE_ASSIGN(const auto made, inputsFor(*document, {cases.empty() ? std::string() : cases.front()}));
+        SONDE_ASSIGN(const auto made, inputsFor(*document, inputs));
         return options.arguments.printPreview(document, made.front().values);
     }
     SONDE_ASSIGN(const exporting::WrittenExport written, writeOut(*document, choice, options.out));

@@ -33,15 +33,13 @@ base::Result<int> save(SaveOptions& options) {
         for (const std::string& pass : options.arguments.choice.settings.passes) SONDE_TRY(passes::findPass(pass));
     }
     SONDE_ASSIGN(const auto opened, options.model.load(options.inputs.spec, files));
-    // ONNX models are not run, and need no inputs; given ones only tell edits the shapes of a run.
-    const bool needsInputs = opened->format != "ONNX" || isPreview;
+    SONDE_ASSIGN(const auto document, withSessionEdits(opened, options.inputs));
+    // ONNX models are not run, and need no inputs.
     std::vector<tensor::Value> values;
-    if (needsInputs || !options.inputs.spec.empty()) {
+    if (opened->format != "ONNX" || isPreview) {
         SONDE_ASSIGN(const auto cases, inputsFor(*opened, options.inputs));
         values = cases.front().values;
     }
-    SONDE_ASSIGN(const auto document, withSessionEdits(opened, values));
-    if (!needsInputs) values.clear();
     if (isPreview) return options.arguments.printPreview(document, values);
     SONDE_ASSIGN(
         const exporting::WrittenExport written,

@@ -1,7 +1,6 @@
 #include "app/verbs/session_edits.h"
 
 #include "app/interrupt.h"
-#include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/document/session_model.h"
 #include "core/session/edits/edited_model.h"
@@ -9,18 +8,36 @@
 
 namespace sonde::app {
 
+namespace {
+
+/// Written for the shapes that values have in a run; `refused`: why it was not without them.
+base::Result<std::shared_ptr<const document::Document>> withTypesOfRun(const document::Document& document,
+                                                                       const session::Edits& edits,
+                                                                       const InputChoice& inputs, base::Error refused) {
+    if (!session::haveOpenTypes(document, edits)) return refused;
+    auto cases = inputsFor(document, inputs);
+    if (!cases) {
+        refused.hint = "name inputs with --input-data, and it is written for their shapes: " + cases.error().what;
+        return refused;
+    }
+    SONDE_ASSIGN(const session::TypesOfRun types,
+                 session::typesOfRun(document, edits, cases->front().values, commandLineWork()));
+    return session::editedDocument(document, edits, types);
+}
+
+}  // namespace
+
 base::Result<std::shared_ptr<const document::Document>> withSessionEdits(
-    std::shared_ptr<const document::Document> document, const std::vector<tensor::Value>& inputs) {
+    std::shared_ptr<const document::Document> document, const InputChoice& inputs) {
     if (!document->session || document->session->file.edits.empty()) return document;
     session::Session session;
     showIn(session, document, true);
-    session::TypesOfRun types;
-    if (!inputs.empty()) {
-        SONDE_ASSIGN(types, session::typesOfRun(*document, session.edits(), inputs, commandLineWork()));
+    auto edited = session::editedDocument(*document, session.edits());
+    if (!edited) {
+        SONDE_ASSIGN(edited, withTypesOfRun(*document, session.edits(), inputs, std::move(edited).error()));
     }
-    const std::size_t before = document->diagnostics.size();
-    SONDE_ASSIGN(auto edited, session::editedDocument(*document, session.edits(), types));
-    for (std::size_t i = before; i < edited->diagnostics.size(); ++i) printWarning(edited->diagnostics[i].what);
+    const base::Diagnostics& notes = (*edited)->diagnostics;
+    for (std::size_t i = document->diagnostics.size(); i < notes.size(); ++i) printWarning(notes[i].what);
     return edited;
 }
 

@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "tests/support/onnx_file.h"
 #include "tests/support/run_sonde.h"
 
 namespace tst_session_verbs {
@@ -304,6 +305,31 @@ class TestSessionVerbs : public QObject {
         saved.change("model", "sha256",
                      QString::fromLatin1(QCryptographicHash::hash(library, QCryptographicHash::Sha256).toHex()));
         QCOMPARE(runSonde({"info", saved.session, "--allow-outside"}).status, 3);
+    }
+
+    /// Noise is one number for each element: of a value of open size it is written for the size that the session's
+    /// inputs give it, without --input-data.
+    void editsOfOpenSizesAreWrittenWithTheInputsOfTheSession() {
+        namespace onnx = sonde::test::onnxfile;
+        QTemporaryDir folder;
+        const QString model = folder.filePath("open.onnx"), session = folder.filePath("s.sonde");
+        const onnx::Graph graph{{{"Neg", {"x"}, {"y"}}, {"Relu", {"y"}, {"z"}}},
+                                {onnx::valueInfo("x", 1, {-1, 2})},
+                                {onnx::valueInfo("z", 1, {-1, 2})}};
+        QVERIFY(onnx::write(model, onnx::model(graph)));
+        const auto made = Saved::debug(model, "edit y noise 0.5 3\nsave " + session.toUtf8() + "\n",
+                                       {"--input-data", "x:[[1,2],[3,4],[5,6]]"});
+        QVERIFY(made.size() == 2 && made[1].contains("saved"));
+        const QString edited = folder.filePath("edited.onnx");
+        for (const QStringList& verb : {QStringList{"save", session, "-o", edited},
+                                        QStringList{"dump", session, "-o", folder.filePath("edited.dump")}}) {
+            const Outcome outcome = runSonde(verb);
+            QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+            QVERIFY2(outcome.err.contains("written for the shape of the run, [3,2]"), qPrintable(outcome.err));
+        }
+        // Given inputs come first.
+        const Outcome given = runSonde({"save", session, "-o", edited, "--input-data", "x:[[1,2]]"});
+        QVERIFY2(given.status == 0 && given.err.contains("[1,2]"), qPrintable(given.err));
     }
 
     void aReexportedModelHasItsPoints() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/analysis/edited_values.h"
 #include "core/exec/flatten.h"
 #include "core/exec/runner.h"
 #include "core/expression/expression.h"
@@ -410,7 +411,7 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
     for (const auto& [node, last] : now) {
         if (graph->expr(graph->node(node).producer).kind == graph::ExprKind::Input) continue;
         const std::string name = graph->node(node).name;
-        SONDE_TRY(graph->rename(node, freeName(*graph, name + "_before_edits")));
+        SONDE_TRY(graph->rename(node, freeName(*graph, name + std::string(analysis::kBeforeEdits))));
         SONDE_TRY(graph->rename(last, name));
     }
     SONDE_TRY(graph->validate());
@@ -422,16 +423,32 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
     return edited;
 }
 
+namespace {
+
+/// Edited values, not weights, whose shape or dtype the model leaves open.
+std::vector<NodeId> openNodes(const document::Document& document, const Edits& edits) {
+    std::vector<NodeId> nodes;
+    for (const Edits::Entry& entry : edits.all()) {
+        if (!entry.edit.isEnabled || !entry.counts() || entry.ready->target() == ReadyEdit::Target::Weight) continue;
+        const tensor::TypeInfo& known = document.graph->node(entry.ready->node()).type;
+        if (!known.isTensor() || known.dtype == DType::Undefined || !known.staticShape())
+            nodes.push_back(entry.ready->node());
+    }
+    return nodes;
+}
+
+}  // namespace
+
+bool haveOpenTypes(const document::Document& document, const Edits& edits) {
+    return !openNodes(document, edits).empty();
+}
+
 base::Result<TypesOfRun> typesOfRun(const document::Document& document, const Edits& edits,
                                     const std::vector<Value>& inputs, const base::WorkContext& work) {
     TypesOfRun types;
     exec::PlanOptions options;
     const auto& given = document.graph->inputs();
-    for (const Edits::Entry& entry : edits.all()) {
-        if (!entry.edit.isEnabled || !entry.counts() || entry.ready->target() == ReadyEdit::Target::Weight) continue;
-        const NodeId node = entry.ready->node();
-        const tensor::TypeInfo& known = document.graph->node(node).type;
-        if (known.isTensor() && known.dtype != DType::Undefined && known.staticShape()) continue;
+    for (const NodeId node : openNodes(document, edits)) {
         const auto at = static_cast<std::size_t>(std::ranges::find(given, node) - given.begin());
         if (at < inputs.size()) types[node] = tensor::TypeInfo::of(inputs[at]);
         else options.end.push_back(node);

@@ -32,6 +32,9 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
 base::Result<TypesOfRun> typesOfRun(const document::Document& document, const Edits& edits,
                                     const std::vector<tensor::Value>& inputs, const base::WorkContext& work = {});
 
+/// Whether the model leaves the shape or dtype open of a value that has an edit.
+bool haveOpenTypes(const document::Document& document, const Edits& edits);
+
 /// The edited document; the document itself if no edit is switched on.
 base::Result<std::shared_ptr<const document::Document>> withEdits(std::shared_ptr<const document::Document> document,
                                                                   const Edits& edits);
