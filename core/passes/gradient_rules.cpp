@@ -333,8 +333,8 @@ const GradientRule* findGradientRule(const Expr& expr) {
         addAttentionGradients(rules);
         return rules;
     }();
-    if (!expr.op.domain.empty()) return nullptr;
-    const auto found = all.find(expr.op.name);
+    const std::string& domain = expr.op.domain;
+    const auto found = all.find(domain.empty() ? expr.op.name : domain + "::" + expr.op.name);
     return found == all.end() ? nullptr : &found->second;
 }
 

@@ -7,7 +7,8 @@
 
 namespace sonde::passes {
 
-/// Rules by the name of the ONNX operator; each of the files gradient_rules*.cpp adds its own.
+/// Rules by the name of the ONNX operator, of another domain as "DOMAIN::NAME"; each of the files gradient_rules*.cpp
+/// adds its own.
 using GradientRules = std::unordered_map<std::string_view, GradientRule>;
 void addElementwiseGradients(GradientRules& rules);
 void addReductionGradients(GradientRules& rules);

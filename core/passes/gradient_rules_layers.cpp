@@ -157,6 +157,28 @@ void rmsNormRule(GradientBuilder& b, const Expr& e) {
     });
 }
 
+/// A normalisation of input + skip + bias by rows, which is the last result too. `mean`: that is taken off.
+void skipNormRule(GradientBuilder& b, const Expr& e, bool mean) {
+    const NodeId x = inputOf(e, 0), gamma = inputOf(e, 2), beta = mean ? inputOf(e, 3) : NodeId(),
+                 bias = inputOf(e, mean ? 4 : 3);
+    b.through(e, [&]() -> std::vector<NodeId> {
+        NodeId sum = b.add(x, inputOf(e, 1));
+        if (bias.valid()) sum = b.add(sum, bias);
+        const NodeId epsilon = b.number(e.attributes.getFloat("epsilon", 1e-12), x);
+        if (mean) {
+            const Moments moments = momentsOf(b, sum, {-1}, epsilon);
+            const NodeId scaled = b.mul(moments.normal, gamma);
+            return {beta.valid() ? b.add(scaled, beta) : scaled, moments.mean, b.op("Reciprocal", {moments.deviation}),
+                    sum};
+        }
+        const NodeId square = b.reduced("ReduceMean", b.mul(sum, sum), {-1}),
+                     root = b.op("Sqrt", {b.add(square, epsilon)});
+        return {b.mul(b.div(sum, root), gamma), square, b.op("Reciprocal", {root}), sum};
+    });
+}
+void skipLayerNormRule(GradientBuilder& b, const Expr& e) { skipNormRule(b, e, true); }
+void skipRmsNormRule(GradientBuilder& b, const Expr& e) { skipNormRule(b, e, false); }
+
 /// x / |x| along one axis.
 void lpNormRule(GradientBuilder& b, const Expr& e) {
     const NodeId x = inputOf(e, 0);
@@ -202,7 +224,10 @@ void addLayerGradients(GradientRules& rules) {
                   {"LRN", lrnRule},
                   {"LpNormalization", lpNormRule},
                   {"MeanVarianceNormalization", meanVarianceRule},
-                  {"RMSNormalization", rmsNormRule}});
+                  {"RMSNormalization", rmsNormRule},
+                  {"SimplifiedLayerNormalization", rmsNormRule},
+                  {"com.microsoft::SkipLayerNormalization", skipLayerNormRule},
+                  {"com.microsoft::SkipSimplifiedLayerNormalization", skipRmsNormRule}});
 }
 
 }  // namespace sonde::passes

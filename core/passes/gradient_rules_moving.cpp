@@ -125,33 +125,71 @@ std::optional<Factors> factorsOf(GradientBuilder& b, const Expr& e, const Dims& 
     return factors;
 }
 
+/// The part of an axis that is resized.
+struct Crop {
+    double start = 0, end = 1;
+    bool isAll() const { return start == 0 && end == 1; }
+};
+constexpr std::string_view kCropping = "tf_crop_and_resize";
+
+bool crops(const Expr& e) { return e.attributes.getString("coordinate_transformation_mode", "") == kCropping; }
+
+/// One for each axis; nothing if they are not constant.
+std::optional<std::vector<Crop>> cropsOf(GradientBuilder& b, const Expr& e, std::size_t rank) {
+    std::vector<Crop> made(rank);
+    if (!crops(e)) return made;
+    Dims axes = e.attributes.getInts("axes");
+    if (axes.empty()) {
+        axes.resize(rank);
+        std::iota(axes.begin(), axes.end(), 0);
+    }
+    const std::vector<double> given = constantNumbers(b, inputOf(e, 1));
+    if (given.size() != 2 * axes.size()) return std::nullopt;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const std::int64_t axis = axes[i] + (axes[i] < 0 ? static_cast<std::int64_t>(rank) : 0);
+        if (axis < 0 || axis >= static_cast<std::int64_t>(rank)) return std::nullopt;
+        made[static_cast<std::size_t>(axis)] = {given[i], given[axes.size() + i]};
+    }
+    return made;
+}
+
 /// What becomes of the unit vectors of an axis of `size` elements.
-NodeId resizedUnits(GradientBuilder& b, const Expr& e, std::int64_t size, double factor, bool isSize) {
+NodeId resizedUnits(GradientBuilder& b, const Expr& e, std::int64_t size, double factor, bool isSize,
+                    const Crop& crop) {
     const auto dtype = b.graph().node(inputOf(e, 0)).type.dtype;
     const NodeId units = b.constant(unitMatrix(size, dtype));
     Attributes attributes = e.attributes;
     for (const char* name : {"axes", "keep_aspect_ratio_policy"}) attributes.erase(name);
+    NodeId region;
+    if (crops(e)) {
+        attributes.set("extrapolation_value", 0.0);  // beyond the edge is no element
+        region =
+            b.constant(Tensor::of<float>({4}, {0, static_cast<float>(crop.start), 1, static_cast<float>(crop.end)}));
+    }
     const auto factorOf = static_cast<float>(factor);
     if (attributes.has("scales")) {
         attributes.set("scales", std::vector<double>{1, factor});
         return b.like(e, {units}, attributes);
     }
-    if (isSize) return b.like(e, {units, {}, {}, b.integers({size, static_cast<std::int64_t>(factor)})}, attributes);
+    if (isSize)
+        return b.like(e, {units, region, {}, b.integers({size, static_cast<std::int64_t>(factor)})}, attributes);
     const NodeId scales = b.constant(Tensor::of<float>({2}, {1.0F, factorOf}));
     const bool isOld = e.op.name == "Upsample" || e.op.version < 11;
-    return isOld ? b.like(e, {units, scales}, attributes) : b.like(e, {units, {}, scales}, attributes);
+    return isOld ? b.like(e, {units, scales}, attributes) : b.like(e, {units, region, scales}, attributes);
 }
 
 void resizeRule(GradientBuilder& b, const Expr& e) {
     const auto x = b.dimSizesOf(inputOf(e, 0)), y = b.dimSizesOf(e.outputs.front());
     if (!x || !y || x->size() != y->size()) return b.fail("the dimensions of " + e.op.name + " are unknown");
     const auto factors = factorsOf(b, e, *y);
-    if (!factors || e.attributes.getString("coordinate_transformation_mode", "") == "tf_crop_and_resize")
-        return b.fail("the derivative of " + e.op.name + " with these scales is not supported");
+    const auto cropped = cropsOf(b, e, x->size());
+    if (!cropped) return b.fail("the derivative of " + e.op.name + " needs a constant roi");
+    if (!factors) return b.fail("the derivative of " + e.op.name + " with these scales is not supported");
     NodeId g = gradientOf(b, e);
     for (std::size_t axis = 0; axis < x->size(); ++axis) {
-        if ((*x)[axis] == (*y)[axis] && (factors->areSizes || factors->scales[axis] == 1)) continue;
-        const NodeId units = resizedUnits(b, e, (*x)[axis], factors->scales[axis], factors->areSizes);
+        const Crop& crop = (*cropped)[axis];
+        if ((*x)[axis] == (*y)[axis] && (factors->areSizes || factors->scales[axis] == 1) && crop.isAll()) continue;
+        const NodeId units = resizedUnits(b, e, (*x)[axis], factors->scales[axis], factors->areSizes, crop);
         Dims order(x->size());
         std::iota(order.begin(), order.end(), 0);
         std::swap(order[axis], order.back());

@@ -32,7 +32,7 @@ class SmallGraph {
         : m_operation(operation), m_expr(*operation.expr), m_wanted(wanted), m_areOthersConstant(areOthersConstant) {}
 
     /// What the operation is in ONNX operators. Empty if it worked, else why not.
-    std::string write() { return m_expr.op.domain.empty() ? copy() : lower(); }
+    std::string write() { return isLowered() ? lower() : copy(); }
 
     base::Result<Gradients> gradients(const std::vector<Value>& given, exec::Runner& runner,
                                       const base::WorkContext& work) {
@@ -96,7 +96,7 @@ class SmallGraph {
             if (!isWanted && m_areOthersConstant) return Argument::of(value);
             const std::int64_t limit = isFloating(value) ? kMaxFloatingConstant : kMaxConstant;
             if (!isWanted && value.tensor().numel() <= limit)
-                return m_expr.op.domain.empty() ? Argument::of(addConstant(value)) : Argument::of(value);
+                return isLowered() ? Argument::of(value) : Argument::of(addConstant(value));
             const NodeId input = addInput(value);
             if (isWanted) m_leaves.push_back({node, std::move(path), input});
             return Argument::of(input);
@@ -135,7 +135,9 @@ class SmallGraph {
                                                               : Value::tuple(std::move(items)));
     }
 
-    /// An ONNX operator as it is.
+    bool isLowered() const { return m_expr.op.domain == "aten" || m_expr.op.domain == "prim"; }
+
+    /// An ONNX operator as it is; those of com.microsoft too.
     std::string copy() {
         if (!m_expr.bodies.empty()) return "it contains graphs";
         Expr made;
@@ -169,8 +171,7 @@ class SmallGraph {
         const std::string name =
             operators::isInPlaceName(m_expr.op.name) ? operators::outOfPlaceName(m_expr.op.name) : m_expr.op.name;
         const exporting::LoweringRule rule = exporting::findLowering(name.substr(0, name.find('.')));
-        const bool isKnown = m_expr.op.domain == "aten" || m_expr.op.domain == "prim";
-        if (!rule || !isKnown) return "there is no rule for its derivative";
+        if (!rule) return "there is no rule for its derivative";
         std::vector<Argument> arguments;
         for (const Argument& argument : boundArguments()) arguments.push_back(standIn(argument));
         std::map<std::pair<const void*, std::string>, NodeId> constants;

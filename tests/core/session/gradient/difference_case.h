@@ -1,6 +1,7 @@
 #pragma once
 
 // Gradients of single operators against central differences, in float64: step 1e-5, tolerance 1e-6 + 1e-5·|expected|.
+// Operators that have no float64 in float32: step 1e-2, tolerance 2e-3·(1 + |expected|).
 
 #include <QString>
 
@@ -27,6 +28,7 @@ struct Case {
     std::vector<Dims> shapes;
     Build build;
     double low = 0.3, high = 1.7;
+    bool isFloat32 = false;
 };
 
 inline Argument number(double value) { return Argument::of(Value::ofFloat(value)); }
@@ -44,7 +46,7 @@ inline Argument none() { return Argument::of(Value()); }
 
 /// ONNX, with constants among the arguments as nodes of their own.
 inline Nodes onnx(SmallNet& net, const std::string& op, int version, std::vector<Argument> arguments,
-                  Attributes attributes = {}, std::size_t outputs = 1) {
+                  Attributes attributes = {}, std::size_t outputs = 1, std::string domain = {}) {
     for (Argument& argument : arguments) {
         if (argument.kind != Argument::Kind::Constant || !argument.constant.isTensor()) continue;
         graph::Expr expr;
@@ -57,7 +59,7 @@ inline Nodes onnx(SmallNet& net, const std::string& op, int version, std::vector
         net.graph.setConstant(node, argument.constant);
         argument = Argument::of(node);
     }
-    return net.call({"", op, version}, std::move(arguments), std::move(attributes), outputs);
+    return net.call({std::move(domain), op, version}, std::move(arguments), std::move(attributes), outputs);
 }
 inline Argument on(NodeId node) { return Argument::of(node); }
 
@@ -89,9 +91,11 @@ inline Case aten(const std::string& op, std::vector<Dims> shapes, std::vector<Ar
 inline QString wrongDerivative(const Case& one) {
     SmallNet net;
     Nodes xs;
-    for (std::size_t i = 0; i < one.shapes.size(); ++i)
+    for (std::size_t i = 0; i < one.shapes.size(); ++i) {
+        const Tensor numbers = spread(one.shapes[i], static_cast<int>(i), one.low, one.high);
         xs.push_back(net.input(std::string(1, static_cast<char>('a' + i)),
-                               spread(one.shapes[i], static_cast<int>(i), one.low, one.high)));
+                               one.isFloat32 ? numbers.cast(tensor::DType::Float32).value() : numbers));
+    }
     // The loss is the sum of the squares of all results, so that every element counts in another way.
     NodeId loss;
     for (const NodeId result : one.build(net, xs)) {
@@ -106,7 +110,8 @@ inline QString wrongDerivative(const Case& one) {
     const auto plan = exec::Plan::make(document->graph, {});
     if (!plan) return QString::fromStdString(plan.error().text());
     exec::Runner runner(1);
-    constexpr double kStep = 1e-5;
+    const double step = one.isFloat32 ? 1e-2 : 1e-5, absolute = one.isFloat32 ? 2e-3 : 1e-6,
+                 relative = one.isFloat32 ? 2e-3 : 1e-5;
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const Tensor& gradient = found->gradients[i].gradient;
         const Tensor given = net.inputs[i].tensor();
@@ -115,15 +120,17 @@ inline QString wrongDerivative(const Case& one) {
             double sides[2] = {};
             for (const int side : {0, 1}) {
                 Tensor moved = given.clone().value();
-                moved.mutableData<double>()[at] += side ? kStep : -kStep;
+                const double by = side ? step : -step;
+                if (one.isFloat32) moved.mutableData<float>()[at] += static_cast<float>(by);
+                else moved.mutableData<double>()[at] += by;
                 std::vector<Value> changed = net.inputs;
                 changed[i] = Value(moved);
                 const exec::Recording recording = runner.run(**plan, changed, {});
                 if (recording.error) return QString::fromStdString(recording.error->text());
                 sides[side] = recording.outputs[0].tensor().toDouble(0);
             }
-            const double expected = (sides[1] - sides[0]) / (2 * kStep), value = gradient.toDouble(at);
-            if (!(std::abs(value - expected) <= 1e-6 + 1e-5 * std::abs(expected)))
+            const double expected = (sides[1] - sides[0]) / (2 * step), value = gradient.toDouble(at);
+            if (!(std::abs(value - expected) <= absolute + relative * std::abs(expected)))
                 return QString("d%1[%2] is %3 instead of %4")
                     .arg(QChar('a' + static_cast<int>(i)))
                     .arg(at)

@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include <functional>
+#include <optional>
 
 #include "tests/core/session/gradient/difference_case.h"
 
@@ -136,6 +137,82 @@ void addAttention(const Row& row) {
     }
 }
 
+/// Of ONNX Runtime's own domain; invalid ones among `which` are left out.
+Nodes contrib(SmallNet& net, const char* op, const std::vector<std::optional<NodeId>>& which, Attributes attributes,
+              std::size_t outputs) {
+    std::vector<Argument> arguments;
+    for (const auto& node : which) arguments.push_back(node ? on(*node) : Argument::omitted());
+    return onnx(net, op, 1, arguments, std::move(attributes), outputs, "com.microsoft");
+}
+
+void addContrib(const Row& row) {
+    using Some = std::optional<NodeId>;
+    for (const char* op : {"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"}) {
+        const bool hasBeta = std::string(op).find("Simplified") == std::string::npos;
+        for (const bool isBroadcast : {false, true}) {
+            row(qPrintable(QString("%1 %2").arg(op).arg(isBroadcast)),
+                {{{2, 2, 4}, isBroadcast ? Dims{1, 2, 4} : Dims{2, 2, 4}, {4}, {4}, {4}},
+                 [=](SmallNet& net, const Nodes& xs) {
+                     std::vector<Some> inputs{xs[0], xs[1], xs[2], xs[3]};
+                     if (hasBeta) inputs.emplace_back(xs[4]);
+                     const Nodes all = contrib(net, op, inputs, {{"epsilon", 1e-3}}, 4);
+                     // The last input counts in both.
+                     return Nodes{onnx(net, "Add", 14, {on(all[0]), on(xs[4])}).front(), all[3]};
+                 }});
+        }
+    }
+    const auto heads = [&](const char* name, std::vector<Dims> shapes, std::vector<int> order, Attributes more,
+                           std::size_t outputs, const std::vector<std::int32_t>& mask) {
+        more.set("num_heads", std::int64_t{2});
+        Case one{std::move(shapes),
+                 [=](SmallNet& net, const Nodes& xs) {
+                     std::vector<Some> inputs;
+                     for (const int at : order)
+                         inputs.push_back(at < 0 ? Some() : Some(xs[static_cast<std::size_t>(at)]));
+                     if (!mask.empty()) {
+                         const Argument hides = Argument::of(Value(Tensor::of<std::int32_t>({2, 3}, mask)));
+                         std::vector<Argument> arguments{on(xs[0]), on(xs[1]), on(xs[2]), Argument::omitted(), hides};
+                         return onnx(net, "MultiHeadAttention", 1, arguments, more, outputs, "com.microsoft");
+                     }
+                     return contrib(net, "MultiHeadAttention", inputs, more, outputs);
+                 },
+                 -1, 1};
+        one.isFloat32 = true;
+        row(name, std::move(one));
+    };
+    const Dims q{2, 2, 4}, k{2, 3, 4}, v{2, 3, 6};
+    heads("MultiHeadAttention", {q, k, v}, {0, 1, 2}, {}, 1, {});
+    heads("MultiHeadAttention with a bias", {q, k, v, {14}}, {0, 1, 2, 3}, {{"scale", 0.7}}, 1, {});
+    heads("MultiHeadAttention, numbers added", {q, k, v, {1, 2, 2, 3}}, {0, 1, 2, -1, -1, 3}, {}, 1, {});
+    heads("MultiHeadAttention with its past", {q, k, v, {2, 2, 2, 2}, {2, 2, 2, 3}}, {0, 1, 2, -1, -1, -1, 3, 4},
+          {{"unidirectional", std::int64_t{1}}}, 3, {});
+    heads("MultiHeadAttention of an encoder", {q, {2, 2, 3, 2}, {2, 2, 3, 3}}, {0, 1, 2}, {}, 1, {});
+    heads("MultiHeadAttention, hidden keys", {q, k, v}, {0, 1, 2}, {}, 1, {1, 0, 1, 1, 1, 0});
+}
+
+void addCrops(const Row& row) {
+    for (const char* mode : {"nearest", "linear", "cubic"}) {
+        const Attributes attributes{{"mode", std::string(mode)},
+                                    {"coordinate_transformation_mode", std::string("tf_crop_and_resize")},
+                                    {"extrapolation_value", 2.5}};
+        row(qPrintable(QString("Resize %1, cropped").arg(mode)),
+            {{{1, 2, 3, 4}}, [=](SmallNet& net, const Nodes& xs) {
+                 const Argument region =
+                     Argument::of(Value(Tensor::of<float>({8}, {0, 0, 0.2F, -0.3F, 1, 1, 0.9F, 1.4F})));
+                 return onnx(net, "Resize", 13, {on(xs[0]), region, Argument::omitted(), int64s({1, 2, 5, 4})},
+                             attributes);
+             }});
+        row(qPrintable(QString("Resize %1, cropped along two axes").arg(mode)),
+            {{{2, 3, 4}}, [=](SmallNet& net, const Nodes& xs) {
+                 Attributes some = attributes;
+                 some.set("axes", Dims{2, 1});
+                 const Argument region = Argument::of(Value(Tensor::of<float>({4}, {0.1F, 0, 0.8F, 0.7F}))),
+                                scales = Argument::of(Value(Tensor::of<float>({2}, {1.5F, 1})));
+                 return onnx(net, "Resize", 18, {on(xs[0]), region, scales}, some);
+             }});
+    }
+}
+
 void addCells(const Row& row) {
     const auto cell = [&](const char* name, const char* op, std::int64_t gates, std::size_t outputs, Attributes more,
                           bool hasLengths) {
@@ -178,6 +255,8 @@ class TestGradientLayers : public QObject {
         addSeveralOutputs(row);
         addNorms(row);
         addAttention(row);
+        addContrib(row);
+        addCrops(row);
         addCells(row);
     }
     void agreesWithDifferences() {
