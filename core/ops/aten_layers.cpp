@@ -509,6 +509,7 @@ void define_aten_layers(Registry& registry) {
     defineRecurrent(registry);
     defineNorms(registry);
     defineLosses(registry);
+    explain("aten", "native_layer_norm", dependence::layerNormalised);
     explain("aten", "rms_norm", dependence::rootMeanSquareNormalised);
 }
 

@@ -228,19 +228,23 @@ DependenceTerm stateTerm(std::uint32_t input, std::uint32_t member, std::int64_t
     return term;
 }
 
+/// Units of a state [layers, N, units], or without N.
+std::int64_t sizeOf(const Value& state) { return state.tensor().dim(state.tensor().rank() - 1); }
+
 /// h and c before the step: arguments at the first one, else what the layer gives for the steps before.
 base::Result<void> addStates(const ElementCall& call, const StepAsked& asked, const Tensor& x,
                              const tensor::ValueList& states, const tensor::ValueList& parameters, bool isLast,
                              dependence::RecurrentStep& step) {
     const bool isBackward = asked.direction == 1, isList = call.context.value("hx").isListLike();
-    const std::int64_t before = isBackward ? asked.steps - 1 - asked.step : asked.step, hidden = step.hidden,
+    const std::int64_t before = isBackward ? asked.steps - 1 - asked.step : asked.step,
                        row = asked.layer * asked.directions + asked.direction;
     const auto hx = static_cast<std::uint32_t>(call.context.position("hx"));
     std::vector<DependenceTerm> memories;
     if (before == 0) {
         for (std::size_t s = 0; s < states.size() && s < 2; ++s) {
-            for (std::int64_t j = 0; j < hidden; ++j) {
-                const std::int64_t element = (row * asked.batches + asked.batch) * hidden + j;
+            const std::int64_t width = sizeOf(states[s]);
+            for (std::int64_t j = 0; j < width; ++j) {
+                const std::int64_t element = (row * asked.batches + asked.batch) * width + j;
                 (s == 0 ? step.h : memories)
                     .push_back(stateTerm(hx, isList ? static_cast<std::uint32_t>(s) : 0, element,
                                          states[s].tensor().toDouble(element), false));
@@ -257,18 +261,23 @@ base::Result<void> addStates(const ElementCall& call, const StepAsked& asked, co
             const std::vector<Value> results,
             runLayers(call, ofSequence(x, asked.batch, isBackward ? asked.step + 1 : 0, before), own, parameters, 1));
         const std::int64_t at = isBackward ? asked.step + 1 : asked.step - 1;
-        for (std::int64_t j = 0; j < hidden; ++j) {
-            const std::int64_t line =
-                asked.isBatchFirst ? asked.batch * asked.steps + at : at * asked.batches + asked.batch;
-            const std::int64_t element = (line * asked.directions + asked.direction) * hidden + j;
-            const double value = results[1].tensor().toDouble(asked.direction * hidden + j);
-            step.h.push_back(
-                stateTerm(0, isLast ? 0 : dependence::innerState(asked.layer, false), element, value, true));
-            if (step.cell == dependence::RecurrentStep::Cell::Lstm)
-                memories.push_back(stateTerm(0, dependence::innerState(asked.layer, true), element,
-                                             results[2].tensor().toDouble(asked.direction * hidden + j), true));
+        const std::int64_t line =
+            asked.isBatchFirst ? asked.batch * asked.steps + at : at * asked.batches + asked.batch;
+        const std::int64_t width = sizeOf(states.front()), first = (line * asked.directions + asked.direction) * width;
+        for (std::int64_t j = 0; j < width; ++j)
+            step.h.push_back(stateTerm(0, isLast ? 0 : dependence::innerState(asked.layer, false), first + j,
+                                       results[1].tensor().toDouble(asked.direction * width + j), true));
+        const bool isProjected = step.projection.tensor != nullptr;
+        for (std::int64_t j = 0; step.cell == dependence::RecurrentStep::Cell::Lstm && j < step.hidden; ++j) {
+            const double value = results[2].tensor().toDouble(asked.direction * step.hidden + j);
+            memories.push_back(stateTerm(0, dependence::innerState(asked.layer, true), first + j, value, true));
+            if (!isProjected) continue;
+            // The result has no element for each unit.
+            memories.back() = DependenceTerm();
+            memories.back().isInside = true, memories.back().element = j, memories.back().value = value;
         }
     }
+    for (const DependenceTerm& memory : memories) step.memories.push_back(memory.value);
     if (!memories.empty()) step.memory = memories[static_cast<std::size_t>(asked.unit)];
     return {};
 }
@@ -302,13 +311,12 @@ base::Result<Dependence> layerTerms(const ElementCall& call, Cell cell) {
     if (context.value("train").number() != 0 && context.value("dropout").number() > 0)
         return opError("there is no formula for layers that drop elements by chance");
     const bool hasBiases = context.value("has_biases").number() != 0;
-    const std::int64_t hidden = states.back().tensor().dim(states.back().tensor().rank() - 1),
-                       biases = hasBiases ? 4 : 2;
-    const StepAsked asked = stepAsked(call, layers, hidden);
-    const std::int64_t perLayer = biases * asked.directions;
+    const std::int64_t hidden = sizeOf(states.back()), biases = hasBiases ? 4 : 2;
+    const StepAsked asked = stepAsked(call, layers, call.output == 2 ? hidden : sizeOf(states.front()));
+    const std::int64_t perLayer = static_cast<std::int64_t>(parameters.size()) / std::max<std::int64_t>(layers, 1),
+                       perDirection = perLayer / asked.directions;
     if (asked.layer >= layers) return opError("the operator has no such layer");
-    if (static_cast<std::int64_t>(parameters.size()) != layers * perLayer)
-        return opError("there is no formula for layers with projections");
+    if (perDirection != biases && perDirection != biases + 1) return opError("the weights do not match the layers");
     using dependence::RecurrentStep;
     RecurrentStep step;
     step.cell = cell == Cell::Lstm  ? RecurrentStep::Cell::Lstm
@@ -316,8 +324,8 @@ base::Result<Dependence> layerTerms(const ElementCall& call, Cell cell) {
                                     : RecurrentStep::Cell::Plain;
     step.order = cell == Cell::Lstm ? "ifgo" : cell == Cell::Gru ? "rzn" : "h";
     step.hidden = hidden, step.unit = asked.unit, step.isMemory = asked.isMemory;
-    if (cell == Cell::Relu) step.candidate = "maximum(", step.candidateEnd = ", 0)";
-    const std::int64_t firstWeight = asked.layer * perLayer + asked.direction * biases;
+    if (cell == Cell::Relu) step.candidate = "maximum({}, 0)";
+    const std::int64_t firstWeight = asked.layer * perLayer + asked.direction * perDirection;
     const auto weights = [&](std::int64_t offset) {
         const Tensor& tensor = parameters[static_cast<std::size_t>(firstWeight + offset)].tensor();
         dependence::GateWeights found;
@@ -329,6 +337,7 @@ base::Result<Dependence> layerTerms(const ElementCall& call, Cell cell) {
     };
     step.inputWeights = weights(0), step.stateWeights = weights(1);
     if (hasBiases) step.inputBias = weights(2), step.stateBias = weights(3);
+    if (perDirection > biases) step.projection = weights(biases);
     SONDE_ASSIGN(const Tensor x, layerInput(call, asked, states, parameters, perLayer));
     const std::int64_t width = x.dim(2), line = asked.step * asked.batches + asked.batch,
                        own = asked.isBatchFirst ? asked.batch * asked.steps + asked.step : line;

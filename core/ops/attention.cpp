@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "core/ops/attention/heads.h"
-#include "core/ops/dependence/region.h"
+#include "core/ops/dependence/heads.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/row.h"
@@ -233,35 +233,19 @@ base::Result<void> rotaryEmbedding(KernelContext& context) {
 base::Result<Dependence> rotatedTerms(const ElementCall& call) {
     const KernelContext& context = call.context;
     const Attributes& attributes = context.attributes();
-    SONDE_ASSIGN(const HeadLayout layout, headLayoutOf(context.in("X"), attributes.getInt("num_heads", 0)));
-    const std::int64_t asked = attributes.getInt("rotary_embedding_dim", 0),
-                       half = (asked > 0 ? asked : layout.size) / 2, within = call.element % layout.size;
-    Dependence made;
-    made.formula = "x";
-    dependence::addElement(made, made.part("x"), call, context.position("X"), call.element);
-    if (within >= 2 * half) return made;
-    const bool isInterleaved = attributes.getInt("interleaved", 0) != 0;
-    const std::int64_t pair = isInterleaved ? within / 2 : within % half;
-    const bool isFirst = isInterleaved ? within % 2 == 0 : within < half;
-    const std::int64_t apart = isInterleaved ? 1 : half, other = call.element + (isFirst ? apart : -apart);
-    const std::int64_t batch = call.at[0], row = layout.packed ? call.at[1] : call.at[2];
-    std::int64_t entry = batch * layout.rows + row;
-    const bool hasPositions = context.has("position_ids");
-    if (hasPositions && entry >= context.in("position_ids").numel()) return opError("the positions do not match");
-    const std::int64_t place = entry;
-    if (hasPositions) entry = context.in("position_ids").toInt64(place);
-    const std::int64_t angle = entry * half + pair;
-    if (entry < 0 || angle >= context.in("cos_cache").numel() || angle >= context.in("sin_cache").numel())
-        return opError("the position is outside of the cache");
-    made.formula = isFirst ? "cos * x - sin * y" : "cos * x + sin * y";
-    dependence::addElement(made, made.part("y"), call, context.position("X"), other);
-    dependence::addElement(made, made.part("cos"), call, context.position("cos_cache"), angle);
-    dependence::addElement(made, made.part("sin"), call, context.position("sin_cache"), angle);
-    if (hasPositions) {  // it takes no part in the value, but tells which angle it is
-        dependence::addElement(made, made.part("position"), call, context.position("position_ids"), place);
-        made.terms.back().weight = 0;
-    }
-    return made;
+    const std::int64_t asked = attributes.getInt("rotary_embedding_dim", 0);
+    dependence::RotatedPair pair;
+    pair.x = dependence::headRows(context.position("X"), context.in("X"), attributes.getInt("num_heads", 0));
+    pair.half = (asked > 0 ? asked : pair.x.size) / 2;
+    pair.cosines = context.position("cos_cache"), pair.sines = context.position("sin_cache");
+    pair.isInterleaved = attributes.getInt("interleaved", 0) != 0;
+    const dependence::HeadPlace at = pair.x.placeOf(call.element);
+    pair.entry = pair.position = at.batch * pair.x.rows + at.row;
+    if (!context.has("position_ids")) return dependence::rotatedPair(call, pair);
+    if (pair.position >= context.in("position_ids").numel()) return opError("the positions do not match");
+    pair.positions = context.position("position_ids");
+    pair.entry = context.in("position_ids").toInt64(pair.position);
+    return dependence::rotatedPair(call, pair);
 }
 
 /// One token after the other: S ← decay·S + β·k ⊗ (v − Sᵀk), o = scale·Sᵀq. Inputs: q, k, v, past state, decay, beta.

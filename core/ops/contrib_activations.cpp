@@ -1,5 +1,6 @@
 // com.microsoft: activations with what goes before them.
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/contrib.h"
 
 namespace sonde::ops {
@@ -124,6 +125,9 @@ void define_contrib_activations(Registry& registry) {
                      .optionalIn("bias", kContribFloats, "T")
                      .out("Y")
                      .runs(gemmFastGelu, inferProduct));
+    explain("com.microsoft", "BiasGelu FastGelu", dependence::elementWise);
+    explain("com.microsoft", "QuickGelu", dependence::elementWise, "x * sigmoid(alpha * x)");
+    explain("com.microsoft", "BiasAdd", dependence::elementWise, "x + y + z");
 }
 
 }  // namespace sonde::ops

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/ops/attention/heads.h"
+#include "core/ops/dependence/heads.h"
+#include "core/ops/dependence/region.h"
 #include "core/ops/kernels/move.h"
 
 namespace sonde::ops {
@@ -57,8 +59,15 @@ Cache withPast(Eager& e, Tensor k, Tensor v) {
     return cache;
 }
 
-/// projected [B, S, q + k + v]: heads of queries, keys and values; then as both operators go on.
-EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector<std::int64_t>& sizes, DType type) {
+/// The heads of a call that projects them itself.
+struct ProjectedHeads {
+    Tensor q;
+    Cache cache;
+    AttentionMask mask;
+};
+
+/// projected [B, S, q + k + v]: heads of queries, keys and values.
+ProjectedHeads projectedHeads(Eager& e, const Tensor& projected, const std::vector<std::int64_t>& sizes) {
     const std::int64_t heads = headCount(e);
     if (sizes.size() != 3 || sizes[0] < 0 || sizes[1] < 0 || sizes[2] < 0 || projected.rank() != 3 ||
         sizes[0] + sizes[1] + sizes[2] != projected.dim(2)) {
@@ -72,10 +81,15 @@ EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector
     }
     AttentionMask mask = maskOf(e);
     if (e.has("past")) mask.past = e.tensor("past").rank() == 5 ? e.tensor("past").dim(3) : 0;
-    const Cache cache = withPast(e, parts[1], parts[2]);
-    const Tensor y = attend(e, parts[0], cache.k, cache.v, mask, false).first;
+    return {parts[0], withPast(e, parts[1], parts[2]), std::move(mask)};
+}
+
+/// Then as both operators go on.
+EagerResult attendProjected(Eager& e, const Tensor& projected, const std::vector<std::int64_t>& sizes, DType type) {
+    const ProjectedHeads heads = projectedHeads(e, projected, sizes);
+    const Tensor y = attend(e, heads.q, heads.cache.k, heads.cache.v, heads.mask, false).first;
     std::vector<Value> results{Value(e.as(y, type))};
-    if (cache.present.defined()) results.emplace_back(e.as(cache.present, type));
+    if (heads.cache.present.defined()) results.emplace_back(e.as(heads.cache.present, type));
     return results;
 }
 
@@ -85,15 +99,113 @@ void refuseSharedBuffer(Eager& e) {
     if (e.context().attributes().getInt("do_rotary", 0) != 0) e.fail("do_rotary has no tables of angles here");
 }
 
-/// input [B, S, in], weights [in, q + k + v], bias, mask_index, past, attention_bias.
-EagerResult projectedAttention(Eager& e) {
-    refuseSharedBuffer(e);
+std::vector<std::int64_t> projectedSizes(const Attributes& attributes, std::int64_t all) {
+    return attributes.getInts("qkv_hidden_sizes", {all / 3, all / 3, all / 3});
+}
+
+Tensor projectedInput(Eager& e) {
     Tensor projected = e("matmul", widened(e, "input"), widened(e, "weights"));
     if (e.has("bias")) projected = e("add.Tensor", projected, widened(e, "bias"));
     if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.tensor("input").typeText());
-    const std::int64_t third = projected.dim(2) / 3;
-    return attendProjected(e, projected, e.context().attributes().getInts("qkv_hidden_sizes", {third, third, third}),
+    return projected;
+}
+
+/// input [B, S, in], weights [in, q + k + v], bias, mask_index, past, attention_bias.
+EagerResult projectedAttention(Eager& e) {
+    refuseSharedBuffer(e);
+    const Tensor projected = projectedInput(e);
+    return attendProjected(e, projected, projectedSizes(e.context().attributes(), projected.dim(2)),
                            e.tensor("input").dtype());
+}
+
+EagerResult projectedScores(Eager& e) {
+    const Tensor projected = projectedInput(e);
+    const ProjectedHeads heads =
+        projectedHeads(e, projected, projectedSizes(e.context().attributes(), projected.dim(2)));
+    return attend(e, heads.q, heads.cache.k, heads.cache.v, heads.mask, true).second;
+}
+
+/// A row of the input through a column of the weights: terms of "x", each weighed by `factor` too.
+base::Result<void> addProjected(Dependence& made, const ElementCall& call, std::int64_t row, std::int64_t column,
+                                double factor) {
+    const std::size_t input = call.context.position("input"), weights = call.context.position("weights");
+    const Tensor& w = call.context.in(weights);
+    const std::int64_t count = w.dim(0);
+    if ((row + 1) * count > call.context.in(input).numel() || column >= w.dim(1))
+        return opError("the weights do not match the input");
+    const std::uint32_t part = made.listPart("x", "w");
+    for (std::int64_t k = 0; k < count; ++k) {
+        dependence::addElement(made, part, call, input, row * count + k);
+        DependenceTerm& term = made.terms.back();
+        term.weight = factor * w.toDouble(k * w.dim(1) + column);
+        if (factor == 1)
+            term.weightInput = static_cast<std::uint32_t>(weights), term.weightElement = k * w.dim(1) + column;
+    }
+    return {};
+}
+
+/// " + bias", or nothing.
+std::string addProjectedBias(Dependence& made, const ElementCall& call, std::int64_t column) {
+    if (!call.context.has("bias") || column >= call.context.in("bias").numel()) return {};
+    dependence::addElement(made, made.part("bias"), call, call.context.position("bias"), column);
+    return "bias";
+}
+
+/// Keys (or values) [2, B, H, L, d] for the next call: the past ones, and those of the input.
+base::Result<Dependence> projectedPresent(const ElementCall& call, const std::vector<std::int64_t>& sizes) {
+    const std::int64_t heads = call.result.dim(2), length = call.result.dim(3), size = call.result.dim(4),
+                       rows = call.context.in("input").dim(1), past = length - rows, which = call.at[0],
+                       batch = call.at[1], head = call.at[2], row = call.at[3];
+    if (row < past) {
+        const std::int64_t line = ((which * call.result.dim(1) + batch) * heads + head) * past + row;
+        const std::int64_t element = line * size + call.at[4];
+        return dependence::sourceElement(call, call.context.position("past"), 0, element,
+                                         call.context.in("past").toDouble(element));
+    }
+    const std::int64_t column = sizes[0] + which * sizes[1] + head * size + call.at[4];
+    Dependence made;
+    SONDE_TRY(addProjected(made, call, batch * rows + row - past, column, 1));
+    const std::string bias = addProjectedBias(made, call, column);
+    made.formula = "sum(w * x)" + (bias.empty() ? bias : " + " + bias);
+    return made;
+}
+
+/// Values are projections of the input's rows, which also make the scores.
+base::Result<Dependence> projectedTerms(const ElementCall& call) {
+    const Attributes& attributes = call.context.attributes();
+    const Tensor &x = call.context.in("input"), &w = call.context.in("weights");
+    if (x.rank() != 3 || w.rank() != 2) return opError("the weights do not match the input");
+    const std::vector<std::int64_t> sizes = projectedSizes(attributes, w.dim(1));
+    if (sizes.size() != 3) return opError("the weights do not match the sizes of queries, keys and values");
+    if (call.output == 1) return projectedPresent(call, sizes);
+    const std::int64_t heads = attributes.getInt("num_heads", 1), rows = x.dim(1);
+    SONDE_ASSIGN(const std::vector<Value> scores, runEager(call.context, projectedScores));
+    SONDE_ASSIGN(const Tensor weights, dependence::softmaxOfScores(scores.front().tensor()));
+    const dependence::HeadRows result = dependence::headRows(0, call.result, heads);
+    const dependence::HeadPlace at = result.placeOf(call.element);
+    const std::int64_t keys = weights.dim(3), past = keys - rows,
+                       column = sizes[0] + sizes[1] + at.head * result.size + at.place;
+    std::int64_t line = ((at.batch * heads + at.head) * result.rows + at.row) * keys;
+    SONDE_TRY(dependence::checkTerms(rows * x.dim(2) + past));
+    Dependence made;
+    for (std::int64_t row = 0; row < past; ++row) {
+        const std::int64_t values = call.context.in("past").numel() / 2;
+        dependence::addElement(made, made.listPart("past", "w_past"), call, call.context.position("past"),
+                               values + ((at.batch * heads + at.head) * past + row) * result.size + at.place);
+        made.terms.back().weight = weights.toDouble(line++);
+    }
+    double share = 0;  // of the rows that are projected
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const double weight = weights.toDouble(line++);
+        share += weight;
+        if (weight != 0) SONDE_TRY(addProjected(made, call, at.batch * rows + row, column, weight));
+    }
+    (void)made.listPart("x", "w");
+    made.formula = "sum(w * x)";
+    const std::string bias = addProjectedBias(made, call, column);
+    if (!bias.empty()) made.formula += past > 0 ? " + share * " + bias : " + " + bias;
+    if (past > 0) made.formula += " + sum(w_past * past)", made.number("share", share);
+    return made;
 }
 
 /// The same on bytes: input, weights, bias, their scales, mask_index, their zero points, past.
@@ -341,6 +453,8 @@ void define_contrib_attention(Registry& registry) {
                      .attrInt("output_qk", 0)
                      .attrInt("past_present_share_buffer", 0)
                      .runs(decoderMultiHead, inferMultiHead));
+    explain("com.microsoft", "Attention", projectedTerms);
+    explain("com.microsoft", "MultiHeadAttention", termsByHeads);
 }
 
 }  // namespace sonde::ops

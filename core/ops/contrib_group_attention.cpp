@@ -6,6 +6,7 @@
 
 #include "core/ops/attention/contrib_attention.h"
 #include "core/ops/attention/heads.h"
+#include "core/ops/dependence/heads.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/wide.h"
 
@@ -48,6 +49,28 @@ EagerResult contribRotaryEmbedding(Eager& e) {
     for (std::int64_t i = 0; i < tokens; ++i)
         rotation.positions.push_back(ids.numel() == 1 ? ids.toInt64(0) + i % layout.rows : ids.toInt64(i));
     return e.get(rotatedHeads(x, layout, rotation));
+}
+
+base::Result<Dependence> contribRotatedTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Attributes& attributes = context.attributes();
+    const Tensor &x = context.in("input"), &ids = context.in("position_ids");
+    dependence::RotatedPair pair;
+    pair.cosines = context.position("cos_cache"), pair.sines = context.position("sin_cache");
+    const Tensor& cosines = context.in(pair.cosines);
+    if (cosines.rank() != 2 || cosines.dim(1) < 1) return opError("the tables of angles are no matrices");
+    pair.half = cosines.dim(1);
+    const std::int64_t given = attributes.getInt("num_heads", 0);
+    pair.x = dependence::headRows(context.position("input"), x,
+                                  given > 0 || x.rank() != 3 ? given : x.dim(2) / (2 * pair.half));
+    pair.isInterleaved = attributes.getInt("interleaved", 0) != 0;
+    pair.positions = context.position("position_ids");
+    const dependence::HeadPlace at = pair.x.placeOf(call.element);
+    const bool isFirst = ids.numel() == 1;  // the position of the first row
+    pair.position = isFirst ? 0 : at.batch * pair.x.rows + at.row;
+    if (pair.position >= ids.numel()) return opError("the positions do not match");
+    pair.entry = ids.toInt64(pair.position) + (isFirst ? at.row : 0);
+    return dependence::rotatedPair(call, pair);
 }
 
 /// One call of GroupQueryAttention. A batch entry has `past[b]` keys in the cache and `total[b]` with the new ones.
@@ -419,6 +442,7 @@ void define_contrib_group_attention(Registry& registry) {
                      .attrFloat("softcap", 0)
                      .attr("v_quant_type", AttributeKind::String)
                      .runs(groupQuery, inferGroupQuery));
+    explain("com.microsoft", "RotaryEmbedding", contribRotatedTerms);
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/contrib.h"
 #include "core/ops/support/conv_row.h"
 
@@ -213,6 +214,13 @@ void defineProducts(Registry& registry) {
                      .prepares(preparedAs("Gemm")));
 }
 
+/// As Gemm without what it adds.
+base::Result<Dependence> fusedProductTerms(const ElementCall& call) {
+    const Turns turns(call.context.attributes());
+    if (turns.batch[0] || turns.batch[1]) return opError("there is no formula where the first axis is moved");
+    return dependence::generalProduct(call);
+}
+
 }  // namespace
 
 void define_contrib_matmul(Registry& registry) {
@@ -229,6 +237,7 @@ void define_contrib_matmul(Registry& registry) {
     registry.add(fusedConvRow("NhwcConv", "convolution with channels last")
                      .out("Y")
                      .runs(channelsLastConv, inferChannelsLastConv));
+    explain("com.microsoft", "FusedMatMul TransposeMatMul", fusedProductTerms);
 }
 
 }  // namespace sonde::ops

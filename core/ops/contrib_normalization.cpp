@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/contrib.h"
 
 namespace sonde::ops {
@@ -239,6 +240,8 @@ void defineEarly(Registry& registry) {
                          .attrFloat("epsilon", 1e-5)
                          .attrInt("stash_type", 1)
                          .runs(earlyNorm(false), inferEarlyNorm));
+        explain(domain, "LayerNormalization", dependence::layerNormalised);
+        explain(domain, "SimplifiedLayerNormalization", dependence::rootMeanSquareNormalised);
     }
 }
 
@@ -336,6 +339,8 @@ void define_contrib_normalization(Registry& registry) {
                      .out("Y")
                      .attrFloat("epsilon", 1e-5)
                      .runs(gatedNorm, inferSame));
+    explain("com.microsoft", "SkipLayerNormalization", dependence::skipNormalised, "mean");
+    explain("com.microsoft", "SkipSimplifiedLayerNormalization", dependence::skipNormalised);
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/quantized_values.h"
 #include "core/ops/support/contrib.h"
 
@@ -380,6 +381,11 @@ void define_contrib_quantized(Registry& registry) {
                      .optionalIn("B_zero_point", kBytes, "T")
                      .out("C")
                      .runs(mulInteger, inferMulInteger));
+    explain("com.microsoft", "QLinearAdd", dependence::quantizedElementWise, "A + B");
+    explain("com.microsoft", "QLinearMul", dependence::quantizedElementWise, "A * B");
+    explain("com.microsoft", "QLinearSigmoid", dependence::quantizedElementWise, "sigmoid(X)");
+    explain("com.microsoft", "QLinearLeakyRelu", dependence::quantizedElementWise, "where(X < 0, alpha * X, X)");
+    explain("com.microsoft", "QLinearGlobalAveragePool", dependence::quantizedChannelMean);
 }
 
 }  // namespace sonde::ops

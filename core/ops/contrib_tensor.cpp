@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/contrib.h"
 #include "core/ops/support/wide.h"
 
@@ -288,6 +289,7 @@ void addAlias(Registry& registry, Row row, std::string_view onnx, int version) {
 void define_contrib_tensor(Registry& registry) {
     const auto kTensor = Category::Tensor;
     addAlias(registry, contribRow("Gelu", "x · Φ(x)", Category::Activation).in("X", kFloats, "T").out("Y"), "Gelu", 20);
+    explain("com.microsoft", "Gelu", dependence::elementWise);
     addAlias(registry,
              contribRow("Trilu", "the upper or lower triangle of matrices", kTensor)
                  .in("X")

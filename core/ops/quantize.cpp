@@ -262,6 +262,51 @@ base::Result<void> dynamicQuantize(KernelContext& context) {
     return {};
 }
 
+/// The whole input decides on scale and zero point, which are outputs themselves, and so terms of the elements.
+base::Result<Dependence> dynamicallyQuantizedTerms(const ElementCall& call) {
+    const Tensor& x = call.context.in("x");
+    Dependence made;
+    const auto addOutput = [&](std::string_view name, std::size_t output) -> base::Result<void> {
+        DependenceTerm term;
+        term.part = made.part(name);
+        term.input = static_cast<std::uint32_t>(output), term.isOutput = true;
+        if (output < call.outputs.size() && call.outputs[output].isTensor()) {
+            term.value = call.outputs[output].tensor().toDouble(0);
+        } else {
+            const Value inputs[] = {Value(x)};
+            SONDE_ASSIGN(const std::vector<Value> results,
+                         ops::call(call.op, inputs, {}, 3, call.context.environment(), call.context.version()));
+            term.value = results[output].tensor().toDouble(0);
+        }
+        made.terms.push_back(term);
+        return {};
+    };
+    if (call.output != 1) SONDE_TRY(addOutput("y_scale", 1));
+    const bool isZero = call.output != 1 && made.terms.front().value == 0;  // all elements are
+    if (call.output == 0) {
+        dependence::addElement(made, made.part("x"), call, 0, call.element);
+        SONDE_TRY(addOutput("y_zero_point", 2));
+        made.formula = isZero ? "y_zero_point" : "clip(round(x / y_scale) + y_zero_point, 0, 255)";
+        return made;
+    }
+    const std::uint32_t part = made.listPart("x");
+    SONDE_TRY(dependence::addRegion(made, part, call, 0, dependence::Region::all(x.shape())));
+    // Only the least and the largest element count, 0 among them.
+    DependenceTerm *least = nullptr, *most = nullptr;
+    for (DependenceTerm& term : made.terms) {
+        if (term.part != part || term.isOutput) continue;
+        term.weight = 0;
+        if (term.value < (least ? least->value : 0)) least = &term;
+        if (term.value > (most ? most->value : 0)) most = &term;
+    }
+    if (least) least->weight = call.output == 1 ? -1.0 / 255 : -1;
+    if (most && call.output == 1) most->weight = 1.0 / 255;
+    made.formula = call.output == 1 ? "(maximum(max(x), 0) - minimum(min(x), 0)) / 255"
+                   : isZero         ? "0"
+                                    : "clip(round(-minimum(min(x), 0) / y_scale), 0, 255)";
+    return made;
+}
+
 }  // namespace
 
 void define_quantize(Registry& registry) {
@@ -300,6 +345,7 @@ void define_quantize(Registry& registry) {
             }));
     explain("", "QuantizeLinear", quantizedTerms);
     explain("", "DequantizeLinear", dequantizedTerms);
+    explain("", "DynamicQuantizeLinear", dynamicallyQuantizedTerms);
 }
 
 }  // namespace sonde::ops

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/number_text.h"
 #include "core/base/unicode.h"
 #include "core/ops/dependence/region.h"
 #include "core/ops/kernels/matmul.h"
@@ -38,6 +39,25 @@ struct Activation {
             case Kind::Softplus: return std::log1p(std::exp(-std::fabs(x))) + std::max(x, 0.0);
         }
         return x;
+    }
+
+    /// As an expression, with {} for x.
+    std::string formula() const {
+        const std::string a = base::roundedText(alpha, 9), b = base::roundedText(beta, 9);
+        switch (m_kind) {
+            case Kind::Sigmoid: return "sigmoid({})";
+            case Kind::Tanh: return "tanh({})";
+            case Kind::Relu: return "maximum({}, 0)";
+            case Kind::LeakyRelu: return "where({} < 0, " + a + " * ({}), {})";
+            case Kind::ThresholdedRelu: return "where({} > " + a + ", {}, 0)";
+            case Kind::Affine: return "(" + a + " * ({}) + " + b + ")";
+            case Kind::ScaledTanh: return "(" + a + " * tanh(" + b + " * ({})))";
+            case Kind::HardSigmoid: return "clip(" + a + " * ({}) + " + b + ", 0, 1)";
+            case Kind::Elu: return "where({} < 0, " + a + " * expm1({}), {})";
+            case Kind::Softsign: return "(({}) / (1 + abs({})))";
+            case Kind::Softplus: return "(log1p(exp(-abs({}))) + maximum({}, 0))";
+        }
+        return "{}";
     }
 
     base::Result<void> resolve() {
@@ -401,16 +421,6 @@ StepPlace stepPlace(const ElementCall& call, const Cell& cell) {
     return place;
 }
 
-base::Result<void> setActivation(const std::vector<Activation>& activations, std::size_t index, std::string& begin,
-                                 std::string& end) {
-    const std::string name = base::lowerCase(activations[index].name);
-    if (name != "sigmoid" && name != "tanh" && name != "relu")
-        return opError("there is no formula for the activation '" + activations[index].name + "'");
-    begin = name == "relu" ? "maximum(" : name + "(";
-    end = name == "relu" ? ", 0)" : ")";
-    return {};
-}
-
 /// The elements of x that are read at the step, and those of the state before it.
 base::Result<void> addSources(const ElementCall& call, const Cell& cell, const StepPlace& place,
                               dependence::RecurrentStep& step) {
@@ -438,6 +448,7 @@ base::Result<void> addSources(const ElementCall& call, const Cell& cell, const S
                                              j;
                 add(*terms, isGiven ? static_cast<std::uint32_t>(context.position(name)) : kNoOperand, element,
                     isGiven ? context.in(name).toDouble(element) : 0);
+                if (!isGiven) terms->back().isInside = true, terms->back().element = j;
             }
         }
     } else {
@@ -479,10 +490,10 @@ base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t ga
     step.resetsProduct = cell.linearBeforeReset;
     step.limit = cell.clip, step.couplesGates = gates == 4 && cell.inputForget;
     const std::size_t each = usual.size(), first = static_cast<std::size_t>(place.direction) * each;
-    SONDE_TRY(setActivation(cell.activations, first, step.gate, step.gateEnd));
-    SONDE_TRY(setActivation(cell.activations, first + (gates == 1 ? 0 : 1), step.candidate, step.candidateEnd));
-    if (gates == 4) SONDE_TRY(setActivation(cell.activations, first + 2, step.output, step.outputEnd));
-    if (gates == 3 && step.gate != "sigmoid(") return opError("there is no formula for other gates");
+    step.gate = cell.activations[first].formula();
+    step.gateValue = cell.activations[first];
+    step.candidate = cell.activations[first + (gates == 1 ? 0 : 1)].formula();
+    if (gates == 4) step.output = cell.activations[first + 2].formula();
     const auto weights = [&](const char* name, std::int64_t width, std::int64_t offset, std::int64_t rows) {
         dependence::GateWeights found;
         if (!call.context.has(name)) return found;

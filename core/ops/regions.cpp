@@ -1,8 +1,10 @@
 // Boxes in images: RoiAlign, MaxRoiPool, NonMaxSuppression.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/ops/dependence/region.h"
 #include "core/ops/support/row.h"
@@ -15,91 +17,148 @@ namespace {
 
 using tensor::Dim;
 
-/// The four elements around a place and how near it is to each; zeros for a place more than one element outside.
-struct Corners {
-    double a = 0, b = 0, c = 0, d = 0;  ///< left and right above, left and right below
-    double dy = 0, dx = 0;
+/// The four elements around a place, left and right above, left and right below, and the weight of each; nothing for a
+/// place more than one element outside.
+struct CornerPlaces {
+    std::array<std::int64_t, 4> offsets;
+    std::array<double, 4> weights;
 
-    static Corners of(const double* plane, std::int64_t height, std::int64_t width, double y, double x) {
-        if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) return {};
+    static std::optional<CornerPlaces> of(std::int64_t height, std::int64_t width, double y, double x) {
+        if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) return std::nullopt;
         y = std::clamp(y, 0.0, static_cast<double>(height - 1));
         x = std::clamp(x, 0.0, static_cast<double>(width - 1));
         const auto y0 = static_cast<std::int64_t>(y), x0 = static_cast<std::int64_t>(x);
         const std::int64_t y1 = std::min(y0 + 1, height - 1), x1 = std::min(x0 + 1, width - 1);
-        return {plane[y0 * width + x0], plane[y0 * width + x1],      plane[y1 * width + x0],
-                plane[y1 * width + x1], y - static_cast<double>(y0), x - static_cast<double>(x0)};
+        const double dy = y - static_cast<double>(y0), dx = x - static_cast<double>(x0);
+        return CornerPlaces{{y0 * width + x0, y0 * width + x1, y1 * width + x0, y1 * width + x1},
+                            {(1 - dy) * (1 - dx), (1 - dy) * dx, dy * (1 - dx), dy * dx}};
     }
 };
 
 double bilinear(const double* plane, std::int64_t height, std::int64_t width, double y, double x) {
-    const auto [a, b, c, d, dy, dx] = Corners::of(plane, height, width, y, x);
-    return (1 - dy) * ((1 - dx) * a + dx * b) + dy * ((1 - dx) * c + dx * d);
+    const auto corners = CornerPlaces::of(height, width, y, x);
+    double sum = 0;
+    for (std::size_t i = 0; corners && i < 4; ++i) sum += corners->weights[i] * plane[corners->offsets[i]];
+    return sum;
 }
 
 /// The largest weighted corner of the four around a place: what RoiAlign's mode "max" compares.
 double bilinearMax(const double* plane, std::int64_t height, std::int64_t width, double y, double x) {
-    const auto [a, b, c, d, dy, dx] = Corners::of(plane, height, width, y, x);
-    return std::max({(1 - dy) * (1 - dx) * a, (1 - dy) * dx * b, dy * (1 - dx) * c, dy * dx * d});
+    const auto corners = CornerPlaces::of(height, width, y, x);
+    if (!corners) return 0;
+    double best = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < 4; ++i) best = std::max(best, corners->weights[i] * plane[corners->offsets[i]]);
+    return best;
 }
 
-base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
+/// A region as RoiAlign divides it: where it begins, the size of its cells, and how many samples each has.
+struct AlignedRegion {
+    std::int64_t batch = 0, countX = 0, countY = 0;
+    double x0 = 0, y0 = 0, binW = 0, binH = 0;
+
+    static base::Result<AlignedRegion> of(const KernelContext& context, std::int64_t region) {
+        const Tensor &x = context.in("X"), &rois = context.in("rois"), &batch = context.in("batch_indices");
+        const Attributes& attributes = context.attributes();
+        // Before opset 16 pixels were at whole numbers.
+        const bool halfPixel = attributes.getString("coordinate_transformation_mode", "") == "half_pixel";
+        const double scale = attributes.getFloat("spatial_scale", 1), offset = halfPixel ? 0.5 : 0;
+        const std::int64_t ratio = attributes.getInt("sampling_ratio", 0);
+        AlignedRegion made;
+        made.batch = batch.toInt64(region);
+        if (made.batch < 0 || made.batch >= x.dim(0))
+            return opError("batch index " + std::to_string(made.batch) + " is outside " + x.typeText());
+        const auto edge = [&](std::int64_t i) { return rois.toDouble(region * 4 + i) * scale - offset; };
+        made.x0 = edge(0), made.y0 = edge(1);
+        double w = edge(2) - made.x0, h = edge(3) - made.y0;
+        if (!halfPixel) w = std::max(w, 1.0), h = std::max(h, 1.0);
+        if (!(std::fabs(w) < 1e6 && std::fabs(h) < 1e6)) return opError("a region is out of range");
+        made.binW = w / static_cast<double>(attributes.getInt("output_width", 1));
+        made.binH = h / static_cast<double>(attributes.getInt("output_height", 1));
+        const auto samples = [&](double bin) {
+            return ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(bin)));
+        };
+        made.countX = samples(made.binW), made.countY = samples(made.binH);
+        // No cell needs millions of samples; a file could ask for so many that the sum never ends.
+        if (static_cast<double>(made.countX) * static_cast<double>(made.countY) > 1 << 24)
+            return opError("a region needs " + std::to_string(made.countX) + " by " + std::to_string(made.countY) +
+                           " samples in each cell");
+        return made;
+    }
+
+    /// Calls sample(y, x) for each place in a cell.
+    template <typename Sample>
+    void forSamples(std::int64_t row, std::int64_t column, Sample sample) const {
+        for (std::int64_t iy = 0; iy < countY; ++iy)
+            for (std::int64_t ix = 0; ix < countX; ++ix)
+                sample(y0 + static_cast<double>(row) * binH +
+                           (static_cast<double>(iy) + 0.5) * binH / static_cast<double>(countY),
+                       x0 + static_cast<double>(column) * binW +
+                           (static_cast<double>(ix) + 0.5) * binW / static_cast<double>(countX));
+    }
+    double count() const { return static_cast<double>(std::max<std::int64_t>(countX * countY, 1)); }
+};
+
+base::Result<void> roiAlign(KernelContext& context) {
     const Tensor &x = context.in("X"), &rois = context.in("rois"), &batch = context.in("batch_indices");
     const Attributes& attributes = context.attributes();
-    const std::int64_t height = attributes.getInt("output_height", 1), width = attributes.getInt("output_width", 1),
-                       ratio = attributes.getInt("sampling_ratio", 0);
+    const std::int64_t height = attributes.getInt("output_height", 1), width = attributes.getInt("output_width", 1);
     if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 4 || batch.numel() != rois.dim(0) || height < 1 ||
-        width < 1 || ratio < 0 || x.numel() == 0) {
+        width < 1 || attributes.getInt("sampling_ratio", 0) < 0 || x.numel() == 0) {
         return opError("regions " + rois.typeText() + " do not match " + x.typeText());
     }
-    const double scale = attributes.getFloat("spatial_scale", 1), offset = halfPixel ? 0.5 : 0;
     const bool average = attributes.getString("mode", "avg") != "max";
     SONDE_ASSIGN(const Tensor image, wide(x));
-    SONDE_ASSIGN(const Tensor regions, wide(rois));
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{rois.dim(0), x.dim(1), height, width}));
     for (std::int64_t r = 0; r < rois.dim(0); ++r) {
-        const double* roi = regions.data<double>() + r * 4;
-        const std::int64_t b = batch.toInt64(r);
-        if (b < 0 || b >= x.dim(0)) return opError("batch index " + std::to_string(b) + " is outside " + x.typeText());
-        const double x0 = roi[0] * scale - offset, y0 = roi[1] * scale - offset;
-        double w = roi[2] * scale - offset - x0, h = roi[3] * scale - offset - y0;
-        if (!halfPixel) {
-            w = std::max(w, 1.0);
-            h = std::max(h, 1.0);
-        }
-        if (!(std::fabs(w) < 1e6 && std::fabs(h) < 1e6)) return opError("a region is out of range");
-        const double binW = w / static_cast<double>(width), binH = h / static_cast<double>(height);
-        const std::int64_t countX =
-            ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binW)));
-        const std::int64_t countY =
-            ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binH)));
-        // No cell needs millions of samples; a file could ask for so many that the sum never ends.
-        if (static_cast<double>(countX) * static_cast<double>(countY) > 1 << 24)
-            return opError("a region needs " + std::to_string(countX) + " by " + std::to_string(countY) +
-                           " samples in each cell");
+        SONDE_ASSIGN(const AlignedRegion region, AlignedRegion::of(context, r));
         for (std::int64_t c = 0; c < x.dim(1); ++c) {
-            const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
+            const double* plane = image.data<double>() + (region.batch * x.dim(1) + c) * x.dim(2) * x.dim(3);
             for (std::int64_t cell = 0; cell < height * width; ++cell) {
                 if (context.cancelled()) return base::cancelled();
-                const std::int64_t row = cell / width;
                 double sum = 0, best = -std::numeric_limits<double>::infinity();
-                for (std::int64_t iy = 0; iy < countY; ++iy) {
-                    for (std::int64_t ix = 0; ix < countX; ++ix) {
-                        const double py = y0 + static_cast<double>(row) * binH +
-                                          (static_cast<double>(iy) + 0.5) * binH / static_cast<double>(countY);
-                        const double px = x0 + static_cast<double>(cell % width) * binW +
-                                          (static_cast<double>(ix) + 0.5) * binW / static_cast<double>(countX);
-                        if (average) sum += bilinear(plane, x.dim(2), x.dim(3), py, px);
-                        else best = std::max(best, bilinearMax(plane, x.dim(2), x.dim(3), py, px));
-                    }
-                }
-                const double count = static_cast<double>(std::max<std::int64_t>(countX * countY, 1));
-                y.mutableData<double>()[(r * x.dim(1) + c) * height * width + cell] = average            ? sum / count
+                region.forSamples(cell / width, cell % width, [&](double py, double px) {
+                    if (average) sum += bilinear(plane, x.dim(2), x.dim(3), py, px);
+                    else best = std::max(best, bilinearMax(plane, x.dim(2), x.dim(3), py, px));
+                });
+                y.mutableData<double>()[(r * x.dim(1) + c) * height * width + cell] = average ? sum / region.count()
                                                                                       : std::isinf(best) ? 0
                                                                                                          : best;
             }
         }
     }
     return setNarrow(context, 0, y, x.dtype());
+}
+
+/// Corners of all samples: their mean, or the largest of them.
+base::Result<Dependence> roiAlignTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Tensor& x = context.in("X");
+    SONDE_ASSIGN(const AlignedRegion region, AlignedRegion::of(context, call.at[0]));
+    const std::int64_t height = x.dim(2), width = x.dim(3),
+                       plane = (region.batch * x.dim(1) + call.at[1]) * height * width;
+    SONDE_TRY(dependence::checkTerms(4 * region.countX * region.countY));
+    const bool average = context.attributes().getString("mode", "avg") != "max";
+    Dependence made;
+    const std::uint32_t part = made.listPart("x", "w");
+    bool isBeyond = region.countX * region.countY == 0;
+    const double share = average ? 1 / region.count() : 1;
+    region.forSamples(call.at[2], call.at[3], [&](double y, double at) {
+        const std::optional<CornerPlaces> corners = CornerPlaces::of(height, width, y, at);
+        isBeyond = isBeyond || !corners;
+        for (std::size_t i = 0; corners && i < 4; ++i) {
+            if (average && corners->weights[i] == 0) continue;
+            dependence::addElement(made, part, call, context.position("X"), plane + corners->offsets[i]);
+            made.terms.back().weight = share * corners->weights[i];
+        }
+    });
+    const bool isNone = made.terms.empty();
+    made.formula = average ? "sum(w * x)" : isNone ? "0" : isBeyond ? "maximum(max(w * x), 0)" : "max(w * x)";
+    const std::uint32_t place = made.listPart("region");
+    for (std::int64_t i = 0; i < 4; ++i) {  // it takes no part, but tells where the samples are
+        dependence::addElement(made, place, call, context.position("rois"), call.at[0] * 4 + i);
+        made.terms.back().weight = 0;
+    }
+    return made;
 }
 
 /// The pixels of an image from a corner on that a cell of a region [batch, x1, y1, x2, y2] has; none may be there.
@@ -273,7 +332,7 @@ void define_regions(Registry& registry) {
                      .attrInt("output_width", 1)
                      .attrInt("sampling_ratio", 0)
                      .attrFloat("spatial_scale", 1)
-                     .runs([](KernelContext& context) { return roiAlign(context, false); }, inferRoiAlign));
+                     .runs(roiAlign, inferRoiAlign));
     registry.add(Row("RoiAlign", 16, "mean or maximum of a grid of samples in each cell of regions", Category::Pool)
                      .in("X", kFloats)
                      .in("rois", kFloats)
@@ -285,12 +344,8 @@ void define_regions(Registry& registry) {
                      .attrInt("sampling_ratio", 0)
                      .attrFloat("spatial_scale", 1)
                      .attrString("coordinate_transformation_mode", "half_pixel")
-                     .runs(
-                         [](KernelContext& context) {
-                             return roiAlign(context, context.attributes().getString("coordinate_transformation_mode",
-                                                                                     "half_pixel") == "half_pixel");
-                         },
-                         inferRoiAlign));
+                     .runs(roiAlign, inferRoiAlign));
+    explain("", "RoiAlign", roiAlignTerms);
     registry.add(Row("MaxRoiPool", 1, "largest value of each cell of regions", Category::Pool)
                      .in("X", kFloats)
                      .in("rois", kFloats)

@@ -1,5 +1,6 @@
 // Sampling images at computed places: GridSample, AffineGrid, DeformConv, unpooling.
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/support/grid_sampling.h"
 #include "core/ops/support/invoke.h"
@@ -156,6 +157,57 @@ base::Result<void> deformConv(KernelContext& context) {
     return setNarrow(context, 0, y, x.dtype());
 }
 
+/// Taps at their moved places, weighted by the mask too.
+base::Result<Dependence> deformedTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Tensor &x = context.in("X"), &w = context.in("W"), &offset = context.in("offset");
+    const std::int64_t groups = context.attributes().getInt("group", 1),
+                       offsetGroups = context.attributes().getInt("offset_group", 1);
+    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
+                                                           std::span(x.shape().dims()).subspan(2)));
+    const Tensor* const mask = context.optionalIn("mask");
+    const SampledAxis axes[] = {{x.dim(2), Border::Zeros, true}, {x.dim(3), Border::Zeros, true}};
+    const std::int64_t taps = window.taps(), points = call.result.dim(2) * call.result.dim(3), groupIn = w.dim(1),
+                       group = call.at[1] / (w.dim(0) / groups), n = call.at[0],
+                       at = call.at[2] * call.result.dim(3) + call.at[3], perOffset = x.dim(1) / offsetGroups;
+    SONDE_TRY(dependence::checkTerms(7 * groupIn * taps));
+    Dependence made;
+    const std::uint32_t part = made.listPart("x", "w");
+    std::vector<std::pair<std::string_view, std::int64_t>> acting;  // through the weights: inputs and their elements
+    for (std::int64_t c = group * groupIn; c < (group + 1) * groupIn; ++c) {
+        for (std::int64_t t = 0; t < taps; ++t) {
+            const std::int64_t own = (n * offsetGroups + c / perOffset) * taps + t, move = own * 2 * points + at;
+            const double positions[] = {static_cast<double>(call.at[2] * window.stride[0] - window.padBegin[0] +
+                                                            t / window.kernel[1] * window.dilation[0]) +
+                                            offset.toDouble(move),
+                                        static_cast<double>(call.at[3] * window.stride[1] - window.padBegin[1] +
+                                                            t % window.kernel[1] * window.dilation[1]) +
+                                            offset.toDouble(move + points)};
+            const double weight = w.toDouble((call.at[1] * groupIn + c % groupIn) * taps + t) *
+                                  (mask ? mask->toDouble(own * points + at) : 1);
+            for (const SampledElement& tap : tapsAt(axes, positions, "linear")) {
+                if (tap.weight == 0) continue;
+                dependence::addElement(made, part, call, context.position("X"),
+                                       (n * x.dim(1) + c) * x.dim(2) * x.dim(3) + tap.offset);
+                made.terms.back().weight = weight * tap.weight;
+            }
+            if (c % perOffset != 0 && c != group * groupIn) continue;  // channels share them
+            acting.emplace_back("offset", move), acting.emplace_back("offset", move + points);
+            if (mask) acting.emplace_back("mask", own * points + at);
+        }
+    }
+    made.formula = "sum(w * x)";
+    if (context.has("B")) {
+        dependence::addElement(made, made.part("bias"), call, context.position("B"), call.at[1]);
+        made.formula += " + bias";
+    }
+    for (const auto& [name, element] : acting) {
+        dependence::addElement(made, made.listPart(name), call, context.position(Name(name)), element);
+        made.terms.back().weight = 0;
+    }
+    return made;
+}
+
 /// Puts values back where MaxPool took them from; zeros elsewhere.
 base::Result<void> maxUnpool(KernelContext& context) {
     const Tensor &x = context.in("X"), &indices = context.in("I");
@@ -275,6 +327,7 @@ void define_sampling(Registry& registry) {
                      .runs(maxUnpool, inferMaxUnpool));
     explain("", "MaxUnpool", dependence::moved, "X");
     explain("", "GridSample", dependence::gridSampled);
+    explain("", "DeformConv", deformedTerms);
 }
 
 }  // namespace sonde::ops

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/kernels/fourier.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -108,7 +109,7 @@ base::Result<void> transform(KernelContext& context, const Transform& options) {
 }
 
 /// The axis was an attribute (default 1) in 17 and is an input (default −2) since 20.
-base::Result<void> dft(KernelContext& context, bool axisIsInput) {
+base::Result<Transform> transformOf(const KernelContext& context, bool axisIsInput) {
     const Tensor& x = context.in("input");
     if (x.rank() < 2) return opError("needs a signal and its real and imaginary parts, but has " + x.typeText());
     std::int64_t axis = axisIsInput ? -2 : context.attributes().getInt("axis", 1);
@@ -124,7 +125,45 @@ base::Result<void> dft(KernelContext& context, bool axisIsInput) {
     }
     options.inverse = context.attributes().getInt("inverse", 0) != 0;
     options.oneSided = context.attributes().getInt("onesided", 0) != 0;
+    return options;
+}
+
+base::Result<void> dft(KernelContext& context, bool axisIsInput) {
+    SONDE_ASSIGN(const Transform options, transformOf(context, axisIsInput));
     return transform(context, options);
+}
+
+/// A sum over the line, weighted by cosines and sines. Of the half of a spectrum that stands for all of it, what is not
+/// at the ends counts for two.
+base::Result<Dependence> spectrumTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Tensor& x = context.in("input");
+    SONDE_ASSIGN(const Transform options, transformOf(context, call.op.since >= 20));
+    const std::int64_t parts = x.dim(x.rank() - 1), size = x.dim(options.axis);
+    const bool isHalf = options.inverse && options.oneSided;
+    const std::int64_t length = options.length >= 0 ? options.length : isHalf ? 2 * (size - 1) : size;
+    const std::int64_t used = std::min(size, isHalf ? length / 2 + 1 : length), bin = call.at[options.axis];
+    const bool isImaginary = call.at.back() == 1;
+    Dependence made;
+    made.formula = "sum(w * x)";
+    const std::uint32_t part = made.listPart("x", "w");
+    SONDE_TRY(dependence::checkTerms(used * parts));
+    std::vector<std::int64_t> at = call.at;
+    for (std::int64_t t = 0; t < used; ++t) {
+        // Of t * bin whole turns count for nothing.
+        const double turns = static_cast<double>(t * bin % length) / static_cast<double>(length),
+                     angle = (options.inverse ? 2 : -2) * std::numbers::pi * turns;
+        double share = options.inverse ? 1 / static_cast<double>(length) : 1;
+        if (isHalf && t > 0 && 2 * t != length) share *= 2;
+        for (std::int64_t p = 0; p < std::min<std::int64_t>(parts, 2); ++p) {
+            at[options.axis] = t, at.back() = p;
+            dependence::addElement(made, part, call, context.position("input"), dependence::elementAt(at, x.shape()));
+            const double real = p == 0 ? std::cos(angle) : -std::sin(angle),
+                         imaginary = p == 0 ? std::sin(angle) : std::cos(angle);
+            made.terms.back().weight = share * (isImaginary ? imaginary : real);
+        }
+    }
+    return made;
 }
 
 /// Frames of a signal [batch, dimension, parts], frame f of all batches beginning at (f / perBatch, f % perBatch ·
@@ -328,6 +367,7 @@ void define_signal(Registry& registry) {
                      .out("output")
                      .attrInt("output_datatype", 1)
                      .runs(melWeights, inferMel));
+    explain("", "DFT", spectrumTerms);
 }
 
 }  // namespace sonde::ops

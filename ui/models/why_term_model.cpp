@@ -99,7 +99,9 @@ QString WhyTermModel::text(int row, int column) const {
     if (at >= found->terms.size()) return column == Element ? tr("%1 more").arg(found->restCount()) : tr("the rest");
     const Term& term = found->terms[at];
     if (column == Part) return oneLine(QString::fromStdString(term.part));
-    return term.place.node.valid() ? oneLine(m_why.text(term.place)) : tr("inside the operator");
+    if (term.place.node.valid()) return oneLine(m_why.text(term.place));
+    return term.place.index.empty() ? tr("inside the operator")
+                                    : tr("inside the operator, unit %1").arg(term.place.index.front());
 }
 
 QVariant WhyTermModel::data(const QModelIndex& index, int role) const {

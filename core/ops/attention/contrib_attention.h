@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "core/ops/dependence/dependence.h"
 #include "core/ops/support/contrib.h"
 
 namespace sonde::ops {
@@ -36,5 +37,8 @@ std::pair<Tensor, Tensor> attendHeads(Eager& e, const HeadAttention& attention);
 Tensor splitHeads(Eager& e, const Tensor& x, std::int64_t heads, const Tensor& bias, std::int64_t offset);
 /// The number of heads from the attribute, at least 1.
 std::int64_t headCount(Eager& e, std::string_view attribute = "num_heads");
+
+/// query, key, value, bias … past_key, past_value -> output, present_key, present_value, qk: the rule of its elements.
+base::Result<Dependence> termsByHeads(const ElementCall& call);
 
 }  // namespace sonde::ops

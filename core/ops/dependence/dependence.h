@@ -28,6 +28,9 @@ struct DependenceTerm {
     double value = 0;
     double weight = 1;
     bool isOutput = false;  ///< `input` is an output of the same call: the step before of a recurrent layer
+    bool isInside = false;  ///< a number that the operator computes on its way: `element` is its place among its kind
+    /// Terms of one pair, both elements of a difference for instance, are listed together; none: 0.
+    std::uint32_t pair = 0;
 };
 
 /// A name of the formula that stands for terms: a number if it has one, an array of all of them otherwise.
@@ -58,7 +61,8 @@ struct Dependence {
 struct ElementCall {
     KernelContext& context;  ///< inputs with defaults filled in, contiguous; attributes complete
     const OpDef& op;
-    const Tensor& result;  ///< that has the element; contiguous
+    const Tensor& result;            ///< that has the element; contiguous
+    std::span<const Value> outputs;  ///< all of the call; None where one is not known
     std::size_t output = 0;
     std::size_t member = 0;  ///< of an output that is a list of tensors
     std::int64_t element = 0;

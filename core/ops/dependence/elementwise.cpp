@@ -46,6 +46,20 @@ void addNumbers(Dependence& dependence, const ElementCall& call) {
     }
 }
 
+/// The element of an operand that goes with the result's. Before opset 7 the second one could be broadcast from an axis
+/// on.
+std::int64_t operandElement(const ElementCall& call, std::size_t operand) {
+    const Shape& shape = call.context.in(operand).shape();
+    const Attributes& attributes = call.context.attributes();
+    const std::int64_t axis = attributes.getInt("axis", -1);
+    const bool isFromAxis = operand == kRight && call.op.domain.empty() && attributes.getInt("broadcast", 0) != 0;
+    if (!isFromAxis || axis < 0 ||
+        axis + static_cast<std::int64_t>(shape.rank()) > static_cast<std::int64_t>(call.at.size()))
+        return broadcastElement(call.at, shape);
+    const auto first = call.at.begin() + axis;
+    return broadcastElement({first, first + static_cast<std::ptrdiff_t>(shape.rank())}, shape);
+}
+
 /// The kernel on the elements alone.
 base::Result<double> computedAgain(const ElementCall& call, const std::vector<std::int64_t>& elements) {
     std::vector<Value> inputs;
@@ -90,7 +104,7 @@ base::Result<Dependence> elementWise(const ElementCall& call) {
             const DType dtype = value.tensor().dtype();
             if (dtype == DType::String || tensor::isComplex(dtype))
                 return opError("elements of " + value.typeText() + " are no numbers");
-            element = elements[i] = broadcastElement(call.at, value.tensor().shape());
+            element = elements[i] = operandElement(call, i);
             if (element < 0 || element >= value.tensor().numel())
                 return opError(value.typeText() + " is not broadcast to " + call.result.typeText());
         }

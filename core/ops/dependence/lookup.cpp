@@ -130,7 +130,8 @@ base::Result<T> asked(const DependenceQuestion& question, RunEnvironment& enviro
         return base::usageError("element " + std::to_string(question.element) + " is not in " + result.typeText());
     KernelContext context(inputs, attributes, question.outputs.size(), environment, &op);
     context.setVersion(question.version);
-    ElementCall call{context, op, result, question.output, question.member, question.element, {}, declared.text};
+    ElementCall call{context,          op, result,       question.outputs, question.output, question.member,
+                     question.element, {}, declared.text};
     call.at = dependence::indexOf(question.element, result.shape());
     // Rules size their vectors by what a model says, as kernels do.
     try {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
@@ -76,6 +77,21 @@ base::Result<Dependence> byRows(const ElementCall& call, std::string_view formul
     return normalised(call, formula, &row, scale, element(scale), bias, element(bias));
 }
 
+/// Mean or inverse deviation of the elements from an axis on, which the result has as 1.
+base::Result<Dependence> ofStatistic(const ElementCall& call, std::string_view formula, std::size_t axis) {
+    const Shape& shape = call.context.in(kOperand).shape();
+    if (call.at.size() != shape.rank()) return opError("the result does not match the input");
+    Region row = Region::only(call.at);
+    for (std::size_t d = axis; d < shape.rank(); ++d) row.widen(d, shape);
+    Dependence dependence;
+    dependence.formula = formula;
+    SONDE_TRY(addRegion(dependence, dependence.listPart("row"), call, kOperand, row));
+    if (formula == "mean(row)")
+        for (DependenceTerm& term : dependence.terms) term.weight = 1 / static_cast<double>(dependence.terms.size());
+    else SONDE_TRY(addEpsilon(dependence, call));
+    return dependence;
+}
+
 base::Result<std::size_t> firstAxis(const ElementCall& call) {
     const std::size_t rank = call.context.in(kOperand).rank();
     if (!call.context.has("normalized_shape")) return axisOf(call.context.attributes().getInt("axis", -1), rank);
@@ -115,15 +131,80 @@ base::Result<Dependence> batchNormalised(const ElementCall& call) {
 }
 
 base::Result<Dependence> layerNormalised(const ElementCall& call) {
-    if (call.output != 0) return opError("mean and deviation have no formula");
     SONDE_ASSIGN(const std::size_t axis, firstAxis(call));
-    return byRows(call, kByRow, axis);
+    if (call.output == 0) return byRows(call, kByRow, axis);
+    if (call.output == 1) return ofStatistic(call, "mean(row)", axis);
+    return ofStatistic(call, "1 / sqrt(var(row) + epsilon)", axis);
 }
 
 base::Result<Dependence> rootMeanSquareNormalised(const ElementCall& call) {
-    if (call.output != 0) return opError("the deviation has no formula");
     SONDE_ASSIGN(const std::size_t axis, firstAxis(call));
-    return byRows(call, kByRootMeanSquare, axis);
+    if (call.output == 0) return byRows(call, kByRootMeanSquare, axis);
+    return ofStatistic(call, "1 / sqrt(mean(row * row) + epsilon)", axis);
+}
+
+namespace {
+
+/// The sum of an operator's first inputs, which it normalises, at one element and along its row.
+struct Summands {
+    std::string element, row;  ///< "x + skip", "row + skip_row"
+
+    static base::Result<Summands> add(Dependence& dependence, const ElementCall& call, bool withElement, bool withRow) {
+        Summands sums;
+        for (const auto& [input, name, row] : {std::tuple("input", "x", "row"), std::tuple("skip", "skip", "skip_row"),
+                                               std::tuple("bias", "bias", "bias_row")}) {
+            const std::size_t at = inputOf(call, {input});
+            if (at == kNoOperand) continue;
+            const Shape& shape = call.context.in(at).shape();
+            const std::string plus = sums.element.empty() ? "" : " + ";
+            sums.element += plus + name, sums.row += plus + row;
+            std::vector<std::int64_t> index = call.at;
+            const std::int64_t own = broadcastElement(index, shape),
+                               width = call.context.in(kOperand).shape().dims().back();
+            if (own < 0) return opError(std::string(input) + " does not match the result");
+            if (withElement) addElement(dependence, dependence.part(name), call, at, own);
+            SONDE_TRY(checkTerms(width + static_cast<std::int64_t>(dependence.terms.size())));
+            for (index.back() = 0; withRow && index.back() < width; ++index.back()) {
+                const std::int64_t other = broadcastElement(index, shape);
+                if (other < 0) return opError(std::string(input) + " does not match the result");
+                addElement(dependence, dependence.listPart(row), call, at, other);
+            }
+        }
+        return sums;
+    }
+};
+
+}  // namespace
+
+base::Result<Dependence> skipNormalised(const ElementCall& call) {
+    if (call.at.empty()) return opError("the input has no rows");
+    const bool isMean = call.text == "mean";
+    if (call.output == 1 && !isMean) return constantElement(call.result.toDouble(call.element));  // none is taken
+    Dependence dependence;
+    SONDE_ASSIGN(const Summands sums,
+                 Summands::add(dependence, call, call.output == 0 || call.output == 3, call.output != 3));
+    if (call.output == 3) {
+        dependence.formula = sums.element;
+        return dependence;
+    }
+    if (call.output != 1) SONDE_TRY(addEpsilon(dependence, call));
+    const std::string mean = "mean(" + sums.row + ")",
+                      spread = "sqrt(" + (isMean ? "var(" + sums.row + ")" : "mean((" + sums.row + ") ** 2)") +
+                               " + epsilon)";
+    if (call.output > 0) {
+        dependence.formula = call.output == 1 ? mean : "1 / " + spread;
+        return dependence;
+    }
+    dependence.formula = "(" + sums.element + (isMean ? " - " + mean : "") + ") / " + spread;
+    for (const auto& [input, sign] : {std::pair("gamma", " * "), std::pair("beta", " + ")}) {
+        const std::size_t at = inputOf(call, {input});
+        if (at == kNoOperand) continue;
+        if (call.at.back() >= call.context.in(at).numel())
+            return opError(std::string(input) + " does not match the result");
+        addElement(dependence, dependence.part(input), call, at, call.at.back());
+        dependence.formula += std::string(sign) + input;
+    }
+    return dependence;
 }
 
 base::Result<Dependence> groupNormalised(const ElementCall& call) {

@@ -160,6 +160,27 @@ base::Result<Dependence> bilinearForm(const ElementCall& call) {
     return dependence;
 }
 
+namespace {
+
+/// What each pair of elements, one behind the other, adds to the p-norm of their differences: its slope there, as a
+/// norm is the sum of its arguments by their slopes. A count, of p = 0, has none.
+void weighDifferences(Dependence& dependence, double norm, double p) {
+    std::vector<DependenceTerm>& terms = dependence.terms;
+    bool isChosen = false;
+    for (std::size_t i = 0; i + 1 < terms.size(); i += 2) {
+        DependenceTerm &x = terms[i], &y = terms[i + 1];
+        x.pair = y.pair = static_cast<std::uint32_t>(i / 2 + 1);
+        const double apart = x.value - y.value, size = std::fabs(apart);
+        if (p == 0) continue;
+        double slope = norm > 0 ? std::pow(size / norm, p - 1) : 0;
+        if (std::isinf(p)) slope = !isChosen && size >= norm ? 1 : 0, isChosen = isChosen || slope > 0;
+        x.weight = apart < 0 ? -slope : apart > 0 ? slope : 0;
+        y.weight = -x.weight;
+    }
+}
+
+}  // namespace
+
 base::Result<Dependence> distance(const ElementCall& call) {
     const Shape &a = call.context.in(kLeft).shape(), &b = call.context.in(kRight).shape();
     if (a.rank() < 2 || b.rank() < 2 || call.at.size() < 2) return opError("distances are of rows of matrices");
@@ -181,8 +202,11 @@ base::Result<Dependence> distance(const ElementCall& call) {
                                          : "sum(abs(x - y) ** p) ** (1 / p)";
     dependence.number("p", p);
     const std::uint32_t x = dependence.listPart("x"), y = dependence.listPart("y");
-    for (std::int64_t k = 0; k < size; ++k) addElement(dependence, x, call, kLeft, left + k);
-    for (std::int64_t k = 0; k < size; ++k) addElement(dependence, y, call, kRight, right + k);
+    for (std::int64_t k = 0; k < size; ++k) {
+        addElement(dependence, x, call, kLeft, left + k);
+        addElement(dependence, y, call, kRight, right + k);
+    }
+    weighDifferences(dependence, call.result.toDouble(call.element), p);
     return dependence;
 }
 

@@ -1,6 +1,8 @@
 // Products and convolutions of quantised tensors: exact sums of (w - zero point) * (x - zero point), which some
 // operators quantise again.
 
+#include <algorithm>
+
 #include "core/ops/dependence/products.h"
 #include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
@@ -31,6 +33,20 @@ base::Result<void> addNumberAt(Dependence& dependence, const ElementCall& call, 
     return {};
 }
 
+/// What `ratio` gives, rounded, shifted and held in the range of the result. Scale and zero point are "y_scale" and
+/// "y_zero_point" in the formula.
+base::Result<Dependence> quantizedAgain(Dependence dependence, const ElementCall& call, const std::string& ratio,
+                                        std::string_view scale, std::string_view zeroPoint) {
+    SONDE_TRY(addNumberAt(dependence, call, "y_scale", scale, -1));
+    SONDE_TRY(addNumberAt(dependence, call, "y_zero_point", zeroPoint, -1));
+    const std::optional<QuantizedRange> range = quantizedRange(call.result.dtype());
+    if (!range) return opError("there is no formula for " + call.result.typeText());
+    dependence.number("low", range->low);
+    dependence.number("high", range->high);
+    dependence.formula = "clip(round(" + ratio + ") + y_zero_point, low, high)";
+    return dependence;
+}
+
 /// The names of two factors in the call; without scales, nothing is quantised again.
 struct CentredFactors {
     std::string_view x, w, xZero, wZero, xScale = {}, wScale = {};
@@ -49,14 +65,8 @@ base::Result<Dependence> withZeroPoints(Dependence dependence, const ElementCall
     if (factors.xScale.empty()) return dependence;
     SONDE_TRY(addNumberAt(dependence, call, "x_scale", factors.xScale, own.xScale));
     SONDE_TRY(addNumberAt(dependence, call, "w_scale", factors.wScale, own.wScale));
-    SONDE_TRY(addNumberAt(dependence, call, "y_scale", "y_scale", -1));
-    SONDE_TRY(addNumberAt(dependence, call, "y_zero_point", "y_zero_point", -1));
-    const std::optional<QuantizedRange> range = quantizedRange(call.result.dtype());
-    if (!range) return opError("there is no formula for " + call.result.typeText());
-    dependence.number("low", range->low);
-    dependence.number("high", range->high);
-    dependence.formula = "clip(round((" + sum + ") * (x_scale * w_scale / y_scale)) + y_zero_point, low, high)";
-    return dependence;
+    return quantizedAgain(std::move(dependence), call, "(" + sum + ") * (x_scale * w_scale / y_scale)", "y_scale",
+                          "y_zero_point");
 }
 
 base::Result<Dependence> centredProduct(const ElementCall& call, const CentredFactors& factors) {
@@ -101,6 +111,48 @@ base::Result<Dependence> integerConvolved(const ElementCall& call) {
 
 base::Result<Dependence> quantizedConvolved(const ElementCall& call) {
     return centredConvolution(call, {"x", "w", "x_zero_point", "w_zero_point", "x_scale", "w_scale"});
+}
+
+base::Result<Dependence> quantizedElementWise(const ElementCall& call) {
+    Dependence dependence;
+    std::string real;
+    for (const char letter : call.text) {
+        if (letter < 'A' || letter > 'Z') {
+            real += letter;
+            continue;
+        }
+        const std::string input(1, letter), part(1, static_cast<char>(letter - 'A' + 'a'));
+        real += "((" + part + " - " + part + "_zero_point) * " + part + "_scale)";
+        const bool isKnown =
+            std::ranges::any_of(dependence.parts, [&](const DependencePart& known) { return known.name == part; });
+        if (isKnown) continue;
+        const std::size_t at = call.context.position(Name(input));
+        const std::int64_t element = broadcastElement(call.at, call.context.in(at).shape());
+        if (element < 0) return opError(input + " does not match the result");
+        addElement(dependence, dependence.part(part), call, at, element);
+        SONDE_TRY(addNumberAt(dependence, call, part + "_scale", input + "_scale", -1));
+        SONDE_TRY(addNumberAt(dependence, call, part + "_zero_point", input + "_zero_point", -1));
+    }
+    dependence.number("alpha", call.context.attributes().getFloat("alpha", 1));
+    const std::string result(call.op.outputs.front().name);
+    return quantizedAgain(std::move(dependence), call, "(" + real + ") / y_scale", result + "_scale",
+                          result + "_zero_point");
+}
+
+base::Result<Dependence> quantizedChannelMean(const ElementCall& call) {
+    const Shape& shape = call.context.in(kOperand).shape();
+    if (shape.rank() < 3 || call.at.size() != shape.rank()) return opError("the input is no image");
+    const bool isLast = call.context.attributes().getInt("channels_last", 0) != 0;
+    Region image = Region::only(call.at);
+    for (std::size_t d = isLast ? 1 : 2; d < shape.rank() - (isLast ? 1 : 0); ++d) image.widen(d, shape);
+    Dependence dependence;
+    const std::uint32_t part = dependence.listPart("x");
+    SONDE_TRY(addRegion(dependence, part, call, kOperand, image));
+    for (DependenceTerm& term : dependence.terms) term.weight = 1 / static_cast<double>(image.count());
+    SONDE_TRY(addNumberAt(dependence, call, "x_scale", "X_scale", -1));
+    SONDE_TRY(addNumberAt(dependence, call, "x_zero_point", "X_zero_point", -1));
+    return quantizedAgain(std::move(dependence), call, "(mean(x) - x_zero_point) * (x_scale / y_scale)", "Y_scale",
+                          "Y_zero_point");
 }
 
 }  // namespace sonde::ops::dependence

@@ -84,23 +84,71 @@ class GateTerms {
     Dependence& m_dependence;
 };
 
+/// What a gate of a unit is a function of, as a number.
+double gateSum(const RecurrentStep& step, std::int64_t row) {
+    double sum = (step.inputBias.tensor ? step.inputBias.tensor->toDouble(step.inputBias.first + row) : 0) +
+                 (step.stateBias.tensor ? step.stateBias.tensor->toDouble(step.stateBias.first + row) : 0);
+    for (std::size_t k = 0; k < step.x.size(); ++k)
+        sum += step.inputWeights.at(row, static_cast<std::int64_t>(k)) * step.x[k].value;
+    for (std::size_t k = 0; k < step.h.size(); ++k)
+        sum += step.stateWeights.at(row, static_cast<std::int64_t>(k)) * step.h[k].value;
+    return sum;
+}
+
 /// GRU's reset gate of every unit, which its states are multiplied with: computed inside, no input has them.
 std::string addResets(Dependence& dependence, const RecurrentStep& step, const GateTerms& gates) {
     DependenceTerm term;
     term.part = dependence.listPart("reset");
+    term.isInside = true, term.weight = 0;  // they act through the states
     for (std::int64_t unit = 0; unit < step.hidden; ++unit) {
-        const std::int64_t row = gates.rowOf('r', unit);
-        double sum = (step.inputBias.tensor ? step.inputBias.tensor->toDouble(step.inputBias.first + row) : 0) +
-                     (step.stateBias.tensor ? step.stateBias.tensor->toDouble(step.stateBias.first + row) : 0);
-        for (std::size_t k = 0; k < step.x.size(); ++k)
-            sum += step.inputWeights.at(row, static_cast<std::int64_t>(k)) * step.x[k].value;
-        for (std::size_t k = 0; k < step.h.size(); ++k)
-            sum += step.stateWeights.at(row, static_cast<std::int64_t>(k)) * step.h[k].value;
+        double sum = gateSum(step, gates.rowOf('r', unit));
         if (step.limit > 0) sum = std::clamp(sum, -step.limit, step.limit);
-        term.value = 1 / (1 + std::exp(-sum));
+        term.element = unit;
+        term.value = step.gateValue ? step.gateValue(sum) : 1 / (1 + std::exp(-sum));
         dependence.terms.push_back(term);
     }
     return "reset";
+}
+
+/// An activation of a sum.
+std::string activated(const std::string& activation, const std::string& sum) {
+    constexpr std::string_view kSum = "{}";
+    std::string text;
+    std::size_t from = 0;
+    for (std::size_t at = activation.find(kSum); at != std::string::npos; at = activation.find(kSum, from)) {
+        text += activation.substr(from, at - from) + sum;
+        from = at + kSum.size();
+    }
+    return text + activation.substr(from);
+}
+
+/// A row of the projection of what an LSTM without one gives: its units are inside of the layer, and made of x and h.
+Dependence projectedUnits(const RecurrentStep& step) {
+    const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+    const auto rowOf = [&](char gate, std::int64_t unit) {
+        return static_cast<std::int64_t>(step.order.find(gate)) * step.hidden + unit;
+    };
+    Dependence dependence;
+    dependence.formula = "sum(w * unit)";
+    const std::uint32_t part = dependence.listPart("unit", "w");
+    for (std::int64_t unit = 0; unit < step.hidden; ++unit) {
+        const double memory = sigmoid(gateSum(step, rowOf('f', unit))) * step.memories[static_cast<std::size_t>(unit)] +
+                              sigmoid(gateSum(step, rowOf('i', unit))) * std::tanh(gateSum(step, rowOf('g', unit)));
+        DependenceTerm term;
+        term.part = part;
+        term.isInside = true, term.element = unit;
+        term.value = sigmoid(gateSum(step, rowOf('o', unit))) * std::tanh(memory);
+        term.weight = step.projection.at(step.unit, unit);
+        dependence.terms.push_back(term);
+    }
+    for (const auto& [name, terms] : {std::pair("x", &step.x), std::pair("h", &step.h)}) {
+        for (DependenceTerm term : *terms) {
+            term.part = dependence.listPart(name);
+            term.weight = 0;  // they act through the units
+            dependence.terms.push_back(term);
+        }
+    }
+    return dependence;
 }
 
 std::string addState(Dependence& dependence, const DependenceTerm& term, const std::string& name) {
@@ -113,13 +161,14 @@ std::string addState(Dependence& dependence, const DependenceTerm& term, const s
 }  // namespace
 
 base::Result<Dependence> recurrentStep(const RecurrentStep& step) {
-    SONDE_TRY(checkTerms(4 * static_cast<std::int64_t>(step.x.size() + step.h.size())));
+    SONDE_TRY(checkTerms(4 * static_cast<std::int64_t>(step.x.size() + step.h.size()) + step.hidden));
+    if (step.projection.tensor && !step.isMemory) return projectedUnits(step);
     Dependence dependence;
     GateTerms gates(step, dependence);
     const auto gate = [&](char name, const std::string& memory = {}) {
-        return step.gate + gates.all(name, memory) + step.gateEnd;
+        return activated(step.gate, gates.all(name, memory));
     };
-    const auto candidate = [&](const std::string& of) { return step.candidate + of + step.candidateEnd; };
+    const auto candidate = [&](const std::string& of) { return activated(step.candidate, of); };
     if (step.limit > 0) dependence.number("limit", step.limit);
     if (step.cell == RecurrentStep::Cell::Plain) {
         dependence.formula = candidate(gates.all(step.order.front()));
@@ -129,7 +178,7 @@ base::Result<Dependence> recurrentStep(const RecurrentStep& step) {
                           forget = step.couplesGates ? "(1 - " + input + ")" : gate('f', before);
         const std::string memory = forget + " * " + before + " + " + input + " * " + candidate(gates.all(cell));
         dependence.formula =
-            step.isMemory ? memory : gate('o', "(" + memory + ")") + " * " + step.output + memory + step.outputEnd;
+            step.isMemory ? memory : gate('o', "(" + memory + ")") + " * " + activated(step.output, memory);
     } else {
         const char fresh = step.order.back();
         const std::string state = addState(dependence, step.h[static_cast<std::size_t>(step.unit)], "h");

@@ -36,8 +36,12 @@ struct RecurrentStep {
     bool couplesGates = false;  ///< LSTM: f is 1 - i
     bool isMemory = false;      ///< c is asked for, not h
     bool resetsProduct = true;  ///< GRU: r times what R gives, not R times (r times h)
-    std::string gate = "sigmoid(", candidate = "tanh(", output = "tanh(";  ///< activations, up to the bracket
-    std::string gateEnd = ")", candidateEnd = ")", outputEnd = ")";
+    /// Activations, with {} where what they are functions of stands.
+    std::string gate = "sigmoid({})", candidate = "tanh({})", output = "tanh({})";
+    std::function<double(double)> gateValue;  ///< what `gate` is; empty: the sigmoid
+    /// LSTM: what makes fewer numbers of the hidden units' h: rows [states, hidden]; and c of the step before, of all.
+    GateWeights projection;
+    std::vector<double> memories = {};
 };
 
 /// The formula of one step, with terms of x and of the state before.

@@ -48,6 +48,8 @@ base::Result<Dependence> ofLine(const ElementCall& call);
 base::Result<Dependence> batchNormalised(const ElementCall& call);
 base::Result<Dependence> layerNormalised(const ElementCall& call);
 base::Result<Dependence> rootMeanSquareNormalised(const ElementCall& call);
+/// Of the sum of input, skip and bias, by rows; `text`: "mean" where that is taken off.
+base::Result<Dependence> skipNormalised(const ElementCall& call);
 base::Result<Dependence> instanceNormalised(const ElementCall& call);
 base::Result<Dependence> groupNormalised(const ElementCall& call);
 base::Result<Dependence> localResponse(const ElementCall& call);
@@ -68,6 +70,11 @@ base::Result<Dependence> integerProduct(const ElementCall& call);
 base::Result<Dependence> quantizedProduct(const ElementCall& call);
 base::Result<Dependence> integerConvolved(const ElementCall& call);
 base::Result<Dependence> quantizedConvolved(const ElementCall& call);
+/// Of real values, quantised again: `text` is a formula in which a capital letter is the real value of the input of
+/// that name ("A + B").
+base::Result<Dependence> quantizedElementWise(const ElementCall& call);
+/// The mean of each channel of a quantised image, quantised again.
+base::Result<Dependence> quantizedChannelMean(const ElementCall& call);
 
 /// softmax(scale q·k + mask)·v. `text` names the values' input.
 base::Result<Dependence> attended(const ElementCall& call);

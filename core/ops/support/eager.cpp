@@ -94,20 +94,23 @@ namespace {
 
 std::function<base::Result<void>(KernelContext&)> eagerWith(EagerKernel kernel) {
     return [kernel = std::move(kernel)](KernelContext& context) -> base::Result<void> {
-        try {
-            Eager calls(context);
-            EagerResult result = kernel(calls);
-            for (std::size_t i = 0; i < result.values.size() && i < context.outputCount(); ++i) {
-                context.setOutput(i, std::move(result.values[i]));
-            }
-        } catch (Failure& failure) {
-            return std::move(failure.error);
-        }
+        SONDE_ASSIGN(std::vector<Value> values, runEager(context, kernel));
+        for (std::size_t i = 0; i < values.size() && i < context.outputCount(); ++i)
+            context.setOutput(i, std::move(values[i]));
         return {};
     };
 }
 
 }  // namespace
+
+base::Result<std::vector<Value>> runEager(KernelContext& context, const EagerKernel& kernel) {
+    try {
+        Eager calls(context);
+        return kernel(calls).values;
+    } catch (Failure& failure) {
+        return std::move(failure.error);
+    }
+}
 
 OpDef eagerRow(std::string_view schema, std::string_view summary, Category category, EagerKernel kernel,
                std::function<base::Result<void>(InferContext&)> infer) {

@@ -112,6 +112,9 @@ struct EagerResult {
     EagerResult(std::vector<Value> all) : values(std::move(all)) {}
 };
 
+/// What such an expression gives for the inputs of a call, outside of its kernel.
+base::Result<std::vector<Value>> runEager(KernelContext& context, const EagerKernel& kernel);
+
 /// A row of domain aten whose kernel is such an expression. Anything may be given for a tensor that is a number.
 OpDef eagerRow(std::string_view schema, std::string_view summary, Category category, EagerKernel kernel,
                std::function<base::Result<void>(InferContext&)> infer = {});

@@ -358,6 +358,10 @@ class ShareWalk {
             const ops::DependenceTerm& term = dependence.terms[i];
             double own = share * parts[i];
             if (own == 0) continue;
+            if (term.isInside) {
+                m_result.unexplained += own;
+                continue;
+            }
             if (term.isOutput) {
                 giveOutput(operation, term, own);
                 continue;

@@ -159,10 +159,14 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
         all->shapes.push_back(term.input < values.size() ? shapeOf(values[term.input], term.member) : Shape{});
     }
     std::vector<std::size_t> order(dependence.terms.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::map<std::uint32_t, double> ofPair;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = i;
+        if (const auto& term = dependence.terms[i]; term.pair > 0) ofPair[term.pair] += contributionOf(term);
+    }
     const auto size = [&](std::size_t i) {
         const ops::DependenceTerm& term = dependence.terms[i];
-        const double product = std::fabs(contributionOf(term));
+        const double product = std::fabs(term.pair > 0 ? ofPair[term.pair] : contributionOf(term));
         // What the infinity of a term does not reach, as behind a softmax, is made of the others.
         if (std::isfinite(explanation.value) && !std::isfinite(product)) return std::pair(-1.0, std::fabs(term.weight));
         return std::pair(std::isnan(product) ? HUGE_VAL : product, std::fabs(term.weight));
@@ -180,6 +184,7 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
         Term term;
         term.place = all->operands[order[k]];
         if (term.place.node.valid()) term.place.index = indexIn(given.element, all->shapes[order[k]]);
+        else if (given.isInside) term.place.index = {given.element};
         term.weight = given.weight;
         term.value = given.value;
         term.part = dependence.parts[given.part].name;

@@ -15,7 +15,8 @@ namespace sonde::session::why {
 
 /// One element that takes part, and where it is.
 struct Term {
-    Place place;  ///< without a valid node: a number among the arguments, or a state inside of the operator
+    /// Without a valid node: a number among the arguments, or one inside of the operator, whose index is its unit's.
+    Place place;
     double weight = 1;
     double value = 0;
     std::string part;                                 ///< its name in the formula
@@ -39,7 +40,7 @@ struct Explanation {
     std::string formula;
     std::string withNumbers;           ///< the formula with the present numbers
     std::optional<double> recombined;  ///< what the formula gives
-    std::vector<Term> terms;           ///< by the magnitude of weight * value, the largest first
+    std::vector<Term> terms;           ///< by the magnitude of weight * value (of both of a pair), the largest first
     std::size_t termCount = 0;         ///< of all
     double restSum = 0;                ///< of weight * value of those beyond `terms`
     std::string note;

@@ -48,9 +48,10 @@ inline tensor::Value list(const std::vector<std::int64_t>& numbers) {
     return tensor::Value::list(std::move(items));
 }
 
-/// What is wrong with the elements of the kernel's own results; also if there are none with a formula. Empty: nothing.
+/// What is wrong with the elements of the kernel's own results, its first `outputs`; also if there are none with a
+/// formula. Empty: nothing.
 inline QString checked(std::string_view domain, std::string_view name, std::vector<tensor::Value> inputs,
-                       tensor::Attributes attributes = {}, int version = 0) {
+                       tensor::Attributes attributes = {}, int version = 0, std::size_t outputs = 1) {
     RecombinedCall call;
     call.op = ops::Registry::all().find(domain, name, version);
     if (!call.op) return QStringLiteral("is not known");
@@ -62,7 +63,7 @@ inline QString checked(std::string_view domain, std::string_view name, std::vect
     base::ThreadPool pool(1);
     ops::RunEnvironment environment;
     environment.pool = &pool;
-    auto results = ops::call(*call.op, call.inputs, call.attributes, 1, environment, version);
+    auto results = ops::call(*call.op, call.inputs, call.attributes, outputs, environment, version);
     if (!results) return QString::fromStdString(results.error().text());
     call.results = std::move(*results);
     const QString problem = call.problem(12);

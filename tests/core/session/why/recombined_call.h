@@ -61,6 +61,7 @@ struct RecombinedCall {
 
     std::size_t checked = 0, refused = 0;  ///< elements whose formula was computed, and those that have none
     QString refusal = {};
+    double slack = 0;  ///< by which the formula may be off
 
     /// What is wrong with some elements of all results; empty if nothing is.
     QString problem(std::size_t perTensor = 6) {
@@ -101,7 +102,8 @@ struct RecombinedCall {
         if (!value) return where + QString::fromStdString(found->formula + ": " + value.error().text());
         ++checked;
         const double expected = tensor.toDouble(element);
-        if (isNear(*value, expected, recombinedTolerance(tensor.dtype()) * std::max(largestMagnitude(tensor), 0.1)))
+        if (isNear(*value, expected,
+                   recombinedTolerance(tensor.dtype()) * std::max(largestMagnitude(tensor), 0.1) + slack))
             return {};
         return where + QString("%1 gives %2, but the value is %3")
                            .arg(QString::fromStdString(found->formula))

@@ -233,6 +233,167 @@ class TestWhyLayers : public QObject {
         }
     }
 
+    /// The elements that differ most come first, each beside the one that it differs from.
+    void differencesStandTogether() {
+        for (const double p : {0.0, 1.0, 2.0, 3.0, HUGE_VAL}) {
+            const Tensor x = Tensor::of<float>({1, 3}, {1, 5, 2}), y = Tensor::of<float>({1, 3}, {2, 1, 2});
+            test::RecombinedCall call;
+            call.op = ops::Registry::all().find("aten", "cdist", 0);
+            QVERIFY(call.op);
+            call.inputs = {Value(x), Value(y), Value::ofFloat(p), Value()};
+            base::ThreadPool pool(1);
+            ops::RunEnvironment environment;
+            environment.pool = &pool;
+            auto results = ops::call(*call.op, call.inputs, {}, 1, environment, 0);
+            QVERIFY2(results, results ? "" : results.error().text().c_str());
+            call.results = std::move(*results);
+            QCOMPARE(call.problem(), QString());
+            const tensor::Attributes none;
+            const ops::DependenceQuestion question{call.op, call.inputs, &none, call.results};
+            const auto found = ops::findDependence(question, environment);
+            QVERIFY2(found, found ? "" : found.error().text().c_str());
+            QCOMPARE(found->terms.size(), std::size_t{6});
+            double sum = 0;
+            for (std::size_t k = 0; k < 6; ++k) {
+                const ops::DependenceTerm& term = found->terms[k];
+                QCOMPARE(term.pair, static_cast<std::uint32_t>(k / 2 + 1));
+                QCOMPARE(term.input, static_cast<std::uint32_t>(k % 2));
+                QCOMPARE(term.element, static_cast<std::int64_t>(k / 2));
+                sum += term.weight * term.value;
+            }
+            // A norm is the sum of its arguments by their slopes.
+            if (p > 0) QVERIFY(std::fabs(sum - call.results.front().tensor().toDouble(0)) < 1e-6);
+        }
+    }
+
+    /// A GRU that resets states before their product: the gates of all units are listed, and name them.
+    void resetGatesNameTheirUnits() {
+        RandomSource source(3);
+        const std::int64_t t = 3, i = 2, h = 4;
+        const std::vector<Value> inputs{Value(source.tensor({t, 1, i})), Value(source.tensor({1, 3 * h, i})),
+                                        Value(source.tensor({1, 3 * h, h})), Value(source.tensor({1, 6 * h}))};
+        const tensor::Attributes attributes{{"hidden_size", h}, {"linear_before_reset", std::int64_t{0}}};
+        const ops::OpDef* const op = ops::Registry::all().find("", "GRU", 14);
+        base::ThreadPool pool(1);
+        ops::RunEnvironment environment;
+        environment.pool = &pool;
+        const auto results = ops::call(*op, inputs, attributes, 1, environment, 14);
+        QVERIFY(results.has_value());
+        ops::DependenceQuestion question{op, inputs, &attributes, *results};
+        question.element = 2 * h + 1, question.version = 14;  // unit 1 in the last step
+        const auto found = ops::findDependence(question, environment);
+        QVERIFY2(found, found ? "" : found.error().text().c_str());
+        std::int64_t unit = 0;
+        for (const ops::DependenceTerm& term : found->terms) {
+            if (found->parts[term.part].name != "reset") continue;
+            QVERIFY(term.isInside && term.input == ops::kNoOperand);
+            QCOMPARE(term.element, unit);
+            QCOMPARE(term.weight, 0.0);
+            // sigmoid(W x + R h + both biases), of the rows of r, which are the second of three
+            const auto at = [&](std::size_t input, std::int64_t element) {
+                return inputs[input].tensor().toDouble(element);
+            };
+            const std::int64_t row = h + unit;
+            double sum = at(3, row) + at(3, 3 * h + row);
+            for (std::int64_t k = 0; k < i; ++k) sum += at(1, row * i + k) * at(0, 2 * i + k);
+            for (std::int64_t k = 0; k < h; ++k) sum += at(2, row * h + k) * results->front().tensor().toDouble(h + k);
+            QVERIFY(std::fabs(term.value - 1 / (1 + std::exp(-sum))) < 1e-5);
+            ++unit;
+        }
+        QCOMPARE(unit, h);
+    }
+
+    void cellsWithOtherActivations() {
+        int round = 0;
+        for (const char* name : {"HardSigmoid", "Relu", "LeakyRelu", "ThresholdedRelu", "Affine", "ScaledTanh", "Elu",
+                                 "Softsign", "Softplus", "Tanh", "Sigmoid"}) {
+            RandomSource source(++round);
+            const std::int64_t t = 3, b = 2, i = 3, h = 2;
+            for (const auto& [cell, gates, functions] :
+                 {std::tuple("RNN", 1, 1), std::tuple("GRU", 3, 2), std::tuple("LSTM", 4, 3)}) {
+                for (std::int64_t before : {0, 1}) {
+                    tensor::Attributes attributes{{"hidden_size", h}, {"linear_before_reset", before}};
+                    attributes.set("activations", std::vector<std::string>(static_cast<std::size_t>(functions), name));
+                    if (before == 0) attributes.set("activation_alpha", std::vector<double>(3, 0.3));
+                    QCOMPARE(test::checked(
+                                 "", cell,
+                                 {Value(source.tensor({t, b, i})), Value(source.tensor({1, gates * h, i})),
+                                  Value(source.tensor({1, gates * h, h})), Value(source.tensor({1, 2 * gates * h}))},
+                                 attributes, 14),
+                             QString());
+                }
+            }
+        }
+    }
+
+    void cellsWithProjections() {
+        for (int round = 0; round < kRounds; ++round) {
+            RandomSource source(round);
+            const std::int64_t layers = source.between(1, 2), d = source.between(1, 2), t = 3, b = 2, i = 3, h = 4,
+                               p = source.between(1, 3);
+            const bool isBatchFirst = source.coin(), hasBias = source.coin();
+            tensor::ValueList weights;
+            for (std::int64_t k = 0; k < layers * d; ++k) {
+                weights.emplace_back(source.tensor({4 * h, k < d ? i : d * p}));
+                weights.emplace_back(source.tensor({4 * h, p}));
+                for (int bias = 0; hasBias && bias < 2; ++bias) weights.emplace_back(source.tensor({4 * h}));
+                weights.emplace_back(source.tensor({p, h}));
+            }
+            const Value states =
+                Value::list({Value(source.tensor({layers * d, b, p})), Value(source.tensor({layers * d, b, h}))});
+            QCOMPARE(
+                test::checked("aten", "lstm.input",
+                              {Value(source.tensor(isBatchFirst ? Shape{b, t, i} : Shape{t, b, i})), states,
+                               Value::list(weights), Value::ofBool(hasBias), Value::ofInt(layers), Value::ofFloat(0),
+                               Value::ofBool(false), Value::ofBool(d == 2), Value::ofBool(isBatchFirst)},
+                              {}, 0, 3),
+                QString());
+        }
+    }
+
+    void spectra() {
+        for (int round = 0; round < kRounds; ++round) {
+            RandomSource source(round);
+            const bool isInverse = source.coin(), isOneSided = source.coin();
+            const std::int64_t parts = isInverse ? 2 : source.between(1, 2), axis = source.between(0, 1);
+            const Shape shape{source.between(2, 5), source.between(2, 5), parts};
+            const Value length = source.coin() ? Value(Tensor::scalar<std::int64_t>(source.between(2, 6))) : Value();
+            QCOMPARE(test::checked("", "DFT",
+                                   {Value(source.tensor(shape)), length, Value(Tensor::scalar<std::int64_t>(axis))},
+                                   {{"inverse", std::int64_t{isInverse}}, {"onesided", std::int64_t{isOneSided}}}, 20),
+                     QString());
+        }
+    }
+
+    void movedTapsAndSamples() {
+        for (int round = 0; round < kRounds; ++round) {
+            RandomSource source(round);
+            const std::int64_t groups = source.between(1, 2), offsetGroups = source.between(1, 2), k = 2, out = 3;
+            std::vector<Value> inputs{
+                Value(source.tensor({2, 4, 4, 5})), Value(source.tensor({2 * groups, 4 / groups, k, k})),
+                Value(source.tensor({2, offsetGroups * k * k * 2, out, out + 1})), Value(), Value()};
+            if (source.coin()) inputs[3] = Value(source.tensor({2 * groups}));
+            if (source.coin()) inputs[4] = Value(source.tensor({2, offsetGroups * k * k, out, out + 1}));
+            QCOMPARE(
+                test::checked("", "DeformConv", inputs,
+                              {{"group", groups}, {"offset_group", offsetGroups}, {"kernel_shape", Ints{k, k}}}, 19),
+                QString());
+            tensor::Attributes attributes{{"output_height", source.between(1, 3)},
+                                          {"output_width", source.between(1, 3)},
+                                          {"sampling_ratio", source.between(0, 2)},
+                                          {"spatial_scale", 0.5},
+                                          {"mode", std::string(source.coin() ? "max" : "avg")}};
+            const int version = source.coin() ? 16 : 10;
+            if (version == 16 && source.coin())
+                attributes.set("coordinate_transformation_mode", std::string("output_half_pixel"));
+            QCOMPARE(test::checked("", "RoiAlign",
+                                   {Value(source.tensor({2, 2, 5, 6})),
+                                    Value(Tensor::of<float>({2, 4}, {1, 2, 7, 9, -3, 0, 14, 5})), ints({1, 0})},
+                                   attributes, version),
+                     QString());
+        }
+    }
+
     void cellsWithPeepholesAndLimits() {
         for (int round = 0; round < kRounds; ++round) {
             RandomSource source(round);
