@@ -13,6 +13,7 @@
 
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/noise.h"
+#include "core/io/inputs/recording_head.h"
 
 namespace sonde::io {
 
@@ -90,7 +91,10 @@ Result<OpenedSound> openSound(Cursor& cursor, SF_VIRTUAL_IO& access, SF_INFO& in
     return opened;
 }
 
-Result<Sound> readSound(const DataFile& file) {
+void addNote(std::string& note, const std::string& text) { note += (note.empty() ? "" : "; ") + text; }
+
+/// A file that was cut off is read as far as it goes.
+Result<Sound> readSound(const DataFile& file, std::string& note) {
     Cursor cursor{file.file->bytes()};
     SF_VIRTUAL_IO access = memoryAccess();
     SF_INFO info{};
@@ -107,6 +111,12 @@ Result<Sound> readSound(const DataFile& file) {
                                     file.path);
     }
     if (sound.samples.empty()) return base::unreadable("the recording has no samples", file.path);
+    const std::int64_t declared = declaredSamples(cursor.bytes).value_or(info.frames),
+                       missing = declared - sound.frames();
+    // Where the head does not say it, libsndfile's count may be the largest number that there is.
+    if (missing > 0 && declared <= kMaxSamples)
+        addNote(note, "the file ends early: the last " + std::to_string(missing) + " of its " +
+                          std::to_string(declared) + " samples are missing");
     return sound;
 }
 
@@ -199,15 +209,18 @@ void mixDown(Sound& sound) {
     sound.channels = 1;
 }
 
-void addNote(std::string& note, const std::string& text) { note += (note.empty() ? "" : "; ") + text; }
-
-Result<void> take(Sound& sound, std::int64_t start, std::int64_t count, const DataFile& file) {
+/// Without a count up to the end.
+Result<void> take(Sound& sound, std::int64_t start, const std::optional<std::int64_t>& wanted, const DataFile& file,
+                  std::string& note) {
     const std::int64_t frames = sound.frames();
     if (start >= frames)
         return usageError(
             "the recording has " + std::to_string(frames) + " samples: none from " + std::to_string(start),
             file.path + "#" + file.part);
-    count = std::min(count, frames - start);
+    const std::int64_t count = std::min(wanted.value_or(frames), frames - start);
+    if (wanted && count < *wanted)
+        addNote(note, "from sample " + std::to_string(start) + " on there are " + std::to_string(count) + ", not " +
+                          std::to_string(*wanted));
     const auto begin = sound.samples.begin() + start * sound.channels;
     sound.samples = std::vector<float>(begin, begin + count * sound.channels);
     return {};
@@ -253,7 +266,7 @@ Result<Tensor> asIntegers(const Tensor& tensor, const InputInfo& input) {
 
 Result<Tensor> readRecording(const DataFile& file, const InputInfo& input, const ImageOptions&, std::string& note) {
     SONDE_ASSIGN(const Part part, parsePart(file));
-    SONDE_ASSIGN(Sound sound, readSound(file));
+    SONDE_ASSIGN(Sound sound, readSound(file, note));
     SONDE_ASSIGN(const SoundLayout layout, layoutFor(input, sound));
     if (layout.channels == 1 && sound.channels > 1) {
         addNote(note, std::to_string(sound.channels) + " channels are mixed into one");
@@ -263,8 +276,7 @@ Result<Tensor> readRecording(const DataFile& file, const InputInfo& input, const
         addNote(note, "resampled from " + std::to_string(sound.rate) + " to " + std::to_string(*part.rate) + " Hz");
         SONDE_TRY(resample(sound, static_cast<int>(*part.rate), file.path));
     }
-    if (part.start || part.count)
-        SONDE_TRY(take(sound, part.start.value_or(0), part.count.value_or(kMaxSamples), file));
+    if (part.start || part.count) SONDE_TRY(take(sound, part.start.value_or(0), part.count, file, note));
     if (layout.length && *layout.length != sound.frames()) SONDE_TRY(fitLength(sound, *layout.length, file, note));
     SONDE_ASSIGN(Tensor tensor, asTensor(sound, layout.rank));
     const bool isInteger = input.type.dtype != DType::Undefined && tensor::isInteger(input.type.dtype);

@@ -58,6 +58,8 @@ class TestDataFiles : public QObject {
     void recordingsHaveTheLayoutOfTheInput_data();
     void recordingsHaveTheLayoutOfTheInput();
     void aPartOfARecording();
+    void whatIsMissingIsSaid_data();
+    void whatIsMissingIsSaid();
     void anotherRate();
     void tables_data();
     void tables();
@@ -120,6 +122,61 @@ void TestDataFiles::aPartOfARecording() {
     const auto integers = io::giveInput(path + "#8000,3", input({Dim::named("S")}, DType::Int16), 0);
     QVERIFY2(integers, integers ? "" : integers.error().text().c_str());
     QCOMPARE(elements(integers->value.tensor()), (std::vector{12288., 16384.}));
+}
+
+/// The lengths that heads declare are those of Microsoft's and Apple's formats.
+void TestDataFiles::whatIsMissingIsSaid_data() {
+    QTest::addColumn<QByteArray>("content");
+    QTest::addColumn<QString>("part");
+    QTest::addColumn<int>("length");  // of the input; 0: any
+    QTest::addColumn<int>("samples");
+    QTest::addColumn<QString>("note");
+    const QByteArray whole = wave(1, 8000, {1, 2, 3, 4, 5, 6});
+    const QString early = QStringLiteral("the file ends early: the last %1 of its %2 samples are missing");
+    QTest::newRow("whole") << whole << "" << 0 << 6 << "";
+    QTest::newRow("cut") << whole.chopped(4) << "" << 0 << 4 << early.arg(2).arg(6);
+    QTest::newRow("within a sample") << whole.chopped(3) << "" << 0 << 4 << early.arg(2).arg(6);
+    QTest::newRow("two channels") << wave(2, 8000, {1, 1, 2, 2, 3, 3}).chopped(4) << "" << 0 << 2
+                                  << early.arg(1).arg(3) + "; 2 channels are mixed into one";
+    QTest::newRow("followed by silence") << whole.chopped(4) << "" << 5 << 5
+                                         << early.arg(2).arg(6) + "; silence follows the 4 samples up to 5";
+    QTest::newRow("a part that is whole") << whole << "#,2,3" << 0 << 3 << "";
+    QTest::newRow("a part") << whole << "#,2,9" << 0 << 4 << "from sample 2 on there are 4, not 9";
+    QTest::newRow("up to the end") << whole << "#,2" << 0 << 4 << "";
+    // A program that writes to a pipe does not know the length.
+    QByteArray piped = whole;
+    piped.replace(40, 4, little<quint32>(0xffffffff));
+    QTest::newRow("piped") << piped << "" << 0 << 6 << "";
+    const QByteArray rate = QByteArray::fromHex("400bfa00000000000000");  // 8000 as an 80-bit float
+    const QByteArray common = "COMM" +
+                              QByteArray::fromHex(
+                                  "00000012"
+                                  "0001"
+                                  "00000003"
+                                  "0010") +
+                              rate;
+    const QByteArray sound = "SSND" + QByteArray::fromHex(
+                                          "0000000e"
+                                          "00000000"
+                                          "00000000"
+                                          "000100020003");
+    const QByteArray aiff = "FORM" + QByteArray::fromHex("00000034") + "AIFF" + common + sound;
+    QTest::newRow("AIFF") << aiff << "" << 0 << 3 << "";
+    QTest::newRow("cut AIFF") << aiff.chopped(2) << "" << 0 << 2 << early.arg(1).arg(3);
+}
+
+void TestDataFiles::whatIsMissingIsSaid() {
+    QFETCH(QByteArray, content);
+    QFETCH(QString, part);
+    QFETCH(int, length);
+    QFETCH(int, samples);
+    QFETCH(QString, note);
+    const std::string path = write("cut.wav", content);
+    const Dim size = length > 0 ? Dim::of(length) : Dim{};
+    const auto given = io::giveInput(path + part.toStdString(), input({size}), 0);
+    QVERIFY2(given, given ? "" : given.error().what.c_str());
+    QCOMPARE(given->value.tensor().numel(), std::int64_t{samples});
+    QCOMPARE(QString::fromStdString(given->note), note);
 }
 
 /// A tone of 440 Hz is the same tone at another rate.
