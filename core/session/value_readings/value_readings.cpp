@@ -253,7 +253,14 @@ Result<Lines> readingLines(const ReadValue& value, std::string_view id, const st
         return base::usageError("a value cannot be read as '" + std::string(id.substr(0, 80)) + "'", {},
                                 "readings are " + words);
     }
-    if (isOfElements) return elementLines(value, id, stop);
+    if (isOfElements) {
+        auto lines = elementLines(value, id, stop);
+        const auto able = analysis::readingsOf(value.tensor, value.quantization);
+        if (lines || std::ranges::find(able, id, &analysis::ElementReading::id) != able.end()) return lines;
+        base::Error error = lines.error();
+        error.hint = wordsOf(value);
+        return error;
+    }
     if (!value.tensor.defined() || !found->accepts(value))
         return base::usageError(value.tensor.typeText() + " cannot be read as " + std::string(id), {}, wordsOf(value));
     return found->lines(value, stop);
