@@ -7,6 +7,7 @@
 #include "core/expression/expression.h"
 #include "core/lessons/lesson.h"
 #include "core/lessons/source_text.h"
+#include "core/lessons/views.h"
 
 namespace sonde::lessons {
 
@@ -217,6 +218,8 @@ class Parser {
             if (changes && !rest.starts_with('$'))
                 return fail(std::string(word) + " begins with a name", m_line, "set $x[0] = 0, edit $x zero");
             action.text = std::string(std::exchange(rest, {}));
+            if (!changes && std::ranges::find(viewWords(), action.text) == viewWords().end())
+                return fail("there is no view '" + action.text + "'", m_line, viewWordsText());
             useNames(action.text);
         }
         if (!rest.empty()) return fail("unexpected '" + std::string(rest) + "'");

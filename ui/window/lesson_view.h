@@ -26,6 +26,7 @@ class LessonView : public QObject {
     context::Lessons& m_lessons;
     WindowDocks& m_docks;
     bool m_wasOpen = false;
+    int m_height = 0;  ///< that was given to the lesson; 0: none yet
 };
 
 }  // namespace sonde::window

@@ -132,6 +132,7 @@ void TestLessonFormat::errorsNameTheLine_data() {
     row("open block", "# a\n## s\n```sonde\nrun\n", 3, "the block that begins here has no end");
     row("block in block", "# a\n## s\n```sonde\n```sonde\n", 4, "a block begins inside of another one");
     row("unknown action", "# a\n## s\n```sonde\n\nfly\n```\n", 5, "there is no action 'fly'");
+    row("unknown view", "# a\n## s\n```sonde\nshow piechart\n```\n", 4, "there is no view 'piechart'");
     row("unbound", "# a\n## s\n\n{{max($x)}}\n", 4, "$x is not bound");
     row("unbound action", "# a\n## s\n```sonde\nselect $x\n```\n", 4, "$x is not bound");
     row("no name", "# a\n## s\n```sonde\nselect x\n```\n", 4, "select needs a name");

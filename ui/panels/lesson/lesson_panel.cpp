@@ -1,5 +1,6 @@
 #include "ui/panels/lesson/lesson_panel.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QAction>
 #include <QFileDialog>
 #include <QHBoxLayout>
@@ -120,6 +121,12 @@ void LessonPanel::fitText() { m_text->setFixedHeight(static_cast<int>(m_text->do
 QString LessonPanel::titleText() const { return m_title->text(); }
 QString LessonPanel::progressText() const { return m_progress->text(); }
 QString LessonPanel::stepText() const { return m_text->toPlainText(); }
+
+int LessonPanel::neededHeight() const {
+    if (m_stack->currentIndex() == 0) return m_list->sizeHint().height();
+    const QWidget* const content = m_scroll->widget();
+    return height() - m_scroll->height() + content->heightForWidth(m_scroll->viewport()->width());
+}
 
 void LessonPanel::refresh() {
     const bool isOpen = m_lessons.isOpen();

@@ -39,6 +39,8 @@ class LessonPanel : public Panel {
     QString progressText() const;
     /// What the step says, without markup.
     QString stepText() const;
+    /// The height in which a step and its questions are seen whole; that of the list without a lesson.
+    int neededHeight() const;
 
   private:
     QWidget* makeList();

@@ -145,6 +145,8 @@ TensorViewInfo bitsView();
 
 /// The word of a view in scripts: "heatmap" for "heat_map".
 QString viewWord(const TensorViewInfo& view);
+/// Null: there is no such view.
+const TensorViewInfo* viewOfWord(const QString& word);
 
 /// Whether elements are numbers (everything but strings).
 bool isNumeric(const tensor::Tensor& tensor);

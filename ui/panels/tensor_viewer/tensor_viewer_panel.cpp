@@ -432,9 +432,8 @@ const char* viewWords() {
 
 /// Command `view`.
 base::Result<void> showView(QWidget& panel, const PanelHost& host, const QString& word) {
-    const auto wanted =
-        std::ranges::find_if(tensorViews(), [&](const TensorViewInfo& view) { return viewWord(view) == word; });
-    if (wanted == tensorViews().end())
+    const TensorViewInfo* const wanted = viewOfWord(word);
+    if (!wanted)
         return base::usageError("no such view", word.toStdString(),
                                 QString(QLatin1String(viewWords())).replace(u'|', QStringLiteral(", ")).toStdString());
     host.show();

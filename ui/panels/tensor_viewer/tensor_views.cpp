@@ -19,6 +19,12 @@ const std::vector<TensorViewInfo>& tensorViews() {
 
 QString viewWord(const TensorViewInfo& view) { return QString(view.id).remove(QLatin1Char('_')); }
 
+const TensorViewInfo* viewOfWord(const QString& word) {
+    const auto found =
+        std::ranges::find_if(tensorViews(), [&](const TensorViewInfo& view) { return viewWord(view) == word; });
+    return found == tensorViews().end() ? nullptr : &*found;
+}
+
 bool isNumeric(const tensor::Tensor& tensor) {
     return tensor.defined() && tensor.dtype() != tensor::DType::String && tensor.dtype() != tensor::DType::Undefined;
 }
