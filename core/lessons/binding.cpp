@@ -62,6 +62,15 @@ NodeId BoundLesson::node(const std::string& name) const {
     return found == m_bound.end() ? NodeId() : found->second;
 }
 
+bool BoundLesson::dependsOnRun() const {
+    return std::ranges::any_of(m_bound, [this](const auto& named) {
+        ExprId at = m_graph->body(m_graph->expr(m_graph->node(named.second).producer).body).owner;
+        // A body without an operator is that of a called module: it runs.
+        while (at.valid() && m_graph->expr(at).op.name.empty()) at = m_graph->body(m_graph->expr(at).body).owner;
+        return at.valid();
+    });
+}
+
 std::string BoundLesson::withNodes(std::string_view text) const {
     return replaceNames(text, [this](const std::string& name) {
         const NodeId bound = node(name);

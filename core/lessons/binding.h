@@ -28,6 +28,10 @@ class BoundLesson {
     std::string missingText() const;
     /// The node of a name; invalid if it is not bound.
     graph::NodeId node(const std::string& name) const;
+    /// The node of each name that is bound.
+    const std::map<std::string, graph::NodeId>& bound() const { return m_bound; }
+    /// Whether one of them is in a branch or a loop, so that which ones are meant depends on what a run computes.
+    bool dependsOnRun() const;
     /// The steps that the model has everything for, as indices in Lesson::steps.
     const std::vector<std::size_t>& steps() const { return m_steps; }
 

@@ -152,7 +152,7 @@ InspectorContext::InspectorContext(QObject* parent)
     new Weights(m_model, m_messages, this);
     new Profile(m_model, this);
     new Outputs(m_session, m_model, m_runs, m_sessionFiles, m_messages, this);
-    new Lessons({m_model, m_navigation, m_points, m_runs, m_edits, m_canvases}, this);
+    new Lessons({m_model, m_navigation, m_points, m_runs, m_edits, m_debugger, m_canvases}, this);
     wireMemory();
     // What is known of another run is not shown beside a debugged one.
     connect(&m_debugger, &Debugger::changed, this, [this] {

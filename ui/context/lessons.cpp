@@ -1,9 +1,12 @@
 #include "ui/context/lessons.h"
 
+#include <algorithm>
+
 #include "core/session/edits/edit_line.h"
 #include "core/session/edits/ready_edit.h"
 #include "core/session/lesson/lesson_run.h"
 #include "ui/context/canvases.h"
+#include "ui/context/debugger.h"
 #include "ui/context/edits.h"
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
@@ -18,18 +21,19 @@ Lessons::Lessons(const Parts& parts, QObject* context) : QObject(context), m_par
     connect(&parts.model, &OpenModel::documentOpened, this, &Lessons::bind);
     connect(&parts.model, &OpenModel::documentLeft, this, [this] {
         m_edits.clear();  // go with the model
-        m_isFocused = false;
+        m_isFocused = m_hasBegun = false;
         m_bound.reset();
         m_writing.abandon();
         m_checking.abandon();
     });
     connect(&parts.model, &OpenModel::documentClosed, this, &Lessons::lessonChanged);
-    connect(&parts.runs, &Runs::runFinished, this, &Lessons::write);
+    connect(&parts.runs, &Runs::runFinished, this, &Lessons::followRun);
     connect(&parts.runs, &Runs::valueArrived, this, &Lessons::write);
     connect(&parts.edits, &Edits::accepted, this, [this](const QObject* asker) {
         if (asker == this && !m_parts.edits.all().empty())
             m_edits.push_back(session::editText(m_parts.edits.all().back().edit));
     });
+    connect(&parts.edits, &Edits::changed, this, &Lessons::endRun, Qt::QueuedConnection);
     connect(&parts.edits, &Edits::refused, this, [this](const QObject* asker, const base::Error& error) {
         if (asker == this) Q_EMIT failed(error);
     });
@@ -64,6 +68,13 @@ void Lessons::close() {
     m_text.clear();
     m_asks.clear();
     Q_EMIT lessonChanged();
+    endRun();
+}
+
+std::shared_ptr<const lessons::BoundLesson> Lessons::boundToModel() const {
+    const document::Document& document = *m_parts.model.document();
+    const auto isReached = [this](graph::NodeId node) { return m_parts.runs.wasReached(node); };
+    return std::make_shared<lessons::BoundLesson>(*m_lesson, document.graph, document.modules.get(), isReached);
 }
 
 void Lessons::bind() {
@@ -72,13 +83,24 @@ void Lessons::bind() {
     m_asks.clear();
     m_verdicts.clear();
     m_at = 0;
-    if (m_lesson && m_parts.model.isOpen()) {
-        const document::Document& document = *m_parts.model.document();
-        const auto isReached = [this](graph::NodeId node) { return m_parts.runs.wasReached(node); };
-        m_bound = std::make_shared<lessons::BoundLesson>(*m_lesson, document.graph, document.modules.get(), isReached);
-    }
+    if (m_lesson && m_parts.model.isOpen()) m_bound = boundToModel();
     Q_EMIT lessonChanged();
     if (stepCount() > 0) goTo(0);
+}
+
+/// What was bound before there was a run may be in a branch that was not taken: then something else is meant.
+void Lessons::followRun() {
+    const auto isInOtherBranch = [this](const auto& named) { return m_parts.runs.isInOtherBranch(named.second); };
+    // An edit of the step may have chosen the branch: it stays about what it began with.
+    if (step() && m_edits.empty() && std::ranges::any_of(m_bound->bound(), isInOtherBranch)) {
+        auto again = boundToModel();
+        if (again->bound() != m_bound->bound() && again->missing().empty() && !again->steps().empty()) {
+            m_bound = std::move(again);
+            goTo(std::min(m_at, stepCount() - 1));
+            return;
+        }
+    }
+    write();
 }
 
 void Lessons::goTo(std::size_t step) {
@@ -90,6 +112,7 @@ void Lessons::goTo(std::size_t step) {
     m_verdicts.assign(this->step()->questions.size(), {});
     Q_EMIT stepChanged();
     perform(*this->step());
+    endRun();
     write();
 }
 
@@ -107,6 +130,19 @@ void Lessons::leave() {
     if (std::exchange(m_isFocused, false)) m_parts.canvases.active().showEverything();
     m_view.clear();
     m_viewed = {};
+}
+
+/// A run that was begun to show the edits of a step goes with them; not if somebody has made others.
+void Lessons::endRun() {
+    const auto isEdit = [](const Action& action) {
+        return action.kind == Action::Kind::Set || action.kind == Action::Kind::Edit;
+    };
+    if (!m_hasBegun || !m_edits.empty() || !m_parts.edits.all().empty()) return;
+    if (step() && std::ranges::any_of(step()->actions, isEdit)) return;  // it goes on with those of this step
+    m_hasBegun = false;
+    m_parts.debugger.cancel();
+    if (step() && std::ranges::find(step()->actions, Action::Kind::Run, &Action::kind) != step()->actions.end())
+        runModel();
 }
 
 void Lessons::perform(const lessons::Step& step) {
@@ -154,6 +190,7 @@ void Lessons::edit(const Action& action) {
         Q_EMIT failed(target.error());
         return;
     }
+    m_hasBegun = m_hasBegun || !m_parts.debugger.isShown();
     m_parts.edits.add(*target, line->edit, this);
 }
 

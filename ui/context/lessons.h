@@ -13,6 +13,7 @@
 namespace sonde::context {
 
 class Canvases;
+class Debugger;
 class Edits;
 class Navigation;
 class OpenModel;
@@ -31,6 +32,7 @@ class Lessons : public QObject {
         Points& points;
         Runs& runs;
         Edits& edits;
+        Debugger& debugger;
         Canvases& canvases;
     };
     Lessons(const Parts& parts, QObject* context);
@@ -74,11 +76,14 @@ class Lessons : public QObject {
     void failed(const sonde::base::Error& error);
 
   private:
+    std::shared_ptr<const lessons::BoundLesson> boundToModel() const;
     void bind();
+    void followRun();
     void perform(const lessons::Step& step);
     void runModel();
     void edit(const lessons::Action& action);
     void leave();
+    void endRun();
     session::LessonValues values(bool mayAsk);
     void write();
 
@@ -88,6 +93,7 @@ class Lessons : public QObject {
     std::size_t m_at = 0;
     std::vector<std::string> m_edits;  ///< that the step has made, as session::editText() writes them
     bool m_isFocused = false;
+    bool m_hasBegun = false;  ///< the debugged run that shows the edits
     QString m_text, m_view;
     QStringList m_asks;
     graph::NodeId m_viewed;

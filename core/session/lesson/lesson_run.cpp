@@ -47,8 +47,16 @@ Result<LessonRun> LessonRun::begin(Session& session, lessons::Lesson lesson) {
     if (!session.document()) return usageError("no model is open");
     const document::Document& document = *session.document();
     const auto isReached = [&session](NodeId node) { return session.runs().wasReached(node); };
-    auto bound =
-        std::make_unique<lessons::BoundLesson>(std::move(lesson), document.graph, document.modules.get(), isReached);
+    const auto bind = [&](lessons::Lesson each) {
+        return std::make_unique<lessons::BoundLesson>(std::move(each), document.graph, document.modules.get(),
+                                                      isReached);
+    };
+    auto bound = bind(std::move(lesson));
+    // Why a run fails is said by the step that needs it.
+    if (bound->dependsOnRun() && !session.runs().last().recording) {
+        session.runs().run();
+        bound = bind(bound->lesson());
+    }
     if (!bound->missing().empty()) return usageError(bound->missingText(), document.title);
     if (bound->steps().empty()) return usageError("no step of the lesson can be had with the model", document.title);
     return LessonRun(session, std::move(bound));

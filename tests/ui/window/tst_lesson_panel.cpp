@@ -8,9 +8,12 @@
 #include <QPushButton>
 #include <QRadioButton>
 
+#include "core/lessons/views.h"
+#include "tests/support/branched_convolutions.h"
 #include "tests/support/window_fixture.h"
 #include "ui/context/lessons.h"
 #include "ui/panels/lesson/lesson_panel.h"
+#include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 
@@ -35,6 +38,8 @@ class TestLessonPanel : public test::WindowFixture {
     void aModelThatLacksSomethingIsTold();
     void withoutALessonThereIsNoPanel();
     void aFileThatIsNoLessonIsTold();
+    void theBranchThatIsTakenIsMeant();
+    void eachViewCanBeShown();
 
   private:
     panels::LessonPanel* panel() {
@@ -191,6 +196,11 @@ void TestLessonPanel::aStepsEditsEndWithIt() {
     key(Qt::Key_F4, Qt::AltModifier | Qt::ShiftModifier);
     QTRY_VERIFY(context().edits().all().empty());
     QVERIFY(!lessons().isOpen());
+    // The run that showed them goes, too, and with it the timeline.
+    QTRY_VERIFY(!context().debugger().isShown());
+    settle();
+    QVERIFY(!m_window->docks().dock(QStringLiteral("timeline"))->isVisible());
+    QVERIFY(context().runs().recording() != nullptr);
 }
 
 void TestLessonPanel::aModelThatLacksSomethingIsTold() {
@@ -230,6 +240,34 @@ void TestLessonPanel::aFileThatIsNoLessonIsTold() {
     QVERIFY(!lessons().isOpen());
     QVERIFY(!panel()->perform(QStringLiteral("nothing")));
     QVERIFY(panel()->perform(QStringLiteral("attention")));
+}
+
+/// Without a run before: what its first step runs tells.
+void TestLessonPanel::theBranchThatIsTakenIsMeant() {
+    const QString path = m_settings.filePath(QStringLiteral("branches.onnx"));
+    QVERIFY(test::writeConvolutionsInBranches(path));
+    open(path);
+    choose(0);
+    QTRY_VERIFY(context().runs().recording() != nullptr);
+    settle();
+    QCOMPARE(lessons().lesson().node("conv"), node("taken"));
+    QCOMPARE(panel()->progressText().section(u' ', 0, 0), QStringLiteral("1"));
+    step(Qt::Key_PageDown);
+    step(Qt::Key_PageDown);
+    QCOMPARE(context().navigation().selection().node, node("taken"));
+    QTRY_VERIFY2(panel()->stepText().contains(QStringLiteral("taken[0, ")), qPrintable(panel()->stepText()));
+}
+
+/// The words of lessons are those of the views.
+void TestLessonPanel::eachViewCanBeShown() {
+    QStringList words, views;
+    for (const std::string_view word : lessons::viewWords()) words << QString::fromStdString(std::string(word));
+    for (const panels::TensorViewInfo& view : panels::tensorViews()) views << panels::viewWord(view);
+    QCOMPARE(words, views);
+    open(file("gpt_mini.onnx"));
+    choose(3);
+    auto* viewer = static_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
+    QTRY_COMPARE(viewer->viewer()->currentView(), QStringLiteral("heat_map"));
 }
 
 QTEST_MAIN(TestLessonPanel)

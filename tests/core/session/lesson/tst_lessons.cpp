@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/session/lesson/lesson_run.h"
+#include "tests/support/branched_convolutions.h"
 #include "tests/support/float_bytes.h"
 #include "tests/support/onnx_file.h"
 
@@ -30,6 +31,7 @@ class TestLessons : public QObject {
     void numbersAreThoseOfTheRun();
     void sequencesAreLookedAt();
     void whatWasReachedIsMeant();
+    void branchesAreTakenBeforeAnythingIsBound();
     void wrongAnswersAreNotRight();
     void filesAreLessonsToo();
 
@@ -246,6 +248,24 @@ void TestLessons::whatWasReachedIsMeant() {
     const lessons::BoundLesson none(run->lesson().lesson(), document.graph, document.modules.get(),
                                     [](graph::NodeId) { return false; });
     QCOMPARE(none.node("conv"), first);
+}
+
+/// The first convolution of the file is in the branch that is not taken: the lesson is about the other one.
+void TestLessons::branchesAreTakenBeforeAnythingIsBound() {
+    const QString path = m_files.filePath(QStringLiteral("branches.onnx"));
+    QVERIFY(test::writeConvolutionsInBranches(path));
+    Session session;
+    QVERIFY(session.open(path.toStdString()));
+    auto text = session::openLesson("convolution");
+    QVERIFY(text);
+    auto run = LessonRun::begin(session, *std::move(text));
+    QVERIFY(run);
+    QCOMPARE(run->lesson().graph().node(run->lesson().node("conv")).name, std::string("taken"));
+    for (std::size_t i = 0; i < run->stepCount(); ++i) {
+        const auto done = run->goTo(i);
+        QVERIFY2(done, done ? "" : done.error().text().c_str());
+        QVERIFY(session::textOf(run->lesson(), run->step(), run->values()).isComplete);
+    }
 }
 
 void TestLessons::wrongAnswersAreNotRight() {
