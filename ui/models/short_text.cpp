@@ -57,6 +57,20 @@ QString withoutSharedStart(const QString& name, const QStringList& beside) {
     return shared < kMinSaved ? name : QChar(0x2026) + name.mid(shared);
 }
 
+QString toldApart(const QString& name, const QStringList& beside, const std::function<bool(const QString&)>& fits) {
+    if (fits(name)) return name;
+    for (qsizetype at = 1; at < name.size(); ++at) {
+        if (name[at - 1].isLetterOrNumber() || !name[at].isLetterOrNumber()) continue;
+        const QString end = name.mid(at), told = QChar(0x2026) + end;
+        if (!fits(told)) continue;
+        QStringList alike;
+        for (const QString& other : beside)
+            if (other != name && other.endsWith(end)) alike << other;
+        return alike.isEmpty() ? told : withoutSharedStart(name, alike);
+    }
+    return withoutSharedStart(name, beside);
+}
+
 QString brief(std::string_view text) { return elided(shown(text), 60); }
 
 }  // namespace sonde::models

@@ -3,6 +3,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <functional>
 #include <string_view>
 
 namespace sonde::models {
@@ -20,5 +21,8 @@ QString brief(std::string_view text);
 /// A name without what it shares with those beside it in a list, up to a whole word of it: "…2_conv1" of
 /// "encoder_layer_2_conv1" beside "encoder_layer_1_conv1". As it is if little would be saved.
 QString withoutSharedStart(const QString& name, const QStringList& beside);
+/// A name in a place that is too narrow for it, so that it differs from those beside it: as many whole words of its end
+/// as fit, "…1.0/conv1/Conv_output_0"; if another one ends like that, from where it differs on, which may not fit.
+QString toldApart(const QString& name, const QStringList& beside, const std::function<bool(const QString&)>& fits);
 
 }  // namespace sonde::models

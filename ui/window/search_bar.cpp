@@ -6,8 +6,11 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QPainter>
+#include <QSignalBlocker>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
+
+#include <utility>
 
 #include "ui/context/window_hint.h"
 #include "ui/models/short_text.h"
@@ -22,8 +25,8 @@ constexpr int kWidth = 420;
 constexpr int kMaxRows = 10;
 
 /// A hit: its name at the left, then operator and module. Names of one model begin alike and differ at their ends, so
-/// one that does not fit leaves out what it shares with its neighbours before it is cut in the middle, and module paths
-/// are cut at their beginning.
+/// one that does not fit is cut where it still differs from those around it, and module paths are cut at their
+/// beginning.
 class HitDelegate : public QStyledItemDelegate {
   public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -53,9 +56,10 @@ class HitDelegate : public QStyledItemDelegate {
         painter->save();
         painter->setFont(option.font);
         painter->setPen(ink);
-        const QString told = nameWidth <= left ? name : models::withoutSharedStart(name, namesBeside(index));
+        const auto fits = [&](const QString& text) { return metrics.horizontalAdvance(text) <= left + 1; };
+        const QString told = models::toldApart(name, namesBeside(index), fits);
         painter->drawText(QRect(row.left(), row.top(), left + 2, row.height()), Qt::AlignVCenter | Qt::AlignLeft,
-                          metrics.elidedText(told, Qt::ElideMiddle, left + 1));
+                          metrics.elidedText(told, Qt::ElideRight, left + 1));
         painter->setPen(faint);
         painter->drawText(row.adjusted(left + gap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignRight,
                           metrics.elidedText(from, Qt::ElideLeft, room - left));
@@ -63,10 +67,11 @@ class HitDelegate : public QStyledItemDelegate {
     }
 
   private:
+    /// Those that may be seen together with it.
     static QStringList namesBeside(const QModelIndex& index) {
         QStringList names;
-        for (const int row : {index.row() - 1, index.row() + 1})
-            if (const QModelIndex other = index.siblingAtRow(row); other.isValid())
+        for (int row = index.row() - kMaxRows; row <= index.row() + kMaxRows; ++row)
+            if (const QModelIndex other = index.siblingAtRow(row); other.isValid() && row != index.row())
                 names << other.data(Qt::EditRole).toString();
         return names;
     }
@@ -106,7 +111,8 @@ SearchBar::SearchBar(context::OpenModel& opened, context::Navigation& navigation
     connect(m_list, &QListView::clicked, this, [this](const QModelIndex& index) { go(index.row()); });
     connect(m_list, &QListView::activated, this, [this](const QModelIndex& index) { go(index.row()); });
     connect(&m_navigation, &context::Navigation::searchHitsChanged, this, &SearchBar::refresh);
-    connect(&m_opened, &context::OpenModel::documentClosed, this, &SearchBar::dismiss);
+    connect(&m_opened, &context::OpenModel::documentOpened, this, &SearchBar::followModel);
+    connect(&m_opened, &context::OpenModel::documentClosed, this, &SearchBar::followModel);
     if (parent) parent->installEventFilter(this);
     m_field->lineEdit()->installEventFilter(this);
     refresh();
@@ -128,6 +134,16 @@ void SearchBar::dismiss() {
     hide();
     m_navigation.setSearchHits({}, -1);
     Q_EMIT dismissed();
+}
+
+/// What was searched for in another model is nothing to go on with.
+void SearchBar::followModel() {
+    const std::string location = m_opened.isOpen() ? m_opened.document()->location : std::string();
+    if (std::exchange(m_location, location) == location) return;
+    m_problem.reset();
+    const QSignalBlocker isNoQuery(m_field);
+    m_field->setText({});
+    dismiss();
 }
 
 QString SearchBar::text() const { return m_field->text(); }

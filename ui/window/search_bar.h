@@ -47,6 +47,7 @@ class SearchBar : public QFrame {
 
   private:
     void go(int hit);
+    void followModel();
     void refresh();
     void showProblem();
 
@@ -58,6 +59,7 @@ class SearchBar : public QFrame {
     models::SearchResultModel m_results;
     QListView* m_list;
     QLabel* m_problemText;
+    std::string m_location;                           ///< of the model that the text was for
     std::optional<analysis::QueryProblem> m_problem;  ///< why the text that was searched for is no query
 };
 

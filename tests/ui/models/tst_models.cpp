@@ -357,6 +357,15 @@ void TestModels::namesLeaveOutWhatTheyShare() {
              QStringLiteral("a_relu"));
     QCOMPARE(models::withoutSharedStart(first, {first}), QStringLiteral("…conv1"));
     QCOMPARE(models::withoutSharedStart(first, {}), first);
+    // The same layer of two blocks: neither their ends nor what is beside each of them tells them apart.
+    const QString here = QStringLiteral("/layer1/layer1.0/conv1/Conv_output_0"),
+                  there = QStringLiteral("/layer1/layer1.1/conv1/Conv_output_0");
+    const auto upTo = [](qsizetype size) { return [size](const QString& text) { return text.size() <= size; }; };
+    QCOMPARE(models::toldApart(here, {there}, upTo(40)), here);
+    QCOMPARE(models::toldApart(here, {there}, upTo(32)), QStringLiteral("…layer1.0/conv1/Conv_output_0"));
+    QCOMPARE(models::toldApart(here, {there}, upTo(22)), QStringLiteral("…0/conv1/Conv_output_0"));
+    QCOMPARE(models::toldApart(here, {there}, upTo(21)), QStringLiteral("…0/conv1/Conv_output_0"));
+    QCOMPARE(models::toldApart(there, {here}, upTo(21)), QStringLiteral("…1/conv1/Conv_output_0"));
 }
 
 QTEST_GUILESS_MAIN(TestModels)
