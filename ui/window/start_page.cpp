@@ -68,7 +68,8 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
         tr("Drop a model file here — ONNX or TorchScript — or choose one. Nothing leaves this computer."), content);
     text->setWordWrap(true);
     auto* buttons = new QHBoxLayout;
-    auto* open = new QPushButton(theme::icon(QStringLiteral("open")), tr("Open File…"), content);
+    const QIcon icon = theme::icon(QStringLiteral("open"), theme::ColorRole::AccentText);  // as the text beside it
+    auto* open = new QPushButton(icon, tr("Open File…"), content);
     open->setDefault(true);
     auto* builtIn = new QPushButton(theme::icon(QStringLiteral("module")), tr("Built-in Models…"), content);
     buttons->addWidget(open);
