@@ -128,7 +128,7 @@ EagerResult projectedScores(Eager& e) {
 /// A row of the input through a column of the weights: terms of "x", each weighed by `factor` too.
 base::Result<void> addProjected(Dependence& made, const ElementCall& call, std::int64_t row, std::int64_t column,
                                 double factor) {
-    const std::size_t input = call.context.position("input"), weights = call.context.position("weights");
+    const std::size_t input = call.op.position("input"), weights = call.op.position("weights");
     const Tensor& w = call.context.in(weights);
     const std::int64_t count = w.dim(0);
     if ((row + 1) * count > call.context.in(input).numel() || column >= w.dim(1))
@@ -146,21 +146,22 @@ base::Result<void> addProjected(Dependence& made, const ElementCall& call, std::
 
 /// " + bias", or nothing.
 std::string addProjectedBias(Dependence& made, const ElementCall& call, std::int64_t column) {
-    if (!call.context.has("bias") || column >= call.context.in("bias").numel()) return {};
-    dependence::addElement(made, made.part("bias"), call, call.context.position("bias"), column);
+    if (!call.context.has(call.op.position("bias")) || column >= call.context.in(call.op.position("bias")).numel())
+        return {};
+    dependence::addElement(made, made.part("bias"), call, call.op.position("bias"), column);
     return "bias";
 }
 
 /// Keys (or values) [2, B, H, L, d] for the next call: the past ones, and those of the input.
 base::Result<Dependence> projectedPresent(const ElementCall& call, const std::vector<std::int64_t>& sizes) {
     const std::int64_t heads = call.result.dim(2), length = call.result.dim(3), size = call.result.dim(4),
-                       rows = call.context.in("input").dim(1), past = length - rows, which = call.at[0],
-                       batch = call.at[1], head = call.at[2], row = call.at[3];
+                       rows = call.context.in(call.op.position("input")).dim(1), past = length - rows,
+                       which = call.at[0], batch = call.at[1], head = call.at[2], row = call.at[3];
     if (row < past) {
         const std::int64_t line = ((which * call.result.dim(1) + batch) * heads + head) * past + row;
         const std::int64_t element = line * size + call.at[4];
-        return dependence::sourceElement(call, call.context.position("past"), 0, element,
-                                         call.context.in("past").toDouble(element));
+        return dependence::sourceElement(call, call.op.position("past"), 0, element,
+                                         call.context.in(call.op.position("past")).toDouble(element));
     }
     const std::int64_t column = sizes[0] + which * sizes[1] + head * size + call.at[4];
     Dependence made;
@@ -173,7 +174,7 @@ base::Result<Dependence> projectedPresent(const ElementCall& call, const std::ve
 /// Values are projections of the input's rows, which also make the scores.
 base::Result<Dependence> projectedTerms(const ElementCall& call) {
     const Attributes& attributes = call.context.attributes();
-    const Tensor &x = call.context.in("input"), &w = call.context.in("weights");
+    const Tensor &x = call.context.in(call.op.position("input")), &w = call.context.in(call.op.position("weights"));
     if (x.rank() != 3 || w.rank() != 2) return opError("the weights do not match the input");
     const std::vector<std::int64_t> sizes = projectedSizes(attributes, w.dim(1));
     if (sizes.size() != 3) return opError("the weights do not match the sizes of queries, keys and values");
@@ -189,8 +190,8 @@ base::Result<Dependence> projectedTerms(const ElementCall& call) {
     SONDE_TRY(dependence::checkTerms(rows * x.dim(2) + past));
     Dependence made;
     for (std::int64_t row = 0; row < past; ++row) {
-        const std::int64_t values = call.context.in("past").numel() / 2;
-        dependence::addElement(made, made.listPart("past", "w_past"), call, call.context.position("past"),
+        const std::int64_t values = call.context.in(call.op.position("past")).numel() / 2;
+        dependence::addElement(made, made.listPart("past", "w_past"), call, call.op.position("past"),
                                values + ((at.batch * heads + at.head) * past + row) * result.size + at.place);
         made.terms.back().weight = weights.toDouble(line++);
     }

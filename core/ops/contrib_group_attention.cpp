@@ -54,17 +54,17 @@ EagerResult contribRotaryEmbedding(Eager& e) {
 base::Result<Dependence> contribRotatedTerms(const ElementCall& call) {
     const KernelContext& context = call.context;
     const Attributes& attributes = context.attributes();
-    const Tensor &x = context.in("input"), &ids = context.in("position_ids");
+    const std::size_t input = call.op.position("input");
     dependence::RotatedPair pair;
-    pair.cosines = context.position("cos_cache"), pair.sines = context.position("sin_cache");
+    pair.cosines = call.op.position("cos_cache"), pair.sines = call.op.position("sin_cache");
+    pair.positions = call.op.position("position_ids");
+    const Tensor &x = context.in(input), &ids = context.in(pair.positions);
     const Tensor& cosines = context.in(pair.cosines);
     if (cosines.rank() != 2 || cosines.dim(1) < 1) return opError("the tables of angles are no matrices");
     pair.half = cosines.dim(1);
     const std::int64_t given = attributes.getInt("num_heads", 0);
-    pair.x = dependence::headRows(context.position("input"), x,
-                                  given > 0 || x.rank() != 3 ? given : x.dim(2) / (2 * pair.half));
+    pair.x = dependence::headRows(input, x, given > 0 || x.rank() != 3 ? given : x.dim(2) / (2 * pair.half));
     pair.isInterleaved = attributes.getInt("interleaved", 0) != 0;
-    pair.positions = context.position("position_ids");
     const dependence::HeadPlace at = pair.x.placeOf(call.element);
     const bool isFirst = ids.numel() == 1;  // the position of the first row
     pair.position = isFirst ? 0 : at.batch * pair.x.rows + at.row;
