@@ -3,6 +3,7 @@
 #include <QEvent>
 #include <QLayout>
 #include <QScrollBar>
+#include <QTimer>
 
 #include <algorithm>
 
@@ -35,6 +36,18 @@ void TallArea::fit() {
 void TallArea::resizeEvent(QResizeEvent* event) {
     QScrollArea::resizeEvent(event);
     fit();
+    if (m_part) QTimer::singleShot(0, this, &TallArea::scrollToPart);
+}
+
+void TallArea::keepInView(QWidget* part) {
+    m_part = part;
+    QTimer::singleShot(0, this, &TallArea::scrollToPart);  // what it shows is laid out first
+}
+
+void TallArea::scrollToPart() {
+    if (!m_part || !m_part->isVisible()) return;
+    const int top = m_part->mapTo(widget(), QPoint()).y(), bottom = top + m_part->height();
+    verticalScrollBar()->setValue(std::clamp(bottom - viewport()->height(), 0, top));
 }
 
 bool TallArea::eventFilter(QObject* watched, QEvent* event) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QPointer>
 #include <QScrollArea>
 
 namespace sonde::widgets {
@@ -14,12 +15,19 @@ class TallArea : public QScrollArea {
     QSize sizeHint() const override { return widget()->sizeHint(); }
     QSize minimumSizeHint() const override;
 
+    /// Scrolls so that a part of the content is in view, from its top if it is higher than the place; again whenever
+    /// the place has another size, until another part is named.
+    void keepInView(QWidget* part);
+
   protected:
     void resizeEvent(QResizeEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
     void fit();
+    void scrollToPart();
+
+    QPointer<QWidget> m_part;
 };
 
 }  // namespace sonde::widgets

@@ -2,7 +2,6 @@
 
 #include <QAction>
 #include <QComboBox>
-#include <QEvent>
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -10,7 +9,6 @@
 #include <QSpinBox>
 #include <QStackedWidget>
 #include <QTableView>
-#include <QTimer>
 #include <QToolButton>
 
 #include <algorithm>
@@ -128,7 +126,6 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     m_stack->addWidget(new widgets::EmptyState(QStringLiteral("output"), tr("No outputs"),
                                                tr("Run the model (F5) to see what it gives"), {}, m_stack));
     m_stack->addWidget(m_place);
-    m_place->installEventFilter(this);
     // Below the inputs of a small window there is little room; what is lower is scrolled.
     constexpr int kMinHeight = 64;
     for (int i = 0; i < m_stack->count(); ++i) m_stack->widget(i)->setMinimumHeight(kMinHeight);
@@ -140,10 +137,8 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     connect(&context.inputs(), &context::Inputs::inputsChanged, this, &OutputsPanel::refresh);
     connect(&m_edits, &context::Edits::changed, this, &OutputsPanel::refresh);
     connect(&context.debugger(), &context::Debugger::changed, this, &OutputsPanel::refresh);
-    connect(m_output, &QComboBox::activated, this, [this](int row) {
-        m_name = m_output->itemData(row).toString().toStdString();
-        showCurrent();
-    });
+    connect(m_output, &QComboBox::activated, this,
+            [this](int row) { showOutput(m_output->itemData(row).toString().toStdString()); });
     connect(m_form, &QComboBox::activated, this, [this](int row) {
         change([id = m_form->itemData(row).toString()](Choice& choice) { choice.form = id.toStdString(); });
     });
@@ -183,6 +178,12 @@ void OutputsPanel::refresh() {
     showCurrent();
 }
 
+void OutputsPanel::showOutput(const std::string& name) {
+    if (std::ranges::find(m_outputs.all(), name, &ShownOutput::name) == m_outputs.all().end()) return;
+    m_name = name;
+    showCurrent();
+}
+
 void OutputsPanel::showCurrent() {
     const ShownOutput* const shown = current();
     if (!shown) return;
@@ -204,17 +205,8 @@ void OutputsPanel::showCurrent() {
     m_summary->setVisible(!summary.empty());
     m_view->show(*shown);
     const std::string what = shown->name + ' ' + (shown->form ? std::string(shown->form->id) : std::string());
-    if (std::exchange(m_scrolledTo, what) != what) QTimer::singleShot(0, this, &OutputsPanel::scrollToRows);
-}
-
-/// Where there is little room the rows are in view rather than the controls above them.
-void OutputsPanel::scrollToRows() {
-    if (m_view->list()->isVisible()) m_place->ensureWidgetVisible(m_view->list(), 0, 0);
-}
-
-bool OutputsPanel::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == m_place && event->type() == QEvent::Resize) QTimer::singleShot(0, this, &OutputsPanel::scrollToRows);
-    return Panel::eventFilter(watched, event);
+    // Where there is little room the first rows are in view rather than the controls above them.
+    if (std::exchange(m_scrolledTo, what) != what) m_place->keepInView(m_view->list());
 }
 
 void OutputsPanel::showControls(const ShownOutput& shown) {

@@ -42,16 +42,14 @@ class OutputsPanel : public Panel {
     /// What is above the view: of weights, of labels, of what is left out.
     QString notes() const;
 
+    /// Shows this one. Nothing if there is no such output.
+    void showOutput(const std::string& name);
     /// Command of scripts: "[OUTPUT=]FORM[:OPTIONS]" as on the command line. Error (Usage): as of parseChoice(); there
     /// is no such output.
     base::Result<void> choose(const QString& text);
 
-  protected:
-    bool eventFilter(QObject* watched, QEvent* event) override;
-
   private:
     void refresh();
-    void scrollToRows();
     void showCurrent();
     void showControls(const session::outputs::ShownOutput& shown);
     const session::outputs::ShownOutput* current() const;

@@ -313,6 +313,18 @@ const TensorViewInfo* TensorViewer::info(const QString& id) const {
     return nullptr;
 }
 
+namespace {
+
+/// Many rows of a few columns: as a picture they would be a stripe.
+bool isStripe(const tensor::Tensor& tensor) {
+    constexpr std::int64_t kFewColumns = 8, kTall = 64;
+    if (tensor.rank() < 2) return false;
+    const std::int64_t rows = tensor.dim(tensor.rank() - 2), columns = tensor.dim(tensor.rank() - 1);
+    return columns <= kFewColumns && rows >= kTall * columns;
+}
+
+}  // namespace
+
 QString TensorViewer::usualView() const {
     const tensor::Tensor& tensor = m_shown.tensor;
     if (tensor.rank() >= 3 && (tensor.rank() > 3 || tensor.dim(1) == tensor.dim(2)) && attentionView().accepts(tensor))
@@ -320,12 +332,13 @@ QString TensorViewer::usualView() const {
     // A few numbers, or text, are read best one by one.
     if (tensor.numel() <= 16 || !isNumeric(tensor)) return tableView().id;
     const PictureAxes axes = pictureAxes(tensor, m_shown.channels);
+    const QString plain = isStripe(tensor) ? tableView().id : heatMapView().id;
     // Scores of classes, a bias, pooled features: one row, whatever the shape.
     if (std::find(tensor.shape().begin(), tensor.shape().end(), tensor.numel()) != tensor.shape().end())
-        return tensor.dim(tensor.rank() - 1) == tensor.numel() ? lineView().id : heatMapView().id;
-    if (axes.channel < 0) return heatMapView().id;
+        return tensor.dim(tensor.rank() - 1) == tensor.numel() ? lineView().id : plain;
+    if (axes.channel < 0) return plain;
     const auto dimSize = [&](int axis) { return tensor.dim(static_cast<std::size_t>(axis)); };
-    if (dimSize(axes.row) < 4 || dimSize(axes.column) < 4) return heatMapView().id;
+    if (dimSize(axes.row) < 4 || dimSize(axes.column) < 4) return plain;
     return dimSize(axes.channel) == 3  ? imageView().id
            : dimSize(axes.channel) > 1 ? channelsView().id
                                        : heatMapView().id;
@@ -390,6 +403,9 @@ void TensorViewer::refresh() {
         refreshStatistics();
     }
     if (auto* button = m_switchBar->findChild<QToolButton*>(m_view)) button->setChecked(true);
+    // Where there is little room the view is seen rather than the controls above it.
+    if (const QString what = m_key + m_view; std::exchange(m_broughtIntoView, what) != what)
+        m_place->keepInView(m_stack);
     {
         const QSignalBlocker blocker(m_slice);
         m_slice->setHiddenAxes(view->ownAxes ? view->ownAxes(m_shown.tensor, m_shown.channels) : std::vector<int>{});

@@ -27,6 +27,7 @@ class ElidedLabel;
 class EmptyState;
 class FlowLayout;
 class SliceBar;
+class TallArea;
 }  // namespace sonde::widgets
 
 namespace sonde::panels {
@@ -185,7 +186,8 @@ class TensorViewer : public QWidget {
     QSplitter* m_splitter;
     QTreeWidget* m_tree;
     QWidget* m_tensorPart;
-    QWidget* m_place = nullptr;  ///< the part scrolls in it where it has not the height that it needs
+    QString m_broughtIntoView;             ///< the value and its view that were
+    widgets::TallArea* m_place = nullptr;  ///< the part scrolls in it where it has not the height that it needs
     QWidget* m_switchBar;
     widgets::FlowLayout* m_switches;
     QVBoxLayout* m_column = nullptr;  ///< of the tensor part
