@@ -309,7 +309,8 @@ QString CanvasOverlays::hiddenText() const {
 /// Where all is in view there is nothing to find on a map.
 bool CanvasOverlays::needsMap() const {
     const auto scene = m_view.scene();
-    return m_overviewWanted && scene && m_view.painter() && !m_view.visible().contains(toQt(scene->bounds));
+    return m_overviewWanted && !m_isPresenting && scene && m_view.painter() &&
+           !m_view.visible().contains(toQt(scene->bounds));
 }
 
 void CanvasOverlays::setOverviewVisible(bool visible) {
@@ -324,7 +325,7 @@ void CanvasOverlays::setClosable(bool closable) {
 
 void CanvasOverlays::setPresenting(bool presenting) {
     m_isPresenting = presenting;
-    refreshPath();
+    refreshPath();  // arranges the others, too
 }
 
 void CanvasOverlays::setLegendVisible(bool visible) {

@@ -47,7 +47,7 @@ class CanvasOverlays : public QObject {
 
     void setOverviewVisible(bool visible);
     void setLegendVisible(bool visible);
-    /// In a talk the path of modules and the count of what is hidden would only cover the graph.
+    /// In a talk the map, the path of modules and the count of what is hidden would only cover the graph.
     void setPresenting(bool presenting);
     /// Whether there is a button that closes the canvas.
     void setClosable(bool closable);

@@ -12,8 +12,11 @@
 #include <utility>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/outputs.h"
 #include "ui/context/stored.h"
 #include "ui/models/node_text.h"
+#include "ui/panels/outputs/output_view.h"
+#include "ui/panels/outputs/outputs_panel.h"
 #include "ui/theme/theme.h"
 #include "ui/window/presentation_bar.h"
 #include "ui/window/window_canvases.h"
@@ -30,7 +33,7 @@ namespace {
 
 constexpr double kPresentationText = 1.35, kMaxStopScale = 1.7, kPresentedShare = 0.42;
 constexpr int kPresentationPollMs = 15;
-const QString kPresentedPanel = QStringLiteral("tensor_viewer");
+const QString kPresentedPanel = QStringLiteral("tensor_viewer"), kOutputsPanel = QStringLiteral("outputs");
 
 }  // namespace
 
@@ -116,7 +119,8 @@ void Presentation::begin() {
         connect(m_canvas, &GraphCanvas::sceneChanged, this, &Presentation::refreshSpotlight),
         connect(m_canvas, &GraphCanvas::layoutFinished, &m_frameSoon, qOverload<>(&QTimer::start)),
         connect(&m_context.runs(), &context::Runs::runFinished, this, &Presentation::showStop),
-        connect(&m_context.runs(), &context::Runs::valueArrived, this, &Presentation::showStop)};
+        connect(&m_context.runs(), &context::Runs::valueArrived, this, &Presentation::showStop),
+        connect(&context::outputsOf(m_context), &context::Outputs::changed, this, &Presentation::showStop)};
     qApp->installEventFilter(this);
     refreshWalk();
     if (m_stop) showStop();
@@ -174,6 +178,8 @@ void Presentation::putBack(const Before& before) {
     m_window.menuBar()->setVisible(before.hasMenuBar);
     m_window.statusBar()->setVisible(before.hasStatusBar);
     m_docks.setShown(true);
+    if (auto* const outputs = qobject_cast<panels::OutputsPanel*>(m_docks.panel(kOutputsPanel)))
+        outputs->view()->setLarge(false);
     for (const QPointer<QWidget>& page : before.hidden)
         if (page) page->show();
     if (!before.hidden.empty()) m_canvases.restore(before.split);
@@ -264,7 +270,26 @@ void Presentation::showStop() {
     else
         m_bar->show(tr("%1 of %2").arg(*m_stop + 1).arg(m_walk.size()), titleOf(m_walk[*m_stop]),
                     factsOf(m_walk[*m_stop]));
+    showPane();
     refreshSpotlight();
+}
+
+/// The value of the stop, or what it comes to where it is an output: classes with their names rather than numbers.
+void Presentation::showPane() {
+    namespace shown = session::outputs;
+    const auto& outputs = context::outputsOf(m_context).all();
+    const graph::NodeId value = m_stop ? m_walk[*m_stop].value : graph::NodeId();
+    const auto output = std::ranges::find_if(outputs, [value](const shown::ShownOutput& each) {
+        const bool hasNumbersOnly =
+            std::holds_alternative<std::monostate>(each.content) || std::holds_alternative<shown::Table>(each.content);
+        return value.valid() && each.node == value && !hasNumbersOnly;
+    });
+    const bool isOutput = output != outputs.end();
+    m_docks.showAlone(isOutput ? kOutputsPanel : kPresentedPanel, kPresentedShare);
+    auto* const panel = qobject_cast<panels::OutputsPanel*>(m_docks.panel(kOutputsPanel));
+    if (!panel) return;
+    panel->view()->setLarge(isOutput);
+    if (isOutput) panel->showOutput(output->name);
 }
 
 QString Presentation::titleOf(const session::WalkStop& stop) const {

@@ -72,6 +72,7 @@ class Presentation : public QObject {
     void refreshWalk();
     void followSelection();
     void showStop();
+    void showPane();
     void frame();
     void placeOverlay();
     void refreshSpotlight();

@@ -392,11 +392,7 @@ void WindowDocks::setShown(bool shown) {
         for (const auto& [id, dock] : m_docks) dock->hide();
         return;
     }
-    if (QDockWidget* const alone = std::exchange(m_alone, nullptr)) {
-        QWidget* const noTitle = alone->titleBarWidget();
-        alone->setTitleBarWidget(nullptr);
-        delete noTitle;
-    }
+    leaveAlone();
     m_window.restoreState(m_state, kStateVersion);
     for (const panels::PanelInfo& info : panelTable()) {
         QDockWidget& dock = *m_docks[info.id];
@@ -409,15 +405,29 @@ void WindowDocks::setShown(bool shown) {
     QTimer::singleShot(0, this, [this] { leaveRoomForGraph(); });
 }
 
+/// The panel that was alone has its title again.
+void WindowDocks::leaveAlone() {
+    QDockWidget* const alone = std::exchange(m_alone, nullptr);
+    if (!alone) return;
+    QWidget* const noTitle = alone->titleBarWidget();
+    alone->setTitleBarWidget(nullptr);
+    delete noTitle;
+}
+
 void WindowDocks::showAlone(const QString& panel, double share) {
+    QDockWidget* const next = dock(panel);
+    if (next && next == m_alone) return;
     setShown(false);
-    m_alone = dock(panel);
+    const int width = m_alone ? m_alone->width() : static_cast<int>(m_window.width() * share);
+    if (m_alone) m_alone->hide();
+    leaveAlone();
+    m_alone = next;
     if (!m_alone) return;
     m_alone->setTitleBarWidget(new QWidget(m_alone));
     m_alone->setFloating(false);
     m_window.addDockWidget(Qt::RightDockWidgetArea, m_alone);
     m_alone->show();
-    m_window.resizeDocks({m_alone}, {static_cast<int>(m_window.width() * share)}, Qt::Horizontal);
+    m_window.resizeDocks({m_alone}, {width}, Qt::Horizontal);
 }
 
 QByteArray WindowDocks::state() const { return m_isShown ? m_window.saveState(kStateVersion) : m_state; }

@@ -39,7 +39,7 @@ class WindowDocks : public QObject {
     /// The start page has the window for itself; what was docked comes back with a model.
     void setShown(bool shown);
     /// One panel at the right, without a title, so wide a part of the window, and nothing else; what was there comes
-    /// back with setShown(true). Only while panels are shown.
+    /// back with setShown(true). In place of another one that is alone it is as wide as that.
     void showAlone(const QString& panel, double share);
     /// The mouse was pressed on the graph: what comes and goes with the selection waits until a second click would no
     /// longer be part of a double click, so that it hits what the first one did.
@@ -80,6 +80,7 @@ class WindowDocks : public QObject {
     void noteClosed(const QString& panel);
     void close(const QString& panel);
 
+    void leaveAlone();
     void addDock(const panels::PanelInfo& info);
     void place();
     void toggle(const QString& panel);

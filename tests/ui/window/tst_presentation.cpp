@@ -1,16 +1,20 @@
 // Presentation mode in the real window, by the keys of a keyboard and of a presenter's remote, and by the mouse.
 
 #include <QAction>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QLabel>
 #include <QMenuBar>
 #include <QStatusBar>
+#include <QTableView>
 #include <QToolBar>
 #include <QToolButton>
 
 #include <algorithm>
 
 #include "tests/support/window_fixture.h"
+#include "ui/panels/outputs/output_view.h"
+#include "ui/panels/outputs/outputs_panel.h"
 #include "ui/window/presentation.h"
 #include "ui/window/presentation_bar.h"
 
@@ -31,6 +35,7 @@ class TestPresentation : public test::WindowFixture {
     void oneKeyLeavesGraphAndValue();
     void platesAreForWorkAtADesk();
     void theRemoteWalksInFlowOrder();
+    void theOutputIsShownInItsForm();
     void theWalkGoesOnFromWhatIsClicked();
     void theLayerIsInTheSpotlight();
     void linesAreDrawnAndErased();
@@ -119,6 +124,32 @@ void TestPresentation::theRemoteWalksInFlowOrder() {
     QCOMPARE(title(), QStringLiteral("Input x"));
     press(Qt::Key_End);
     QCOMPARE(title(), QStringLiteral("Gemm — fc"));
+}
+
+/// The last layer of a classifier: classes in large letters in place of a table of numbers.
+void TestPresentation::theOutputIsShownInItsForm() {
+    open(file("resnet18_slim.onnx"));
+    begin();
+    QDockWidget *value = m_window->docks().dock(QStringLiteral("tensor_viewer")),
+                *outputs = m_window->docks().dock(QStringLiteral("outputs"));
+    press(Qt::Key_End);
+    QVERIFY(value->isVisible() && !outputs->isVisible());  // there is none before a run
+    run();
+    QTRY_VERIFY(outputs->isVisible() && !value->isVisible());
+    const auto* panel = static_cast<panels::OutputsPanel*>(m_window->docks().panel(QStringLiteral("outputs")));
+    QCOMPARE(panel->formBox()->itemText(0), QStringLiteral("Auto: Classes"));
+    QTableView* list = panel->view()->list();
+    QVERIFY(list->isVisible() && list->model()->rowCount() == 5);
+    QVERIFY(list->rowHeight(0) > 1.3 * list->fontMetrics().height());
+    press(Qt::Key_PageUp);
+    QTRY_VERIFY(value->isVisible() && !outputs->isVisible());
+    press(Qt::Key_PageDown);
+    QTRY_VERIFY(outputs->isVisible());
+    key(Qt::Key_F4);
+    settle();
+    QVERIFY(!outputs->isHidden());
+    QVERIFY(!value->titleBarWidget() && !outputs->titleBarWidget());
+    QVERIFY(list->rowHeight(0) < 1.6 * list->fontMetrics().height());
 }
 
 void TestPresentation::theWalkGoesOnFromWhatIsClicked() {

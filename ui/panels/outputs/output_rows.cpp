@@ -1,6 +1,7 @@
 #include "ui/panels/outputs/output_rows.h"
 
 #include <QCoreApplication>
+#include <QFontInfo>
 #include <QPainter>
 
 #include <algorithm>
@@ -139,6 +140,11 @@ QVariant OutputRows::headerData(int section, Qt::Orientation orientation, int ro
 
 void OutputRowDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
     RowDelegate::initStyleOption(option, index);
+    if (m_textScale != 1) {
+        const double size = QFontInfo(option->font).pixelSize() * m_textScale;
+        option->font.setPixelSize(qRound(size));
+        option->fontMetrics = QFontMetrics(option->font);
+    }
     const QVariant color = index.data(OutputRows::kColorRole);
     if (!color.isValid()) return;
     const int side = option->fontMetrics.height() * 2 / 3;

@@ -48,10 +48,15 @@ class OutputRowDelegate : public RowDelegate {
   public:
     using RowDelegate::RowDelegate;
 
+    /// Of the font of the list.
+    void setTextScale(double scale) { m_textScale = scale; }
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
   protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+
+  private:
+    double m_textScale = 1;
 };
 
 /// The colour of a class; those of high index have the colours of low ones again.

@@ -1,5 +1,6 @@
 #include "ui/panels/outputs/output_view.h"
 
+#include <QFontInfo>
 #include <QHeaderView>
 #include <QLabel>
 #include <QTableView>
@@ -18,6 +19,12 @@
 namespace sonde::panels {
 
 namespace outputs = session::outputs;
+
+namespace {
+
+constexpr double kLargeText = 1.5;
+
+}  // namespace
 
 OutputView::OutputView(QWidget* parent)
     : QWidget(parent), m_text(new QLabel), m_picture(new widgets::MarkedPicture), m_plot(new widgets::LinePlot),
@@ -53,6 +60,17 @@ OutputView::OutputView(QWidget* parent)
     setFocusProxy(m_list);
 }
 
+void OutputView::setLarge(bool large) {
+    if (large == m_isLarge) return;
+    m_isLarge = large;
+    const double scale = large ? kLargeText : 1;
+    static_cast<OutputRowDelegate*>(m_list->itemDelegate())->setTextScale(scale);
+    m_list->verticalHeader()->setDefaultSectionSize(qRound(m_list->fontMetrics().height() * scale) + theme::kSmall);
+    m_fitted.clear();
+    fitColumns();
+    showText(m_output.content);
+}
+
 QString OutputView::text() const { return m_text->isHidden() ? QString() : m_text->text(); }
 
 void OutputView::show(const outputs::ShownOutput& output) {
@@ -75,14 +93,15 @@ void OutputView::show(const outputs::ShownOutput& output) {
 
 /// Wide enough for what is in them; with further runs they only grow. One that the user has set stays.
 void OutputView::fitColumns() {
-    constexpr int kMaxFirst = 180, kFitted = 20, kBarWidth = 90;
+    constexpr int kFitted = 20;
+    const int maxFirst = m_isLarge ? 320 : 180, barWidth = m_isLarge ? 180 : 90;
     for (int i = 0; i < std::min(m_rows.columnCount(), kFitted); ++i) {
         const int before = m_list->columnWidth(i);
         if (const auto fitted = m_fitted.find(i); fitted != m_fitted.end() && fitted->second != before) continue;
         m_list->resizeColumnToContents(i);
         int width = m_list->columnWidth(i);
-        if (i == 0) width = std::min(width, kMaxFirst);
-        if (i == m_rows.barColumn()) width = std::max(width, kBarWidth);
+        if (i == 0) width = std::min(width, maxFirst);
+        if (i == m_rows.barColumn()) width = std::max(width, barWidth);
         if (m_fitted.contains(i)) width = std::max(width, before);
         m_list->setColumnWidth(i, width);
         m_fitted[i] = width;
@@ -104,7 +123,9 @@ void OutputView::showText(const outputs::Content& content) {
             ids += (ids.isEmpty() ? QString() : QStringLiteral(" ")) + QString::number(token.id);
         m_text->setText(models::paragraph(ids.toStdString()));
     }
-    m_text->setFont(scalar ? theme::Theme::instance().titleFont() : theme::Theme::instance().uiFont());
+    QFont font = scalar ? theme::Theme::instance().titleFont() : theme::Theme::instance().uiFont();
+    if (m_isLarge) font.setPixelSize(qRound(QFontInfo(font).pixelSize() * kLargeText));
+    m_text->setFont(font);
 }
 
 void OutputView::repaintPicture() {

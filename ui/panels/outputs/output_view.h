@@ -25,6 +25,8 @@ class OutputView : public QWidget {
     explicit OutputView(QWidget* parent = nullptr);
 
     void show(const session::outputs::ShownOutput& output);
+    /// In large letters, for a talk.
+    void setLarge(bool large);
 
     QTableView* list() const { return m_list; }
     widgets::MarkedPicture* picture() const { return m_picture; }
@@ -41,6 +43,7 @@ class OutputView : public QWidget {
     session::outputs::ShownOutput m_output;
     OutputRows m_rows;
     std::map<int, int> m_fitted;  ///< widths that fitColumns() gave, by column
+    bool m_isLarge = false;
     QLabel* m_text;
     widgets::MarkedPicture* m_picture;
     widgets::LinePlot* m_plot;
