@@ -11,6 +11,12 @@ using theme::ColorRole;
 namespace {
 
 constexpr double kMinBoth = 1.2;  ///< of the heading of a module with what is in it
+// In the head of an open box.
+constexpr double kAfterToggle = 6, kBeforeSubtitle = 10;
+
+QString subtitleOf(const ItemText& text, const layout::SceneItem& item) {
+    return item.what.kind == ItemKind::Module ? text.classAndFacts() : text.qualname;
+}
 
 /// The outline of an item: dashed if nothing is known of what it is coloured by.
 QPen outline(const Tint* tint, const QColor& stroke) {
@@ -133,18 +139,28 @@ void ItemPainter::openTitle(QPainter& painter, const layout::SceneItem& item, bo
     const double right = box.right() - Card::kPadX, y = box.top() + Card::kPadY;
     if (Card::hasToggle(item.what)) {
         paintToggle(painter, item);
-        x += Card::kToggle + 6;
+        x += Card::kToggle + kAfterToggle;
     }
     const auto part = [&](TextRole role, double drop, const QString& row, ColorRole ink) {
         if (row.isEmpty() || right - x < 4) return;
         const double width = std::min(m_measure->width(role, row), right - x);
         if (background) painter.fillRect(QRectF(x - 2, y + drop, width + 4, m_measure->height(role)), *background);
         line(painter, role, {x, y + drop}, right - x, row, m_style.color(ink));
-        x += width + 10;
+        x += width + kBeforeSubtitle;
     };
     part(TextRole::Title, 0, text.title, ColorRole::ModuleTitle);
-    part(TextRole::Body, m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body),
-         item.what.kind == ItemKind::Module ? text.classAndFacts() : text.qualname, ColorRole::ModuleSubtitle);
+    part(TextRole::Body, m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body), subtitleOf(text, item),
+         ColorRole::ModuleSubtitle);
+}
+
+QRectF ItemPainter::openTitleRect(const layout::SceneItem& item) const {
+    const QRectF box = toQt(item.rect);
+    const ItemText text = itemText(*m_graph, item.what);
+    const double x = box.left() + Card::kPadX + (Card::hasToggle(item.what) ? Card::kToggle + kAfterToggle : 0);
+    const double width = m_measure->width(TextRole::Title, text.title) + kBeforeSubtitle +
+                         m_measure->width(TextRole::Body, subtitleOf(text, item));
+    return {x, box.top() + Card::kPadY, std::min(width, box.right() - Card::kPadX - x),
+            m_measure->height(TextRole::Title)};
 }
 
 void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth,

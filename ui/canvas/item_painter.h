@@ -36,6 +36,8 @@ class ItemPainter {
                double scale) const;
     /// The title of an open box over lines that pass through it, on a band in the box's colour.
     void paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, ItemFlags flags) const;
+    /// Where its letters are.
+    QRectF openTitleRect(const layout::SceneItem& item) const;
 
     const CanvasStyle& style() const { return m_style; }
     const TextMeasure& measure() const { return *m_measure; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "ui/canvas/item_painter.h"
@@ -18,12 +19,34 @@ constexpr double kFarName = 1.7, kMinPixels = 9, kStep = 1.25;
 /// Lines that leave together may lead to many places.
 constexpr std::size_t kMaxNamed = 2;
 
-/// The qualname where there is one: it tells a layer from the others.
-QString jumpName(const graph::InternalGraph& graph, const layout::ItemDescription& what) {
-    const ItemText text = itemText(graph, what);
-    if (what.kind != layout::ItemKind::Expr) return text.title;
-    return !text.qualname.isEmpty() ? text.qualname : !text.name.isEmpty() ? text.name : text.title;
-}
+/// What the ends of lines are called: the qualname where there is one, which tells a layer from the others. Operations
+/// that stand in one module by themselves have the same: these are called by their values.
+class EndNames {
+  public:
+    EndNames(const graph::InternalGraph& graph, const layout::SceneLayout& scene) : m_graph(graph), m_scene(scene) {
+        for (const layout::SceneJump& jump : scene.jumps)
+            for (const layout::ItemId id : {jump.from, jump.to}) m_owners[usual(scene.item(id).what)].insert(id);
+    }
+
+    QString of(layout::ItemId id) const {
+        const layout::ItemDescription& what = m_scene.item(id).what;
+        QString name = usual(what);
+        if (what.kind != layout::ItemKind::Expr || m_owners.at(name).size() < 2) return name;
+        const graph::NodeId value = nodeOf(m_graph, what);
+        return value.valid() ? cardText(m_graph.node(value).name) : name;
+    }
+
+  private:
+    QString usual(const layout::ItemDescription& what) const {
+        const ItemText text = itemText(m_graph, what);
+        if (what.kind != layout::ItemKind::Expr) return text.title;
+        return !text.qualname.isEmpty() ? text.qualname : !text.name.isEmpty() ? text.name : text.title;
+    }
+
+    const graph::InternalGraph& m_graph;
+    const layout::SceneLayout& m_scene;
+    std::map<QString, std::set<layout::ItemId>> m_owners;
+};
 
 QString elidedFront(const TextMeasure& measure, const QString& text, double available) {
     if (measure.width(TextRole::Title, text) <= available) return text;
@@ -96,10 +119,10 @@ std::vector<JumpName> jumpNames(const SceneIndex& index, const graph::InternalGr
         names.back().rect = rect;
         names.back().text = whole;
     };
+    const EndNames ends(graph, scene);
     const auto nameOf = [&](layout::ItemId id) {
-        const layout::ItemDescription& what = scene.item(id).what;
-        const QString name = jumpName(graph, what);
-        return isShort && what.repeat == 0 ? name.mid(name.lastIndexOf(u'.') + 1) : name;
+        const QString name = ends.of(id);
+        return isShort && scene.item(id).what.repeat == 0 ? name.mid(name.lastIndexOf(u'.') + 1) : name;
     };
     // Lines of one value that leave together have one name where they leave.
     std::map<std::pair<double, double>, std::vector<std::size_t>> leaving;

@@ -320,6 +320,14 @@ void ScenePainter::paintNested(QPainter& painter, const SceneMarks& marks, doubl
     groups.enter(QStringLiteral("edges"));
     paintEdges(painter, edges, scale, {});
     paintPorts(painter, edges, scale);
+    groups.leave();
+    // Lines come after the boxes that they pass: titles that they cross are written again.
+    std::vector<std::uint32_t> crossed;
+    const std::vector<layout::SceneItem>& items = m_index->scene().items;
+    for (std::uint32_t i = 0; i < items.size(); ++i)
+        if (items[i].what.open && m_index->hasEdgeIn(m_items.openTitleRect(items[i]))) crossed.push_back(i);
+    groups.enter(QStringLiteral("names over edges"));
+    paintOpenTitles(painter, crossed, marks);
     paintLabels(painter, edges);
     paintJumpNames(painter, {}, scale);
     groups.leave();

@@ -82,6 +82,9 @@ void TestSceneExport::svgHoldsNamesAsTextInTitledGroups() {
     for (const char* name : {"layer1", "layer4.1", "flatten", "x", "3→64 k7 s2 p3", "512→1000"})
         QVERIFY2(texts.contains(QString::fromUtf8(name)), name);
     QVERIFY(titles.contains("module layer1, Sequential, 2 blocks, expanded"));
+    // A line into layer1 passes its title, which is written again over the lines.
+    const qsizetype lines = titles.indexOf("edges"), names = titles.indexOf("names over edges");
+    QVERIFY(lines >= 0 && names > lines);
 }
 
 void TestSceneExport::svgIsDrawnByOthers() {

@@ -5,6 +5,8 @@
 #include <QTest>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "ui/canvas/graph_canvas.h"
 #include "ui/theme/theme.h"
@@ -44,6 +46,7 @@ class TestWrappedCanvas : public QObject {
     void aDeepModelIsReadWhenItIsFitted();
     void wrappingOnNeedsNoFit();
     void aClickOnANameGoesToTheOtherEnd();
+    void namesTellOperationsOfAModuleApart();
 
   private:
     context::CanvasState& state() { return m_context->canvases().active(); }
@@ -109,6 +112,27 @@ void TestWrappedCanvas::wrappingOnNeedsNoFit() {
     QVERIFY(scene().jumps.empty());
     fit();
     QVERIFY(scene().jumps.empty());
+}
+
+/// Several operations of an exported transformer stand in one module by themselves, and have its name alone.
+void TestWrappedCanvas::namesTellOperationsOfAModuleApart() {
+    m_context->loader().open(QStringLiteral(SONDE_TEST_DATA "/models/gpt_mini.onnx"));
+    QTRY_VERIFY_WITH_TIMEOUT(m_context->model().isOpen() && m_context->model().graph().name != "ResNet", 20000);
+    settle();
+    state().setFolds(false);
+    state().expandToDepth(9);
+    settle();
+    layout::ViewState view = state().view();
+    view.wrapping = Wrapping::On;
+    view.columnHeight = 400;
+    state().setView(view);
+    settle();
+    std::map<std::pair<layout::ItemId, QString>, layout::ItemId> owners;  // by the box around and the name
+    for (const JumpName& name : m_canvas->view().painter()->jumpNames(0.8)) {
+        const auto [owner, isNew] = owners.try_emplace({scene().item(name.item).parent, name.text}, name.item);
+        QVERIFY2(owner->second == name.item || name.text.contains(u','), qPrintable(name.text));
+    }
+    QVERIFY(owners.size() > 20);
 }
 
 void TestWrappedCanvas::aClickOnANameGoesToTheOtherEnd() {
