@@ -341,6 +341,7 @@ void define_contrib_normalization(Registry& registry) {
                      .runs(gatedNorm, inferSame));
     explain("com.microsoft", "SkipLayerNormalization", dependence::skipNormalised, "mean");
     explain("com.microsoft", "SkipSimplifiedLayerNormalization", dependence::skipNormalised);
+    explain("com.microsoft", "EmbedLayerNormalization", dependence::embeddingNormalised);
 }
 
 }  // namespace sonde::ops

@@ -386,6 +386,7 @@ void define_contrib_quantized(Registry& registry) {
     explain("com.microsoft", "QLinearSigmoid", dependence::quantizedElementWise, "sigmoid(X)");
     explain("com.microsoft", "QLinearLeakyRelu", dependence::quantizedElementWise, "where(X < 0, alpha * X, X)");
     explain("com.microsoft", "QLinearGlobalAveragePool", dependence::quantizedChannelMean);
+    explain("com.microsoft", "QLinearConcat", dependence::quantizedJoined);
 }
 
 }  // namespace sonde::ops

@@ -1,8 +1,10 @@
 // com.microsoft: matrix products of quantised tensors.
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/integer_matmul.h"
 #include "core/ops/kernels/quantized_values.h"
 #include "core/ops/support/contrib.h"
@@ -105,6 +107,19 @@ base::Result<std::unique_ptr<PreparedState>> prepareB(const Constants& constants
     return kernels::prepareRightIntegers(constants["B"], constants["b_zero_point"], false, environment);
 }
 
+base::Result<Dependence> integerToFloatTerms(const ElementCall& call) {
+    return dependence::scaledProduct(call, std::nullopt);
+}
+
+/// The range of all of A decides on its scale and zero point.
+base::Result<Dependence> dynamicProductTerms(const ElementCall& call) {
+    const Value inputs[] = {call.context.value(call.op.position("A"))};
+    SONDE_ASSIGN(const std::vector<Value> a, ops::call(*Registry::all().find("", "DynamicQuantizeLinear", 0), inputs,
+                                                       {}, 3, call.context.environment(), 0));
+    return dependence::scaledProduct(call,
+                                     dependence::DynamicRange{a[1].tensor().toDouble(0), a[2].tensor().toDouble(0)});
+}
+
 }  // namespace
 
 void define_contrib_quantized_matmul(Registry& registry) {
@@ -162,6 +177,8 @@ void define_contrib_quantized_matmul(Registry& registry) {
                 return kernels::prepareRightIntegers(constants["B"], constants["b_zero_point"],
                                                      attributes.getInt("transB", 0) != 0, environment);
             }));
+    explain("com.microsoft", "MatMulIntegerToFloat", integerToFloatTerms);
+    explain("com.microsoft", "DynamicQuantizeMatMul", dynamicProductTerms);
 }
 
 }  // namespace sonde::ops

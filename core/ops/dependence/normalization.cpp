@@ -145,57 +145,40 @@ base::Result<Dependence> rootMeanSquareNormalised(const ElementCall& call) {
 
 namespace {
 
-/// The sum of an operator's first inputs, which it normalises, at one element and along its row.
-struct Summands {
-    std::string element, row;  ///< "x + skip", "row + skip_row"
-
-    static base::Result<Summands> add(Dependence& dependence, const ElementCall& call, bool withElement, bool withRow) {
-        Summands sums;
-        for (const auto& [input, name, row] : {std::tuple("input", "x", "row"), std::tuple("skip", "skip", "skip_row"),
-                                               std::tuple("bias", "bias", "bias_row")}) {
-            const std::size_t at = inputOf(call, {input});
-            if (at == kNoOperand) continue;
-            const Shape& shape = call.context.in(at).shape();
-            const std::string plus = sums.element.empty() ? "" : " + ";
-            sums.element += plus + name, sums.row += plus + row;
-            std::vector<std::int64_t> index = call.at;
-            const std::int64_t own = broadcastElement(index, shape),
-                               width = call.context.in(kOperand).shape().dims().back();
-            if (own < 0) return opError(std::string(input) + " does not match the result");
-            if (withElement) addElement(dependence, dependence.part(name), call, at, own);
-            SONDE_TRY(checkTerms(width + static_cast<std::int64_t>(dependence.terms.size())));
-            for (index.back() = 0; withRow && index.back() < width; ++index.back()) {
-                const std::int64_t other = broadcastElement(index, shape);
-                if (other < 0) return opError(std::string(input) + " does not match the result");
-                addElement(dependence, dependence.listPart(row), call, at, other);
-            }
-        }
-        return sums;
-    }
+/// One of the values whose sum is normalised: where its row begins.
+struct Summand {
+    std::size_t input = 0;
+    std::string name, row;  ///< of its element and of its row in the formula
+    std::int64_t first = 0, step = 1;
 };
 
-}  // namespace
+enum class OfSum : std::uint8_t { Normal, Mean, InverseDeviation, Itself };
 
-base::Result<Dependence> skipNormalised(const ElementCall& call) {
-    if (call.at.empty()) return opError("the input has no rows");
-    const bool isMean = call.text == "mean";
-    if (call.output == 1 && !isMean) return constantElement(call.result.toDouble(call.element));  // none is taken
+/// What is made of the sum at the call's place in its row. Gamma and beta are the inputs of these names.
+base::Result<Dependence> ofSum(const ElementCall& call, const std::vector<Summand>& summands, std::int64_t width,
+                               OfSum what, bool subtractsMean) {
     Dependence dependence;
-    SONDE_ASSIGN(const Summands sums,
-                 Summands::add(dependence, call, call.output == 0 || call.output == 3, call.output != 3));
-    if (call.output == 3) {
-        dependence.formula = sums.element;
-        return dependence;
+    std::string element, row;
+    for (const Summand& summand : summands) {
+        element += (element.empty() ? "" : " + ") + summand.name, row += (row.empty() ? "" : " + ") + summand.row;
+        const std::int64_t own = summand.first + call.at.back() * summand.step;
+        if (summand.first < 0 || summand.first + (width - 1) * summand.step >= call.context.in(summand.input).numel())
+            return opError("the values that are added do not match");
+        if (what == OfSum::Normal || what == OfSum::Itself)
+            addElement(dependence, dependence.part(summand.name), call, summand.input, own);
+        if (what == OfSum::Itself) continue;
+        SONDE_TRY(checkTerms(width + static_cast<std::int64_t>(dependence.terms.size())));
+        const std::uint32_t part = dependence.listPart(summand.row);
+        for (std::int64_t i = 0; i < width; ++i)
+            addElement(dependence, part, call, summand.input, summand.first + i * summand.step);
     }
-    if (call.output != 1) SONDE_TRY(addEpsilon(dependence, call));
-    const std::string mean = "mean(" + sums.row + ")",
-                      spread = "sqrt(" + (isMean ? "var(" + sums.row + ")" : "mean((" + sums.row + ") ** 2)") +
-                               " + epsilon)";
-    if (call.output > 0) {
-        dependence.formula = call.output == 1 ? mean : "1 / " + spread;
-        return dependence;
-    }
-    dependence.formula = "(" + sums.element + (isMean ? " - " + mean : "") + ") / " + spread;
+    const std::string mean = "mean(" + row + ")",
+                      square = subtractsMean ? "var(" + row + ")" : "mean((" + row + ") ** 2)",
+                      deviation = "sqrt(" + square + " + epsilon)";
+    if (what == OfSum::Normal || what == OfSum::InverseDeviation) SONDE_TRY(addEpsilon(dependence, call));
+    dependence.formula = what == OfSum::Itself ? element : what == OfSum::Mean ? mean : "1 / " + deviation;
+    if (what != OfSum::Normal) return dependence;
+    dependence.formula = "(" + element + (subtractsMean ? " - " + mean : "") + ") / " + deviation;
     for (const auto& [input, sign] : {std::pair("gamma", " * "), std::pair("beta", " + ")}) {
         const std::size_t at = inputOf(call, {input});
         if (at == kNoOperand) continue;
@@ -203,6 +186,57 @@ base::Result<Dependence> skipNormalised(const ElementCall& call) {
             return opError(std::string(input) + " does not match the result");
         addElement(dependence, dependence.part(input), call, at, call.at.back());
         dependence.formula += std::string(sign) + input;
+    }
+    return dependence;
+}
+
+}  // namespace
+
+base::Result<Dependence> skipNormalised(const ElementCall& call) {
+    if (call.at.empty()) return opError("the input has no rows");
+    const bool isMean = call.text == "mean";
+    if (call.output == 1 && !isMean) return constantElement(call.result.toDouble(call.element));  // none is taken
+    std::vector<Summand> summands;
+    std::vector<std::int64_t> start = call.at;
+    start.back() = 0;
+    for (const auto& [input, name, row] : {std::tuple("input", "x", "row"), std::tuple("skip", "skip", "skip_row"),
+                                           std::tuple("bias", "bias", "bias_row")}) {
+        const std::size_t at = inputOf(call, {input});
+        if (at == kNoOperand) continue;
+        const Shape& shape = call.context.in(at).shape();
+        const bool isOne = shape.rank() == 0 || shape[shape.rank() - 1] == 1;
+        summands.push_back({at, name, row, broadcastElement(start, shape), isOne ? 0 : 1});
+    }
+    constexpr OfSum kOutputs[] = {OfSum::Normal, OfSum::Mean, OfSum::InverseDeviation, OfSum::Itself};
+    return ofSum(call, summands, call.context.in(kOperand).shape().dims().back(),
+                 kOutputs[std::min<std::size_t>(call.output, 3)], isMean);
+}
+
+base::Result<Dependence> embeddingNormalised(const ElementCall& call) {
+    if (call.output == 1) return opError("counts of tokens have no formula");
+    if (call.at.size() != 3) return opError("the result does not match the tokens");
+    const std::int64_t width = call.result.dim(2);
+    std::vector<Summand> summands;
+    std::vector<std::pair<std::size_t, std::int64_t>> choices;  // inputs and elements that tell which rows
+    for (const auto& [table, ids, name] : {std::tuple("word_embedding", "input_ids", "word"),
+                                           std::tuple("position_embedding", "position_ids", "position"),
+                                           std::tuple("segment_embedding", "segment_ids", "segment")}) {
+        const std::size_t at = inputOf(call, {table}), chosenBy = inputOf(call, {ids});
+        if (at == kNoOperand) continue;
+        std::int64_t row = call.at[1];  // positions that are not given are those of the tokens
+        if (chosenBy != kNoOperand) {
+            const std::int64_t element = broadcastElement({call.at[0], call.at[1]}, call.context.in(chosenBy).shape());
+            if (element < 0) return opError(std::string(ids) + " do not match the tokens");
+            row = call.context.in(chosenBy).toInt64(element);
+            choices.emplace_back(chosenBy, element);
+        }
+        summands.push_back({at, name, std::string(name) + "_row", row * width, 1});
+    }
+    SONDE_ASSIGN(Dependence dependence,
+                 ofSum(call, summands, width, call.output == 0 ? OfSum::Normal : OfSum::Itself, true));
+    for (const auto& [input, element] : choices) {
+        addElement(dependence, dependence.listPart("index"), call, input, element);
+        dependence.terms.back().weight = 0;
     }
     return dependence;
 }

@@ -2,6 +2,7 @@
 // operators quantise again.
 
 #include <algorithm>
+#include <optional>
 
 #include "core/ops/dependence/products.h"
 #include "core/ops/dependence/region.h"
@@ -153,6 +154,57 @@ base::Result<Dependence> quantizedChannelMean(const ElementCall& call) {
     SONDE_TRY(addNumberAt(dependence, call, "x_zero_point", "X_zero_point", -1));
     return quantizedAgain(std::move(dependence), call, "(mean(x) - x_zero_point) * (x_scale / y_scale)", "Y_scale",
                           "Y_zero_point");
+}
+
+base::Result<Dependence> quantizedJoined(const ElementCall& call) {
+    SONDE_ASSIGN(const std::size_t axis, axisOf(call.context.attributes().getInt("axis", 0), call.at.size()));
+    std::vector<std::int64_t> index = call.at;
+    for (std::size_t part = 2; part + 2 < call.context.inputCount(); part += 3) {
+        const Shape& shape = call.context.in(part).shape();
+        if (shape.rank() != index.size()) return opError("a part does not match the result");
+        if (index[axis] >= shape[axis]) {
+            index[axis] -= shape[axis];
+            continue;
+        }
+        Dependence dependence;
+        addElement(dependence, dependence.part("x"), call, part, elementAt(index, shape));
+        addElement(dependence, dependence.part("x_scale"), call, part + 1, 0);
+        if (call.context.has(part + 2)) addElement(dependence, dependence.part("x_zero_point"), call, part + 2, 0);
+        else dependence.number("x_zero_point", 0);
+        return quantizedAgain(std::move(dependence), call, "(x - x_zero_point) * (x_scale / y_scale)", "Y_scale",
+                              "Y_zero_point");
+    }
+    return opError("the parts do not match the result");
+}
+
+base::Result<Dependence> scaledProduct(const ElementCall& call, const std::optional<DynamicRange>& range) {
+    const std::size_t left = call.op.position(Name("A")), right = call.op.position(Name("B"));
+    Dependence dependence;
+    SONDE_TRY(addMatrixProduct(dependence, call, left, right));
+    const bool isRow = call.context.in(left).rank() > 1, isColumn = call.context.in(right).rank() > 1;
+    const std::size_t rank = call.at.size(), behind = isColumn ? 2 : 1;
+    const std::int64_t row = isRow && rank >= behind ? call.at[rank - behind] : -1,
+                       column = isColumn && rank > 0 ? call.at.back() : -1;
+    SONDE_TRY(addNumberAt(dependence, call, "w_zero_point", "b_zero_point", column));
+    SONDE_TRY(addNumberAt(dependence, call, "w_scale", "b_scale", column));
+    std::string x = "x";
+    if (range) {
+        dependence.number("x_scale", range->scale);
+        dependence.number("x_zero_point", range->zeroPoint);
+        if (range->scale > 0) x = "clip(round(x / x_scale) + x_zero_point, 0, 255)";
+        else x = "x_zero_point";  // all elements are 0
+    } else {
+        SONDE_TRY(addNumberAt(dependence, call, "x_scale", "a_scale", row));
+        SONDE_TRY(addNumberAt(dependence, call, "x_zero_point", "a_zero_point", row));
+    }
+    dependence.formula = "sum((w - w_zero_point) * (" + x + " - x_zero_point)) * (x_scale * w_scale)";
+    const std::size_t bias = call.op.position(Name("bias"));
+    if (bias >= call.context.inputCount() || !call.context.has(bias)) return dependence;
+    const std::int64_t element = broadcastElement(call.at, call.context.in(bias).shape());
+    if (element < 0) return opError("the bias does not match the result");
+    addElement(dependence, dependence.part("bias"), call, bias, element);
+    dependence.formula += " + bias";
+    return dependence;
 }
 
 }  // namespace sonde::ops::dependence

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "core/ops/dependence/dependence.h"
 
 /// Rules that families of operators share. `text` is what stands beside them in explain().
@@ -50,6 +52,8 @@ base::Result<Dependence> layerNormalised(const ElementCall& call);
 base::Result<Dependence> rootMeanSquareNormalised(const ElementCall& call);
 /// Of the sum of input, skip and bias, by rows; `text`: "mean" where that is taken off.
 base::Result<Dependence> skipNormalised(const ElementCall& call);
+/// Of the sum of the rows of two or three tables.
+base::Result<Dependence> embeddingNormalised(const ElementCall& call);
 base::Result<Dependence> instanceNormalised(const ElementCall& call);
 base::Result<Dependence> groupNormalised(const ElementCall& call);
 base::Result<Dependence> localResponse(const ElementCall& call);
@@ -75,6 +79,14 @@ base::Result<Dependence> quantizedConvolved(const ElementCall& call);
 base::Result<Dependence> quantizedElementWise(const ElementCall& call);
 /// The mean of each channel of a quantised image, quantised again.
 base::Result<Dependence> quantizedChannelMean(const ElementCall& call);
+/// Parts with scales and zero points of their own, one behind the other, quantised again.
+base::Result<Dependence> quantizedJoined(const ElementCall& call);
+/// How a call quantises numbers to bytes before it computes with them.
+struct DynamicRange {
+    double scale = 0, zeroPoint = 0;
+};
+/// A product of bytes A and B, scaled; of numbers A that are quantised first, if a range is given.
+base::Result<Dependence> scaledProduct(const ElementCall& call, const std::optional<DynamicRange>& range);
 
 /// softmax(scale q·k + mask)·v. `text` names the values' input.
 base::Result<Dependence> attended(const ElementCall& call);

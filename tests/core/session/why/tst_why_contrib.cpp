@@ -66,7 +66,8 @@ class TestWhyContrib : public QObject {
         QVERIFY2(problems.isEmpty(), qPrintable(problems.mid(0, 3).join('\n')));
         for (const char* name :
              {"Attention", "MultiHeadAttention", "RotaryEmbedding", "SkipLayerNormalization",
-              "SkipSimplifiedLayerNormalization", "QLinearAdd", "QLinearMul", "QLinearGlobalAveragePool"})
+              "SkipSimplifiedLayerNormalization", "QLinearAdd", "QLinearMul", "QLinearGlobalAveragePool",
+              "QLinearConcat", "EmbedLayerNormalization", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"})
             QVERIFY2(explained[name] > 0, name);
     }
 
