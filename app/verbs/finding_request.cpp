@@ -28,8 +28,14 @@ base::Result<session::FindingRequest> findingRequest(const std::shared_ptr<const
         request.acceptedValues = session.problems().accepted();
     }
     if (!choice.accepted.empty()) {
-        SONDE_ASSIGN(auto accepted, session::readAcceptances(choice.accepted));
-        request.acceptances.insert(request.acceptances.begin(), accepted.begin(), accepted.end());
+        auto accepted = session::readAcceptances(choice.accepted);
+        if (!accepted) {
+            // The model can be read: what is wrong is the argument, as with --labels of `sonde sweep`.
+            base::Error error = accepted.error();
+            if (error.kind == base::ErrorKind::Unreadable) error.kind = base::ErrorKind::Usage;
+            return error;
+        }
+        request.acceptances.insert(request.acceptances.begin(), accepted->begin(), accepted->end());
     }
     auto cases = inputsFor(*document, choice.inputs);
     if (!cases && !choice.inputs.spec.empty()) return cases.error();

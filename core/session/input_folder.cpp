@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/natural_order.h"
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/named_files.h"
 #include "core/session/session.h"
@@ -14,34 +15,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using base::Result;
-
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
-
-/// The digits at a position without leading zeros, which is moved behind them.
-std::string_view takeDigits(std::string_view text, std::size_t& at) {
-    while (at < text.size() && text[at] == '0') ++at;
-    const std::size_t begin = at;
-    while (at < text.size() && isDigit(text[at])) ++at;
-    return text.substr(begin, at - begin);
-}
-
-/// Digits count as one number.
-bool isBefore(const std::string& a, const std::string& b) {
-    std::size_t i = 0, j = 0;
-    while (i < a.size() && j < b.size()) {
-        if (isDigit(a[i]) && isDigit(b[j])) {
-            const std::string_view one = takeDigits(a, i), other = takeDigits(b, j);
-            if (one.size() != other.size()) return one.size() < other.size();
-            if (one != other) return one < other;
-        } else if (a[i] != b[j]) {
-            return a[i] < b[j];
-        } else {
-            ++i, ++j;
-        }
-    }
-    if (i < a.size() || j < b.size()) return i == a.size();
-    return a < b;  // the same but for zeros: 1.png, 01.png
-}
 
 /// Files of one kind: of one DataFileKind, or of one suffix that has none (.npz).
 bool isOfKind(const std::string& name, const std::string& like) {
@@ -65,7 +38,7 @@ Result<std::vector<std::string>> filesIn(const fs::path& folder, const std::stop
                                     folder.string());
     }
     if (code) return base::unreadable("the folder cannot be listed: " + code.message(), folder.string());
-    std::ranges::sort(names, isBefore);
+    std::ranges::sort(names, base::isNaturallyBefore);
     return names;
 }
 

@@ -29,14 +29,23 @@ std::optional<std::int64_t> knownInt(const InternalGraph& graph, const Expr& exp
     return value->toInt();
 }
 
+/// How many dimensions the input has: by its type, else by the list that says their order.
+std::optional<std::size_t> rankOf(const InternalGraph& graph, const Expr& expr) {
+    if (const auto& shape = graph.node(expr.inputs.front()).type.shape) return shape->size();
+    const ViewForm form = graph::traitsOf(expr).form;
+    if (form == ViewForm::None && expr.attributes.find("perm")) return expr.attributes.getInts("perm", {}).size();
+    const tensor::Value* const dims = form == ViewForm::Permute ? knownArgument(graph, expr, 1, "dims") : nullptr;
+    return dims && dims->isListLike() ? std::optional(dims->items().size()) : std::nullopt;
+}
+
 /// Where each dimension of the result is in the input; nothing if that is not known before a run.
 std::optional<Order> orderOf(const InternalGraph& graph, const Expr& expr) {
     if (graph::traitsOf(expr).opClass != OpClass::Transpose || expr.inputs.empty() || expr.outputs.size() != 1)
         return std::nullopt;
-    const auto& shape = graph.node(expr.inputs.front()).type.shape;
-    if (!shape) return std::nullopt;
-    const auto rank = static_cast<std::int64_t>(shape->size());
-    Order order(shape->size());
+    const auto known = rankOf(graph, expr);
+    if (!known) return std::nullopt;
+    const auto rank = static_cast<std::int64_t>(*known);
+    Order order(*known);
     std::iota(order.begin(), order.end(), 0);
     const ViewForm form = graph::traitsOf(expr).form;
     if (form == ViewForm::None) {  // of ONNX
@@ -61,7 +70,7 @@ std::optional<Order> orderOf(const InternalGraph& graph, const Expr& expr) {
     std::ranges::sort(sorted);
     for (std::size_t i = 0; i < sorted.size(); ++i)
         if (sorted[i] != static_cast<std::int64_t>(i)) return std::nullopt;
-    return order.size() == shape->size() ? std::optional(order) : std::nullopt;
+    return order.size() == *known ? std::optional(order) : std::nullopt;
 }
 
 bool isSameOrder(const Order& order) {
@@ -88,11 +97,41 @@ const Expr* transposedBefore(const InternalGraph& graph, const Expr& expr) {
     return nullptr;
 }
 
+/// Twice the same where the rank is not known: all dimensions in reverse, or the same two exchanged.
+bool undoesItself(const InternalGraph& graph, const Expr& expr) {
+    const operators::Traits& traits = graph::traitsOf(expr);
+    if (traits.opClass != OpClass::Transpose || expr.inputs.empty() || expr.outputs.size() != 1) return false;
+    const Expr* const before = transposedBefore(graph, expr);
+    if (!before || before->op.name != expr.op.name || before->op.domain != expr.op.domain) return false;
+    if (traits.form == ViewForm::None) return !expr.attributes.find("perm") && !before->attributes.find("perm");
+    if (traits.form != ViewForm::Transpose || expr.arguments.size() < 3 || before->arguments.size() < 3) return false;
+    for (const auto& [index, keyword] : {std::pair(1, "dim0"), std::pair(2, "dim1")}) {
+        const auto at = static_cast<std::size_t>(index);
+        const auto own = knownInt(graph, expr, at, keyword), first = knownInt(graph, *before, at, keyword);
+        if (!own || own != first) return false;
+    }
+    return true;
+}
+
+/// Of two transpositions in a row.
+Finding pairFinding(const InternalGraph& graph, const Expr& expr, bool isUndone) {
+    const NodeId node = expr.outputs.front(), before = transposedBefore(graph, expr)->outputs.front();
+    return {{},
+            base::Severity::Info,
+            Confidence::High,
+            {before, node},
+            {},
+            fmt::format("{} {} what {} did: both copy the whole tensor for nothing", placeText(graph, node),
+                        isUndone ? "undoes" : "transposes again", placeText(graph, before)),
+            isUndone ? "remove both" : "replace both by one"};
+}
+
 void findTransposes(const CheckedModel& model, std::vector<Finding>& findings) {
     const InternalGraph& graph = model.graph;
     for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
         const auto order = orderOf(graph, expr);
+        if (!order && undoesItself(graph, expr)) findings.push_back(pairFinding(graph, expr, true));
         if (!order) continue;
         const NodeId node = expr.outputs.front();
         if (isSameOrder(*order) && order->size() > 1) {
@@ -109,15 +148,7 @@ void findTransposes(const CheckedModel& model, std::vector<Finding>& findings) {
         const bool isUndone = isSameOrder(both);
         // Of views two are no more work than one.
         if (!isUndone && graph::traitsOf(expr).mayBeView()) continue;
-        findings.push_back(
-            {{},
-             base::Severity::Info,
-             Confidence::High,
-             {before->outputs.front(), node},
-             {},
-             fmt::format("{} {} what {} did: both copy the whole tensor for nothing", placeText(graph, node),
-                         isUndone ? "undoes" : "transposes again", placeText(graph, before->outputs.front())),
-             isUndone ? "remove both" : "replace both by one"});
+        findings.push_back(pairFinding(graph, expr, isUndone));
     }
 }
 

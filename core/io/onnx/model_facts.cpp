@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/io/onnx/proto.h"
+#include "core/io/onnx/wire.h"
 
 namespace sonde::io {
 
@@ -21,6 +22,7 @@ class DocStrings {
         for (const onnx::ValueInfoProto& input : graph.inputs) add("input", input.name, input.documentation);
         for (const onnx::ValueInfoProto& output : graph.outputs) add("output", output.name, output.documentation);
         for (const onnx::ValueInfoProto& value : graph.valueInfo) add("value", value.name, value.documentation);
+        for (const onnx::Bytes initializer : graph.initializers) addTensor(initializer);
         addNodes(graph.nodes, depth);
     }
     void addFunction(const onnx::FunctionProto& function) {
@@ -35,6 +37,19 @@ class DocStrings {
     }
     void add(const char* kind, onnx::Bytes name, onnx::Bytes text) {
         if (!text.empty()) add(kind + (" '" + std::string(name) + "'"), text);
+    }
+    /// A TensorProto; its data is passed over.
+    void addTensor(onnx::Bytes message) {
+        onnx::Bytes name, text;
+        onnx::MessageReader reader(m_wire, message);
+        while (reader.next()) {
+            switch (reader.tag()) {
+                case 8: name = reader.bytes(); break;
+                case 12: text = reader.bytes(); break;
+                default: reader.skip();
+            }
+        }
+        add("initializer", name, text);
     }
     void addNodes(const std::vector<onnx::NodeProto>& nodes, int depth) {
         for (const onnx::NodeProto& node : nodes) {

@@ -16,7 +16,8 @@ struct OnnxFacts {
     std::vector<std::pair<std::string, std::int64_t>> opsets;   ///< "ai.onnx", 16
     std::vector<std::pair<std::string, std::string>> metadata;  ///< metadata_props, in the file's order
     std::vector<std::string> functions;                         ///< of the model: "custom::Swish"
-    /// doc_string of graphs, nodes, inputs, outputs and functions, where there is one: "node 'conv1'" and its text.
+    /// doc_string of graphs, nodes, inputs, outputs, initializers and functions, where there is one: "node 'conv1'" and
+    /// its text.
     std::vector<std::pair<std::string, std::string>> docStrings;
 };
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "core/base/natural_order.h"
 #include "core/document/input_infos.h"
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/inputs.h"
@@ -18,30 +19,6 @@ namespace sonde::session {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// As people count: "2" before "10".
-bool isBefore(const std::string& a, const std::string& b) {
-    const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
-    std::size_t i = 0, j = 0;
-    while (i < a.size() && j < b.size()) {
-        if (!isDigit(a[i]) || !isDigit(b[j])) {
-            if (a[i] != b[j]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
-            ++i, ++j;
-            continue;
-        }
-        const auto number = [&](const std::string& text, std::size_t& at) {
-            while (at < text.size() && text[at] == '0') ++at;
-            const std::size_t start = at;
-            while (at < text.size() && isDigit(text[at])) ++at;
-            return text.substr(start, at - start);
-        };
-        const std::string x = number(a, i), y = number(b, j);
-        if (x.size() != y.size()) return x.size() < y.size();
-        if (x != y) return x < y;
-    }
-    if (i < a.size() || j < b.size()) return i == a.size();
-    return a < b;
-}
 
 std::string suffixOf(const fs::path& path) {
     std::string suffix = path.extension().string();
@@ -62,7 +39,7 @@ Kind kindOf(const fs::path& path) {
     return io::dataFileKindOf(path.string(), bytes) ? Kind::Value : Kind::None;
 }
 
-/// "" for in.NAME, "case1" for case1.in.NAME, in the order of the archive.
+/// "" for in.NAME, "case1" for case1.in.NAME, case2 before case10.
 std::vector<std::string> casesOf(const fs::path& path) {
     const auto file = io::NpzFile::open(path);
     std::vector<std::string> cases;
@@ -84,6 +61,7 @@ std::vector<std::string> casesOf(const fs::path& path) {
             add(isCase ? key.substr(0, dot) : "");
         }
     if (cases.empty()) cases.emplace_back();
+    std::ranges::sort(cases, base::isNaturallyBefore);
     return cases;
 }
 
@@ -121,7 +99,7 @@ base::Result<SweepInputs> sweepInputs(const fs::path& path, const base::WorkCont
             files.emplace_back(entries->path().lexically_relative(path).generic_string(), entries->path());
     }
     if (code) return base::usageError("the folder cannot be listed: " + code.message(), path.string());
-    std::ranges::sort(files, [](const auto& a, const auto& b) { return isBefore(a.first, b.first); });
+    std::ranges::sort(files, [](const auto& a, const auto& b) { return base::isNaturallyBefore(a.first, b.first); });
     for (const auto& [name, file] : files) {
         if (work.cancelled()) return base::cancelled("listing the inputs");
         switch (kindOf(file)) {

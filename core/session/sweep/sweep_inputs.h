@@ -18,7 +18,7 @@ struct SweepInput {
 };
 
 struct SweepInputs {
-    std::vector<SweepInput> inputs;    ///< by name, digits by their number: "2.png" before "10.png"; cases as stored
+    std::vector<SweepInput> inputs;    ///< by name, digits by their number: "2.png" before "10.png"; so are cases
     std::vector<std::string> leftOut;  ///< files that are neither pictures nor arrays, by their names
 };
 

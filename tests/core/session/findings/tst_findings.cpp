@@ -34,6 +34,7 @@ class TestFindings : public QObject {
     void withoutARunValuesAreNotChecked();
     void failedRunsAreNotChecked();
     void docStringsArePrivateToo();
+    void transpositionsBehindUnknownOperatorsAreFound();
     void saturatedOutputsAreTold();
     void infiniteWeightsHaveNoScale();
     void emptyTensorsAreNoFinding();
@@ -172,6 +173,9 @@ void TestFindings::docStringsArePrivateToo() {
         Graph{.nodes = {}, .inputs = {valueInfo("x", 1, {4})}, .outputs = {valueInfo("y", 1, {4})}}.bytes();
     {
         protozero::pbf_writer writer(graph);
+        std::string stored = rawTensor("w", 1, {1}, std::string(4, '\0'));
+        protozero::pbf_writer(stored).add_string(12, "from /home/other/weights.bin");
+        writer.add_message(5, stored);
         writer.add_string(10, "made by someone@example.org");
         writer.add_message(1, documented({"Relu", {"x"}, {"r"}, "first"}, "File /home/someone/net.py, line 3"));
         writer.add_message(1, documented({"Exp", {"r"}, {"y"}, "second"}, "File /home/someone/net.py, line 3"));
@@ -183,7 +187,30 @@ void TestFindings::docStringsArePrivateToo() {
     writer.add_message(8, opset("", 16));
     const FindingReport report = reportOf(*open(bytes), false);
     QCOMPARE(placesOf(report, "private-metadata"),
-             (QStringList{"the doc string of graph", "the doc string of node 'first'"}));
+             (QStringList{"the doc string of graph", "the doc string of initializer 'w'",
+                          "the doc string of node 'first'"}));
+}
+
+/// Of a result of an operator that nobody knows not even the rank is known: what the transpositions say is enough.
+void TestFindings::transpositionsBehindUnknownOperatorsAreFound() {
+    using namespace test::onnxfile;
+    const auto places = [this](std::vector<Node> turned) {
+        turned.insert(turned.begin(), Node{"Mystery", {"x"}, {"m"}, "", "com.example"});
+        const std::string bytes = model(
+            {.nodes = turned, .inputs = {valueInfo("x", 1, {2, 3, 4})}, .outputs = {valueInfo("y", 1, {2, 3, 4})}}, {},
+            {opset("", 17), opset("com.example", 1)});
+        return placesOf(reportOf(*open(bytes), false), "redundant-transpose");
+    };
+    const auto turn = [](const char* from, const char* to, std::vector<std::int64_t> order) {
+        return Node{"Transpose", {from}, {to}, "", "", {intsAttribute("perm", order)}};
+    };
+    QCOMPARE(places({turn("m", "t", {0, 2, 1}), turn("t", "y", {0, 2, 1})}).size(), 1);
+    QCOMPARE(places({turn("m", "t", {1, 2, 0}), turn("t", "y", {2, 0, 1})}).size(), 1);
+    QCOMPARE(places({turn("m", "y", {0, 1, 2})}).size(), 1);
+    QCOMPARE(places({turn("m", "y", {0, 2, 1})}), QStringList());
+    // All dimensions in reverse, twice.
+    QCOMPARE(places({{"Transpose", {"m"}, {"t"}}, {"Transpose", {"t"}, {"y"}}}).size(), 1);
+    QCOMPARE(places({{"Transpose", {"m"}, {"t"}}, turn("t", "y", {0, 2, 1})}), QStringList());
 }
 
 /// Clear decisions are no fault of a model's output, but are told.

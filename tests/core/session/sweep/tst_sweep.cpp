@@ -44,6 +44,7 @@ class TestSweep : public QObject {
   private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
     void casesOfDifferentShapes();
+    void casesAreInNaturalOrder();
     void conditionsThatOneInputLacks();
     void confusion();
     void notANumberIsWrong();
@@ -96,6 +97,19 @@ void TestSweep::casesOfDifferentShapes() {
 }
 
 /// The condition reads a sample that the second input has not: that row fails, the third is computed.
+/// case2 before case10, whatever the order of the archive.
+void TestSweep::casesAreInNaturalOrder() {
+    std::vector<io::NamedTensor> arrays;
+    for (const char* name : {"case10.in.x", "case2.in.x", "case1.in.x"})
+        arrays.push_back({name, Tensor::of<float>({1, 3}, {1, 2, 3})});
+    QVERIFY(io::writeNpz(path("cases.npz"), arrays));
+    const auto found = session::sweepInputs(path("cases.npz"));
+    QVERIFY(found);
+    QStringList names;
+    for (const session::SweepInput& input : found->inputs) names << QString::fromStdString(input.name);
+    QCOMPARE(names, (QStringList{"case1", "case2", "case10"}));
+}
+
 void TestSweep::conditionsThatOneInputLacks() {
     std::filesystem::create_directory(path("in"));
     QVERIFY(io::writeNpyFile(path("in/a.npy"), Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6})));
