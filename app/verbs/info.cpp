@@ -60,7 +60,9 @@ Verb infoVerb() {
                 "macs counts the multiply-adds of convolutions, matrix products, attention and recurrent layers, flops two for\n"
                 "each of them and one for any other operation on a number. Without --input-data both are expressions where the\n"
                 "model leaves dimensions open. With it they are those of this input; a model whose cost depends on the data\n"
-                "runs once. Operators without a rule are listed as not counted.\n\n" +
+                "runs once. Operators without a rule are listed as not counted. Activations are those of one iteration of a\n"
+                "loop, the other figures those of all iterations.\n\n"
+                "The SHA-256 reads the whole file and its external data: a terminal shows how far it is.\n\n" +
                 command.get_footer());
             return std::function<base::Result<int>()>([options] { return printInfo(*options); });
         }};

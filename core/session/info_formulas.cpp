@@ -43,7 +43,8 @@ constexpr Formula kFormulas[] = {
     {"bytes read", "Σ over operations: inputs, weights among them, once each; written: outputs"},
     {"intensity", "FLOPs ÷ (bytes read + bytes written)"},
     {"activations",
-     "Σ bytes of all results that are memory of their own; at once: the most of inputs and results that are needed together"},
+     "Σ bytes of all results that are memory of their own, in loops those of one iteration; at once: the most of inputs "
+     "and results that are needed together"},
     {"not counted", "operations without a rule, or whose sizes are not known: in none of the sums"},
     {"control flow", "operations that decide which of their bodies run, and how often"},
     {"operator", "how often it is called, bodies included"},

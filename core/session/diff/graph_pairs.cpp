@@ -1,6 +1,7 @@
 #include "core/session/diff/graph_pairs.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -10,7 +11,13 @@
 
 #include "core/analysis/match.h"
 #include "core/graph/traits.h"
+#include "core/session/diff/compared_operations.h"
 #include "core/session/diff/graph_side.h"
+#include "core/session/diff/layer_groups.h"
+#include "core/session/diff/layer_parts.h"
+#include "core/session/diff/module_parts.h"
+#include "core/session/diff/repacked_weights.h"
+#include "core/session/diff/replaced_operations.h"
 #include "core/session/diff/sequence.h"
 
 namespace sonde::session {
@@ -32,60 +39,53 @@ bool hasAten(const InternalGraph& graph) {
     return false;
 }
 
+/// Of an archive: branches, loops, checks, and arithmetic on numbers that are no sizes, of which a trace has only what
+/// was computed.
+bool hasOwnSteps(const InternalGraph& graph) {
+    if (!hasAten(graph)) return false;
+    return std::ranges::any_of(graph.recursiveOrder(graph.mainId()), [&](ExprId id) {
+        const Expr& expr = graph.expr(id);
+        const bool isControl = !expr.bodies.empty() && !diff::isCallWithBody(expr) && !diff::isValueExpr(expr);
+        const bool isNumber = !expr.op.name.empty() && expr.outputs.size() == 1 &&
+                              graph.node(expr.outputs.front()).type.kind == tensor::ValueKind::Float;
+        return isControl || isNumber || graph::traitsOf(expr).is(Trait::Effect);
+    });
+}
+
 class PairMaker {
   public:
     PairMaker(const InternalGraph& first, const InternalGraph& second, const PairsByHand& byHand,
               const base::WorkContext& work)
-        : m_isOneVocabulary(hasAten(first) == hasAten(second)), m_a(first, m_isOneVocabulary),
-          m_b(second, m_isOneVocabulary), m_work(work), m_isReplaced(first.exprCount(), false) {
+        : m_isOneVocabulary(hasAten(first) == hasAten(second) && hasOwnSteps(first) == hasOwnSteps(second)),
+          m_a(first, m_isOneVocabulary), m_b(second, m_isOneVocabulary), m_comparedA(m_a, m_isOneVocabulary),
+          m_comparedB(m_b, m_isOneVocabulary), m_work(work), m_isReplaced(first.exprCount(), false) {
         for (const auto& [a, b] : byHand.apart) m_apart.insert(keyOf(operationOf(m_a, a), operationOf(m_b, b)));
         for (auto said = byHand.same.rbegin(); said != byHand.same.rend(); ++said) {
             const ExprId a = operationOf(m_a, said->first), b = operationOf(m_b, said->second);
-            if (a.valid() && b.valid() && !m_a.isMatched(a) && !m_b.isMatched(b)) pair(a, b);
+            if (a.valid() && b.valid() && !m_a.isMatched(a) && !m_b.isMatched(b)) setPair(a, b);
         }
     }
 
     GraphPairs pairs() {
-        const auto combined = [](const std::vector<Hash>& up, const std::vector<Hash>& down) {
-            return [&up, &down](ExprId id) { return diff::mixed(up[id.index()], down[id.index()]); };
-        };
-        byModulesOfOnePlace();
-        if (m_isOneVocabulary) inPlaces(m_a.placeDetail, m_b.placeDetail);
-        inPlaces(m_a.place, m_b.place);
-        // By both: the operation is at the same place of the same network.
-        byKeys(combined(m_a.upDetail, m_a.downDetail), combined(m_b.upDetail, m_b.downDetail));
-        byKeys(combined(m_a.up, m_a.down), combined(m_b.up, m_b.down));
-        if (!m_isOneVocabulary) byCommonNames();
-        bySide(&GraphSide::weightValues, false);
-        bySide(&GraphSide::weightNames, true);
-        if (m_isOneVocabulary) spreadBy(m_a.label, m_b.label);
-        byModules();
-        if (m_isOneVocabulary) spreadBy(m_a.label, m_b.label);
-        byKeys(of(m_a.upDetail), of(m_b.upDetail));
-        byKeys(of(m_a.downDetail), of(m_b.downDetail));
-        byKeys(of(m_a.up), of(m_b.up));
-        byKeys(of(m_a.down), of(m_b.down));
-        spread();
-        bySequences();
-        spread();
+        byPlaces();
+        byNamesAndWeights();
+        byStructure();
+        // What was set to something else: a convolution with a larger kernel.
+        m_areSizesEqual = false;
+        if (m_areSizesOther && !m_isOneVocabulary) byCommonNames();
+        if (m_areSizesOther) byStructure();
         // The same operator on the same values, used alike: which is paired with which is no matter, nor that one graph
         // has more of them.
         byKeys(combined(m_a.upDetail, m_a.downDetail), combined(m_b.upDetail, m_b.downDetail), Groups::OfAnySize);
         replaced();
-        // What is left over in both is the same elsewhere.
-        if (m_isOneVocabulary) byKeys(of(m_a.detail), of(m_b.detail));
-        GraphPairs result{m_a.match, m_b.match, {}, m_isReplaced, m_isOneVocabulary};
-        if (!m_isOneVocabulary) {
-            inModules(m_a, m_b, result.isInPairedModule[0]);
-            inModules(m_b, m_a, result.isInPairedModule[1]);
-            // What a person took apart is no part of a module that is the same for the rest.
-            for (const Hash key : m_apart) {
-                const auto a = static_cast<std::size_t>(key >> 32), b = static_cast<std::size_t>(key & 0xffffffff);
-                if (a < result.isInPairedModule[0].size()) result.isInPairedModule[0][a] = false;
-                if (b < result.isInPairedModule[1].size()) result.isInPairedModule[1][b] = false;
-            }
+        if (m_isOneVocabulary) {
+            // What is left over in both is the same elsewhere.
+            byKeys(of(m_a.detail), of(m_b.detail));
+        } else {
+            byLayers(diff::GroupMembers::Unmatched);
+            byLayers(diff::GroupMembers::UnmatchedAndMoved);
         }
-        return result;
+        return result();
     }
 
   private:
@@ -94,8 +94,70 @@ class PairMaker {
     static Key of(const std::vector<Hash>& hashes) {
         return [&hashes](ExprId id) { return hashes[id.index()]; };
     }
+    static Key combined(const std::vector<Hash>& up, const std::vector<Hash>& down) {
+        return [&up, &down](ExprId id) { return diff::mixed(up[id.index()], down[id.index()]); };
+    }
 
+    void byPlaces() {
+        byModulesOfOnePlace();
+        inPlaces(m_a.placeDetail, m_b.placeDetail);
+        inPlaces(m_a.place, m_b.place);
+        // By both: the operation is at the same place of the same network.
+        byKeys(combined(m_a.upDetail, m_a.downDetail), combined(m_b.upDetail, m_b.downDetail));
+        byKeys(combined(m_a.up, m_a.down), combined(m_b.up, m_b.down));
+    }
+
+    void byNamesAndWeights() {
+        if (!m_isOneVocabulary) byCommonNames();
+        bySide(&GraphSide::weightValues, false);
+        if (!m_isOneVocabulary) byElements();
+        bySide(&GraphSide::weightNames, true);
+        if (m_isOneVocabulary) spreadBy(m_a.label, m_b.label);
+    }
+
+    void byStructure() {
+        byModules();
+        if (m_isOneVocabulary) spreadBy(m_a.label, m_b.label);
+        byKeys(of(m_a.upDetail), of(m_b.upDetail));
+        byKeys(of(m_a.downDetail), of(m_b.downDetail));
+        byKeys(of(m_a.up), of(m_b.up));
+        byKeys(of(m_a.down), of(m_b.down));
+        spread();
+        if (!m_isOneVocabulary) byLayers(diff::GroupMembers::Unmatched);
+        bySequences();
+        spread();
+    }
+
+    GraphPairs result() const {
+        GraphPairs result{m_a.match, m_b.match, {m_a.partOf, m_b.partOf}, {}, m_isReplaced, m_isOneVocabulary};
+        if (m_isOneVocabulary) return result;
+        result.isInPairedModule[0] = diff::inPairedModules(m_a, m_b);
+        result.isInPairedModule[1] = diff::inPairedModules(m_b, m_a);
+        for (std::size_t i = 0; i < m_a.partOf.size(); ++i)
+            if (m_a.partOf[i].valid()) result.isInPairedModule[0][i] = true;
+        for (std::size_t i = 0; i < m_b.partOf.size(); ++i)
+            if (m_b.partOf[i].valid()) result.isInPairedModule[1][i] = true;
+        // What a person took apart is no part of a module that is the same for the rest.
+        for (const Hash key : m_apart) {
+            const auto a = static_cast<std::size_t>(key >> 32), b = static_cast<std::size_t>(key & 0xffffffff);
+            if (a < result.isInPairedModule[0].size()) result.isInPairedModule[0][a] = false;
+            if (b < result.isInPairedModule[1].size()) result.isInPairedModule[1][b] = false;
+        }
+        return result;
+    }
+
+    /// Between two vocabularies counterparts give the same value: of a layer that has taken in what follows the other
+    /// one, the counterpart is what follows.
     void pair(ExprId a, ExprId b) {
+        if (!m_isOneVocabulary) {
+            const auto [ours, theirs] = diff::sameResults(m_a, a, m_b, b);
+            if (ours != a && m_apart.empty()) diff::markParts(m_a, a, ours), a = ours;
+            if (theirs != b && m_apart.empty()) diff::markParts(m_b, b, theirs), b = theirs;
+            diff::markFoldedParts(m_a, a, m_b, b);
+        }
+        setPair(a, b);
+    }
+    void setPair(ExprId a, ExprId b) {
         m_a.match[a.index()] = b;
         m_b.match[b.index()] = a;
         m_new.push_back(a);
@@ -109,17 +171,29 @@ class PairMaker {
     }
     static Hash keyOf(ExprId a, ExprId b) { return (static_cast<Hash>(a.value) << 32) | b.value; }
 
-    bool isFree(ExprId a, ExprId b) const {
+    bool isFree(ExprId a, ExprId b) {
         return !m_a.isMatched(a) && !m_b.isMatched(b) && mayBeSame(a, b) &&
                (m_apart.empty() || !m_apart.contains(keyOf(a, b)));
     }
 
+    static bool holdsTensors(const tensor::TypeInfo& type) {
+        return std::ranges::any_of(type.elements, &tensor::TypeInfo::isTensor);
+    }
+
     /// Between two vocabularies operators of one class may compute different things: types tell.
-    bool mayBeSame(ExprId a, ExprId b) const {
+    bool mayBeSame(ExprId a, ExprId b) {
         const Expr &ours = m_a.graph.expr(a), &theirs = m_b.graph.expr(b);
+        const Hash own = m_a.kernel[a.index()], other = m_b.kernel[b.index()];
+        if (m_areSizesEqual && own != 0 && other != 0 && own != other) {
+            m_areSizesOther = true;
+            return false;
+        }
         if (m_isOneVocabulary || ours.outputs.empty() || theirs.outputs.empty()) return true;
+        if (!diff::haveAsManyOperands(m_a, a, m_b, b)) return false;
         const tensor::TypeInfo &x = m_a.graph.node(ours.outputs.front()).type,
                                &y = m_b.graph.node(theirs.outputs.front()).type;
+        // One part of several is not all of them.
+        if (x.isTensor() != y.isTensor() && (holdsTensors(x) || holdsTensors(y))) return false;
         if (!x.isTensor() || !y.isTensor()) return true;
         const bool areTyped = x.dtype != tensor::DType::Undefined && y.dtype != tensor::DType::Undefined;
         if (areTyped && tensor::isInteger(x.dtype) != tensor::isInteger(y.dtype)) return false;
@@ -133,7 +207,8 @@ class PairMaker {
     /// Moves elements only: between two vocabularies nothing says which one it is but what it is between.
     bool isWeak(const GraphSide& side, ExprId id) const {
         const operators::Traits& traits = graph::traitsOf(side.graph.expr(id));
-        return !m_isOneVocabulary && !moduleOf(side, id).empty() && (traits.is(Trait::MovesData) || traits.mayBeView());
+        return !m_isOneVocabulary && !diff::moduleOf(side.graph, id).empty() &&
+               (traits.is(Trait::MovesData) || traits.mayBeView());
     }
 
     bool isSameOperator(ExprId a, ExprId b) const { return m_a.label[a.index()] == m_b.label[b.index()]; }
@@ -158,10 +233,21 @@ class PairMaker {
             const auto group = groups.find(diff::mixed(ofA(id), m_a.label[id.index()]));
             if (group == groups.end()) continue;
             const auto& [ours, theirs] = group->second;
-            const bool isPaired = paired == Groups::OfAnySize || ours.size() == theirs.size();
-            for (std::size_t i = 0; isPaired && i < std::min(ours.size(), theirs.size()); ++i)
-                if (isFree(ours[i], theirs[i])) pair(ours[i], theirs[i]);
+            if (paired == Groups::OfAnySize || ours.size() == theirs.size()) pairGroup(ours, theirs);
             groups.erase(group);
+        }
+    }
+
+    /// In order; those that are no counterparts with one that is, where there are few.
+    void pairGroup(const std::vector<ExprId>& ours, const std::vector<ExprId>& theirs) {
+        constexpr std::size_t kMaxTried = 64;
+        for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i)
+            if (isFree(ours[i], theirs[i])) pair(ours[i], theirs[i]);
+        if (ours.size() > kMaxTried || theirs.size() > kMaxTried) return;
+        for (const ExprId a : ours) {
+            if (m_a.isMatched(a)) continue;
+            for (const ExprId b : theirs)
+                if (isFree(a, b)) pair(a, b);
         }
     }
 
@@ -198,9 +284,7 @@ class PairMaker {
     /// What both graphs call the same, each once. Where layers were put in between, names that are numbers are those of
     /// other layers: so only if both have the places of both, and names say no more than which is which.
     void byModulesOfOnePlace() {
-        const bool isDetailed = m_isOneVocabulary;
-        const std::vector<Hash>&ours = isDetailed ? m_a.placeDetail : m_a.place,
-              &theirs = isDetailed ? m_b.placeDetail : m_b.place;
+        const std::vector<Hash>&ours = m_a.placeDetail, &theirs = m_b.placeDetail;
         const auto collected = [](const GraphSide& side, const std::vector<Hash>& places) {
             std::unordered_set<Hash> known;
             for (const ExprId id : side.order) known.insert(places[id.index()]);
@@ -223,13 +307,19 @@ class PairMaker {
     /// is next to that.
     void inPlaces(const std::vector<Hash>& ours, const std::vector<Hash>& theirs) {
         spreadBy(ours, theirs);
-        for (const auto key : {&GraphSide::weightPaths, &GraphSide::weightValues}) {
+        using WeightKey = Hash (*)(const GraphSide&, ExprId);
+        const std::array<WeightKey, 3> keys{
+            [](const GraphSide& side, ExprId id) { return side.weightPaths(id); },
+            [](const GraphSide& side, ExprId id) { return side.weightValues(id); },
+            [](const GraphSide& side, ExprId id) { return diff::hashOfLayerWeight(side, id); }};
+        for (const WeightKey key : keys) {
+            if (key == keys.back() && m_isOneVocabulary) break;
             const auto groups = openBy(of(ours), of(theirs));
             for (const ExprId id : m_a.order) {
                 if (m_work.cancelled()) return;
                 if (m_a.isMatched(id)) continue;
                 const auto group = groups.find(ours[id.index()]);
-                if (group == groups.end() || group->second.first.front() != id) continue;
+                if (group == groups.end() || group->second.first.empty() || group->second.first.front() != id) continue;
                 inPlace(group->second, key);
             }
             spreadBy(ours, theirs);
@@ -237,13 +327,13 @@ class PairMaker {
     }
 
     /// Of the operations of one place those that alone have a key.
-    void inPlace(const Operations& group, Hash (GraphSide::*key)(ExprId) const) {
+    void inPlace(const Operations& group, Hash (*key)(const GraphSide&, ExprId)) {
         const auto& [first, second] = group;
         if (second.empty()) return;
         if (first.size() == 1 && second.size() == 1) return tryPair(first.front(), second.front());
         std::unordered_map<Hash, Operations> keyed;
-        for (const ExprId id : first) keyed[(m_a.*key)(id)].first.push_back(id);
-        for (const ExprId id : second) keyed[(m_b.*key)(id)].second.push_back(id);
+        for (const ExprId id : first) keyed[key(m_a, id)].first.push_back(id);
+        for (const ExprId id : second) keyed[key(m_b, id)].second.push_back(id);
         for (const auto& [hash, both] : keyed)
             if (hash != 0 && both.first.size() == 1 && both.second.size() == 1)
                 tryPair(both.first.front(), both.second.front());
@@ -291,12 +381,50 @@ class PairMaker {
         }
     }
 
+    /// The only operations that read a stored tensor with the same elements, in whatever layout.
+    void byElements() {
+        std::unordered_map<Hash, std::pair<std::set<ExprId>, std::set<ExprId>>> users;
+        for (const auto& [node, hash] : m_a.storedElements())
+            users[hash].first.insert(m_a.users[node.index()].begin(), m_a.users[node.index()].end());
+        for (const auto& [node, hash] : m_b.storedElements())
+            users[hash].second.insert(m_b.users[node.index()].begin(), m_b.users[node.index()].end());
+        for (const auto& [hash, both] : users)
+            if (both.first.size() == 1 && both.second.size() == 1) tryPair(*both.first.begin(), *both.second.begin());
+    }
+
+    /// Layers that one of the files has in other operators.
+    void byLayers(diff::GroupMembers members) {
+        for (const diff::LayerGroup& layer : diff::layerGroups(m_a, m_b, m_comparedA, m_comparedB, members, m_work)) {
+            const bool isApart = std::ranges::any_of(m_apart, [&](Hash key) {
+                return std::ranges::find(layer.ofFirst, ExprId(static_cast<std::size_t>(key >> 32))) !=
+                           layer.ofFirst.end() &&
+                       std::ranges::find(layer.ofSecond, ExprId(static_cast<std::size_t>(key & 0xffffffff))) !=
+                           layer.ofSecond.end();
+            });
+            if (isApart) continue;
+            const ExprId a = layer.resultOfFirst, b = layer.resultOfSecond;
+            if (a.valid() && b.valid() && isFree(a, b)) setPair(a, b);
+            const bool isPair = a.valid() && b.valid() && m_a.match[a.index()] == b;
+            // Without one result each is a part of no other.
+            const auto mark = [&](GraphSide& side, const std::vector<ExprId>& operations, ExprId whole) {
+                for (const ExprId id : operations)
+                    if (!side.isMatched(id)) side.partOf[id.index()] = isPair ? whole : id;
+            };
+            mark(m_a, layer.ofFirst, a);
+            mark(m_b, layer.ofSecond, b);
+        }
+    }
+
     /// From pairs to what feeds them, or uses them, with the same operator.
     void spread() {
-        fromPairs([this](ExprId a, ExprId b) {
-            const std::vector<NodeId> inputs = m_a.inputsOf(a), others = m_b.inputsOf(b);
+        const auto inputsOf = [this](const GraphSide& side, ExprId id) {
+            return m_isOneVocabulary ? side.inputsOf(id) : diff::readByLayer(side, id);
+        };
+        fromPairs([&](ExprId a, ExprId b) {
+            const std::vector<NodeId> inputs = inputsOf(m_a, a), others = inputsOf(m_b, b);
             for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i)
                 tryPair(m_a.producer(inputs[i]), m_b.producer(others[i]));
+            if (!m_isOneVocabulary) pairUsers(a, b, m_a.detail, m_b.detail);
             pairUsers(a, b, m_a.label, m_b.label);
         });
     }
@@ -306,7 +434,7 @@ class PairMaker {
     void fromPairs(F step) {
         std::deque<ExprId> open;
         for (const ExprId id : m_a.order)
-            if (m_a.isMatched(id)) open.push_back(id);
+            if (m_a.hasCounterpart(id)) open.push_back(id);
         while (!open.empty() && !m_work.cancelled()) {
             const ExprId a = open.front();
             open.pop_front();
@@ -346,7 +474,7 @@ class PairMaker {
         for (std::size_t i = 0; i < m_b.order.size(); ++i) positionInB[m_b.order[i].index()] = i;
         std::vector<std::size_t> ours, theirs;
         for (std::size_t i = 0; i < m_a.order.size(); ++i) {
-            if (!m_a.isMatched(m_a.order[i])) continue;
+            if (!m_a.hasCounterpart(m_a.order[i])) continue;
             ours.push_back(i);
             theirs.push_back(positionInB[m_a.match[m_a.order[i].index()].index()]);
         }
@@ -371,149 +499,26 @@ class PairMaker {
         gap(m_a.order.size(), m_b.order.size());
     }
 
-    /// The counterpart of a value, through its producer; graph inputs by their position.
-    NodeId counterpart(NodeId a) const {
-        const graph::Node& node = m_a.graph.node(a);
-        if (const auto input = m_inputOf.find(a); input != m_inputOf.end())
-            return input->second < m_b.graph.inputs().size() ? m_b.graph.inputs()[input->second] : NodeId();
-        const ExprId b = m_a.match[node.producer.index()];
-        if (!b.valid() || node.outputIndex >= m_b.graph.expr(b).outputs.size()) return {};
-        return m_b.graph.expr(b).outputs[node.outputIndex];
-    }
-
-    /// Another operator between the same neighbours: it is looked for from those behind, which are few where those in
-    /// front are many.
+    /// Another operator between the same neighbours.
     void replaced() {
-        for (std::size_t i = 0; i < m_a.graph.inputs().size(); ++i) m_inputOf.try_emplace(m_a.graph.inputs()[i], i);
-        const std::vector<NodeId> results = m_a.outputs(), others = m_b.outputs();
-        std::unordered_map<NodeId, std::size_t> resultOf;
-        for (std::size_t i = 0; i < results.size(); ++i) resultOf.try_emplace(results[i], i);
-        for (const ExprId id : m_a.order) {
-            const Expr& ours = m_a.graph.expr(id);
-            if (m_a.isMatched(id) || ours.outputs.empty() || m_work.cancelled()) continue;
-            NodeId from;
-            const std::vector<NodeId> inputs = m_a.inputsOf(id);
-            for (const NodeId input : inputs)
-                if (!from.valid() && !diff::isValueExpr(m_a.graph.expr(m_a.producer(input)))) from = input;
-            if (!from.valid() && !inputs.empty()) from = inputs.front();
-            const NodeId there = from.valid() ? counterpart(from) : NodeId();
-            if (!there.valid()) continue;
-            const auto result = resultOf.find(ours.outputs.front());
-            ExprId found = result != resultOf.end() && result->second < others.size()
-                               ? replacement(id, others[result->second], there)
-                               : ExprId();
-            for (const ExprId user : m_a.users[ours.outputs.front().index()])
-                if (!found.valid()) found = replacementBefore(id, user, there);
-            if (!found.valid()) continue;
-            pair(id, found);
-            m_isReplaced[id.index()] = true;
-        }
-    }
-
-    /// What makes a value of the second graph, if it can be the counterpart and takes `from`; else none.
-    ExprId replacement(ExprId id, NodeId made, NodeId from) const {
-        const ExprId other = m_b.producer(made);
-        const Expr& theirs = m_b.graph.expr(other);
-        if (diff::isValueExpr(theirs) || !isFree(id, other) || theirs.outputs.front() != made) return {};
-        if (theirs.outputs.size() != m_a.graph.expr(id).outputs.size()) return {};
-        const std::vector<NodeId> inputs = m_b.inputsOf(other);
-        return std::ranges::find(inputs, from) == inputs.end() ? ExprId() : other;
-    }
-
-    /// The same of the inputs of the counterpart of a user: the one at the same position first.
-    ExprId replacementBefore(ExprId id, ExprId user, NodeId from) const {
-        constexpr std::size_t kMaxInputs = 64;  ///< that are looked through
-        const ExprId there = m_a.match[user.index()];
-        if (!there.valid()) return {};
-        const std::vector<NodeId> ours = m_a.inputsOf(user), theirs = m_b.inputsOf(there);
-        const auto at =
-            static_cast<std::size_t>(std::ranges::find(ours, m_a.graph.expr(id).outputs.front()) - ours.begin());
-        if (at < theirs.size())
-            if (const ExprId found = replacement(id, theirs[at], from); found.valid()) return found;
-        for (std::size_t i = 0; i < theirs.size() && i < kMaxInputs; ++i)
-            if (const ExprId found = replacement(id, theirs[i], from); found.valid()) return found;
-        return {};
-    }
-
-    static std::string moduleOf(const GraphSide& side, ExprId id) {
-        const Expr& expr = side.graph.expr(id);
-        const bool isFound = expr.scope.valid() && side.graph.scope(expr.scope).inferred;
-        return isFound ? std::string() : expr.qualname.value_or("");
-    }
-    static std::string parentOf(const std::string& module) {
-        const std::size_t dot = module.rfind('.');
-        return dot == std::string::npos ? std::string() : module.substr(0, dot);
-    }
-
-    static bool isProduct(const Expr& expr) {
-        const operators::Traits& traits = graph::traitsOf(expr);
-        return traits.is(Trait::Convolves) || traits.is(Trait::Multiplies) || traits.is(Trait::Attends);
-    }
-    static bool isNorm(const Expr& expr) { return graph::traitsOf(expr).opClass == operators::OpClass::BatchNorm; }
-
-    /// What is in a module and those below it.
-    struct Inside {
-        std::size_t operations = 0, pairs = 0, products = 0, openProducts = 0, attentions = 0;
-
-        /// One operation does what the module does: attention with its projections.
-        bool isFused() const { return attentions > 0 && attentions == operations; }
-        bool mayBe(const Inside& other) const {
-            if (isFused() != other.isFused()) return true;
-            return pairs > 0 && other.pairs > 0 &&
-                   (products == other.products || (openProducts == 0) == (other.openProducts == 0));
-        }
-    };
-    using Insides = std::map<std::string, Inside>;
-    static Insides insidesOf(const GraphSide& side) {
-        Insides insides;
-        for (const ExprId id : side.order)
-            for (std::string module = moduleOf(side, id); !module.empty(); module = parentOf(module)) {
-                Inside& inside = insides[module];
-                const bool isMatched = side.isMatched(id), isOne = isProduct(side.graph.expr(id));
-                ++inside.operations;
-                inside.attentions += graph::traitsOf(side.graph.expr(id)).is(Trait::Attends) ? 1 : 0;
-                inside.pairs += isMatched ? 1 : 0;
-                inside.products += isOne ? 1 : 0;
-                inside.openProducts += isOne && !isMatched ? 1 : 0;
-            }
-        return insides;
-    }
-
-    /// A product and the normalisation behind it, which the other file has as one: either has the counterpart.
-    static bool isFolded(const GraphSide& side, ExprId id) {
-        const Expr& expr = side.graph.expr(id);
-        const std::vector<NodeId> inputs = side.inputsOf(id);
-        if (isNorm(expr) && !inputs.empty()) {
-            const ExprId before = side.producer(inputs.front());
-            return isProduct(side.graph.expr(before)) && side.isMatched(before);
-        }
-        if (!isProduct(expr) || expr.outputs.empty()) return false;
-        const std::vector<ExprId>& users = side.users[expr.outputs.front().index()];
-        return std::ranges::any_of(users,
-                                   [&](ExprId user) { return isNorm(side.graph.expr(user)) && side.isMatched(user); });
-    }
-
-    /// Marks operations of the innermost module that the other graph has, too, if some in there have counterparts, and
-    /// both have as many products, or products are left over on both sides or on neither.
-    static void inModules(const GraphSide& side, const GraphSide& other, std::vector<bool>& found) {
-        const Insides own = insidesOf(side), others = insidesOf(other);
-        found.assign(side.graph.exprCount(), false);
-        for (const ExprId id : side.order) {
-            if (side.isMatched(id)) continue;
-            std::string module = moduleOf(side, id);
-            while (!module.empty() && !others.contains(module)) module = parentOf(module);
-            const bool isKnown = !module.empty() && own.at(module).mayBe(others.at(module));
-            found[id.index()] = isKnown || isFolded(side, id);
-        }
+        diff::pairReplaced(
+            m_a, m_b, [this](ExprId a, ExprId b) { return isFree(a, b); },
+            [this](ExprId a, ExprId b) {
+                pair(a, b);
+                m_isReplaced[a.index()] = true;
+            },
+            m_work);
     }
 
     bool m_isOneVocabulary;
     GraphSide m_a, m_b;
+    diff::ComparedOperations m_comparedA, m_comparedB;
+    bool m_areSizesEqual = true;   ///< convolutions with kernels of other sizes are no counterparts
+    bool m_areSizesOther = false;  ///< there were some that would have been otherwise
     const base::WorkContext& m_work;
     std::vector<bool> m_isReplaced;
-    std::unordered_map<NodeId, std::size_t> m_inputOf;  ///< positions of the first graph's inputs
-    std::unordered_set<Hash> m_apart;                   ///< keyOf() of operations that are no counterparts
-    std::vector<ExprId> m_new;                          ///< of the first graph, paired since the list was cleared
+    std::unordered_set<Hash> m_apart;  ///< keyOf() of operations that are no counterparts
+    std::vector<ExprId> m_new;         ///< of the first graph, paired since the list was cleared
 };
 
 }  // namespace

@@ -55,19 +55,22 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOtherNam
 /// nothing.
 Hash hashOfClass(const Expr& expr) {
     const operators::Traits& traits = graph::traitsOf(expr);
-    if (traits.opClass == operators::OpClass::Stack) return 16 + static_cast<Hash>(operators::OpClass::Concat);
+    if (traits.opClass == operators::OpClass::Stack) return labelOf(operators::OpClass::Concat);
     if (traits.opClass == operators::OpClass::Slice || traits.opClass == operators::OpClass::Select)
-        return 16 + static_cast<Hash>(operators::OpClass::Index);
+        return labelOf(operators::OpClass::Index);
+    if (traits.opClass == operators::OpClass::MaskedFill) return labelOf(operators::OpClass::Where);
     const std::string plain = plainOperator(expr);
-    if (plain == "constantofshape") return 16 + static_cast<Hash>(operators::OpClass::Create);
+    if (plain == "indexselect") return labelOf(operators::OpClass::Index);
+    if (plain == "constantofshape") return labelOf(operators::OpClass::Create);
+    if (plain == "trilu") return hashOf(expr.attributes.getInt("upper", 1) != 0 ? "triu" : "tril");
     if (const auto other = std::ranges::find(kOtherNames, plain, &std::pair<std::string_view, std::string_view>::first);
         other != kOtherNames.end())
         return hashOf(other->second);
     if (traits.is(operators::Trait::Convolves)) return 1;
     if (traits.is(operators::Trait::Multiplies)) return 2;
-    if (traits.opClass == operators::OpClass::ReverseSub) return 16 + static_cast<Hash>(operators::OpClass::Sub);
+    if (traits.opClass == operators::OpClass::ReverseSub) return labelOf(operators::OpClass::Sub);
     const bool says = traits.opClass != operators::OpClass::Other && traits.opClass != operators::OpClass::Arithmetic;
-    return says && !expr.op.name.empty() ? 16 + static_cast<Hash>(traits.opClass) : hashOf(plain);
+    return says && !expr.op.name.empty() ? labelOf(traits.opClass) : hashOf(plain);
 }
 
 bool hasSlice(const Argument& argument) {
@@ -122,6 +125,11 @@ Hash hashOf(std::string_view text) {
     }
     for (const char c : text) hash = mixed(hash, static_cast<unsigned char>(c));
     return hash;
+}
+
+bool isLayerWithWeights(const Expr& expr) {
+    const operators::Traits& traits = graph::traitsOf(expr);
+    return traits.is(operators::Trait::Convolves) || traits.is(operators::Trait::Multiplies);
 }
 
 bool isValueExpr(const Expr& expr) {
@@ -210,15 +218,43 @@ std::vector<NodeId> FlatGraph::outputs() const {
     return outputs;
 }
 
+std::vector<NodeId> FlatGraph::computedInputsOf(ExprId id) const {
+    std::vector<NodeId> computed;
+    for (const NodeId input : inputsOf(id)) {
+        const graph::Node& node = graph.node(input);
+        const tensor::TypeInfo& type = node.type;
+        const bool isOfNumbers =
+            type.kind && !type.isTensor() && std::ranges::none_of(type.elements, &tensor::TypeInfo::isTensor);
+        const bool isOne = isOfNumbers || (type.isTensor() && type.shape && type.shape->empty());
+        if (!isStoredExpr(graph.expr(node.producer)) && !isOne) computed.push_back(input);
+    }
+    return computed;
+}
+
+bool FlatGraph::isAffine(ExprId id) const {
+    switch (graph::traitsOf(graph.expr(id)).opClass) {
+        case operators::OpClass::BatchNorm:
+        case operators::OpClass::Add:
+        case operators::OpClass::Sub:
+        case operators::OpClass::ReverseSub:
+        case operators::OpClass::Mul:
+        case operators::OpClass::Div: return computedInputsOf(id).size() == 1;
+        default: return false;
+    }
+}
+
 GraphSide::GraphSide(const InternalGraph& of, bool isOneVocabulary)
-    : FlatGraph(of, !isOneVocabulary), label(of.exprCount(), 0), detail(of.exprCount(), 0), match(of.exprCount()) {
-    hashOperations(isOneVocabulary);
+    : FlatGraph(of, !isOneVocabulary), label(of.exprCount(), 0), detail(of.exprCount(), 0), kernel(of.exprCount(), 0),
+      match(of.exprCount()), partOf(of.exprCount()), m_isOneVocabulary(isOneVocabulary) {
+    hashOperations();
+    m_mayBeFolded.assign(graph.exprCount(), false);
+    if (!isOneVocabulary) findFolded();
     up = upstream(label, false, Positions::Count);
-    upDetail = upstream(detail, true, Positions::Count);
+    upDetail = upstream(detail, isOneVocabulary, Positions::Count);
     down = downstream(label, Positions::Count);
     downDetail = downstream(detail, Positions::Count);
     place = places(label, false);
-    placeDetail = places(detail, true);
+    placeDetail = places(detail, isOneVocabulary);
 }
 
 std::vector<Hash> GraphSide::places(const std::vector<Hash>& own, bool withTypes) const {
@@ -228,10 +264,32 @@ std::vector<Hash> GraphSide::places(const std::vector<Hash>& own, bool withTypes
     return hashes;
 }
 
-void GraphSide::hashOperations(bool isOneVocabulary) {
+void GraphSide::findFolded() {
+    for (const ExprId id : order) {
+        if (!isAffine(id) || weightsOf(id).empty()) continue;
+        const ExprId before = producer(computedInputsOf(id).front());
+        m_mayBeFolded[id.index()] = isLayerWithWeights(graph.expr(before)) || m_mayBeFolded[before.index()];
+    }
+}
+
+std::vector<NodeId> GraphSide::hashedInputsOf(ExprId id) const {
+    return m_isOneVocabulary ? inputsOf(id) : computedInputsOf(id);
+}
+
+void GraphSide::hashOperations() {
     for (const ExprId id : order) {
         const Expr& expr = graph.expr(id);
-        const Hash own = isOneVocabulary ? mixed(hashOf(plainOperator(expr)), expr.outputs.size()) : hashOfClass(expr);
+        const bool isLookUp = !m_isOneVocabulary && looksUpRows(id);
+        const Hash own = m_isOneVocabulary ? mixed(hashOf(plainOperator(expr)), expr.outputs.size())
+                         : isLookUp        ? labelOf(operators::OpClass::Embedding)
+                                           : hashOfClass(expr);
+        label[id.index()] = own;
+        kernel[id.index()] = hashOfKernel(id);
+        if (!m_isOneVocabulary) {
+            // Of what both vocabularies say alike.
+            detail[id.index()] = kernel[id.index()] != 0 ? mixed(own, kernel[id.index()]) : own;
+            continue;
+        }
         Hash full = own;
         for (const tensor::Attribute& attribute : expr.attributes.items())
             full = mixed(mixed(full, hashOf(attribute.name)), hashOf(tensor::text(attribute.value, kMaxConstantText)));
@@ -239,7 +297,6 @@ void GraphSide::hashOperations(bool isOneVocabulary) {
         for (const auto& [name, argument] : expr.keywords)
             full = mixed(mixed(full, hashOf(name)), hashOfArgument(argument));
         for (const NodeId weight : weightsOf(id)) full = mixed(full, hashOfShape(graph.node(weight)));
-        label[id.index()] = own;
         detail[id.index()] = full;
     }
 }
@@ -258,11 +315,18 @@ std::vector<Hash> GraphSide::upstream(const std::vector<Hash>& own, bool withTyp
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
         if (expr.kind == ExprKind::Input) continue;
+        if (m_mayBeFolded[id.index()] && expr.outputs.size() == 1) {
+            // What it is given is told apart from other results by nothing but the operator.
+            const NodeId from = computedInputsOf(id).front();
+            ofExpr[id.index()] = ofNode[from.index()];
+            ofNode[expr.outputs.front().index()] = ofNode[from.index()];
+            continue;
+        }
         Hash hash = isStoredExpr(expr) ? 5 : own[id.index()];
         if (isStoredExpr(expr) && withTypes && !expr.outputs.empty())
             hash = mixed(hash, hashOfShape(graph.node(expr.outputs.front())));
         Hash sum = 0;
-        for (const NodeId input : inputsOf(id)) {
+        for (const NodeId input : hashedInputsOf(id)) {
             if (isOrdered) hash = mixed(hash, ofNode[input.index()]);
             else sum += mixed(13, ofNode[input.index()]);
         }
@@ -287,13 +351,37 @@ std::vector<Hash> GraphSide::downstream(const std::vector<Hash>& own, Positions 
     // Sums: users have no order, and are many.
     std::vector<Hash> ofNode = std::move(asResult);
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
+        if (m_mayBeFolded[id->index()] && graph.expr(*id).outputs.size() == 1) {
+            const Hash behind = ofNode[graph.expr(*id).outputs.front().index()];
+            ofExpr[id->index()] = behind;
+            ofNode[computedInputsOf(*id).front().index()] += behind;
+            continue;
+        }
         Hash hash = own[id->index()];
         for (const NodeId output : graph.expr(*id).outputs) hash = mixed(hash, ofNode[output.index()]);
         ofExpr[id->index()] = hash;
-        const std::vector<NodeId> inputs = inputsOf(*id);
+        const std::vector<NodeId> inputs = hashedInputsOf(*id);
         for (std::size_t k = 0; k < inputs.size(); ++k) ofNode[inputs[k].index()] += mixed(hash, isOrdered ? k + 1 : 1);
     }
     return ofExpr;
+}
+
+Hash GraphSide::hashOfKernel(ExprId id) const {
+    if (!graph::traitsOf(graph.expr(id)).is(operators::Trait::Convolves)) return 0;
+    for (const NodeId weight : weightsOf(id))
+        if (const auto& shape = graph.node(weight).type.shape; shape && shape->size() > 2)
+            return hashOfShape(graph.node(weight));
+    return 0;
+}
+
+bool GraphSide::looksUpRows(ExprId id) const {
+    const Expr& expr = graph.expr(id);
+    const operators::Traits& traits = graph::traitsOf(expr);
+    if (traits.inputRole(0) != operators::InputRole::Embedding || expr.inputs.empty() || expr.outputs.empty())
+        return false;
+    const graph::Node &table = graph.node(inputsOf(id).front()), &rows = graph.node(expr.outputs.front());
+    return isStoredExpr(graph.expr(table.producer)) && table.constant && table.constant->isTensor() &&
+           table.constant->tensor().rank() == 2 && !tensor::isInteger(rows.type.dtype);
 }
 
 std::vector<NodeId> GraphSide::weightsOf(ExprId id) const {
@@ -335,6 +423,31 @@ Hash GraphSide::weightValues(ExprId id) const {
         hash = mixed(hash, hashOf({reinterpret_cast<const char*>(tensor->bytes()), bytes}));
     }
     return hash;
+}
+
+std::vector<std::pair<NodeId, Hash>> GraphSide::storedElements() const {
+    const auto hashOfBytes = [](const tensor::Tensor& tensor) -> Hash {
+        const auto whole = tensor.contiguous();
+        if (!whole) return 0;
+        const std::size_t item = tensor::itemSize(whole->dtype()),
+                          bytes = item * static_cast<std::size_t>(whole->numel());
+        if (std::memcmp(whole->bytes(), whole->bytes() + item, bytes - item) == 0) return 0;
+        return hashOf({reinterpret_cast<const char*>(whole->bytes()), bytes});
+    };
+    std::vector<std::pair<NodeId, Hash>> stored;
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        if (!isStoredExpr(expr) || expr.outputs.empty()) continue;
+        const auto& constant = graph.node(expr.outputs.front()).constant;
+        if (!constant || !constant->isTensor() || constant->tensor().numel() < 2 ||
+            constant->tensor().dtype() == tensor::DType::String)
+            continue;
+        const tensor::Tensor& tensor = constant->tensor();
+        Hash hash = hashOfBytes(tensor);
+        if (hash != 0 && tensor.rank() == 2) hash += hashOfBytes(tensor.transposed(0, 1));
+        if (hash != 0) stored.emplace_back(origin[expr.outputs.front().index()], hash);
+    }
+    return stored;
 }
 
 }  // namespace sonde::session::diff

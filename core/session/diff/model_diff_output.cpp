@@ -1,5 +1,6 @@
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/visible_text.h"
@@ -61,11 +62,16 @@ Json parametersJson(const ParameterDiff& parameters) {
         if (!change.what.empty()) entry["what"] = change.what;
         changed.push_back(std::move(entry));
     }
+    Json notes = Json::array();
+    for (const ParameterNote& note : parameters.notes)
+        notes.push_back({{"name", note.name}, {"of", note.isOfSecond ? "b" : "a"}, {"what", note.what}});
     return {{"added", namesJson(parameters.added)},
             {"removed", namesJson(parameters.removed)},
             {"changed", std::move(changed)},
             {"equal", parameters.equal},
-            {"renamed", parameters.renamed}};
+            {"rounded", parameters.rounded},
+            {"renamed", parameters.renamed},
+            {"notes", std::move(notes)}};
 }
 
 Json factsJson(const std::vector<FactChange>& facts) {
@@ -138,6 +144,16 @@ void addParameters(std::string& text, const ParameterDiff& parameters) {
         text += fmt::format("~ and {} more\n", parameters.changed.size() - kMaxDiffLines);
 }
 
+/// "parameters: no difference, of the second model: a buffer that nothing reads: bn1.num_batches_tracked and 19 more".
+void addNoteLines(std::string& text, const std::vector<ParameterNote>& notes) {
+    std::map<std::pair<bool, std::string>, std::vector<std::string>> groups;
+    for (const ParameterNote& note : notes) groups[{note.isOfSecond, note.what}].push_back(note.name);
+    for (const auto& [group, names] : groups)
+        text += fmt::format("parameters: no difference, of the {} model: {}: {}{}\n", group.first ? "second" : "first",
+                            base::visibleText(group.second), base::visibleText(names.front()),
+                            names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : std::string());
+}
+
 void addFactLines(std::string& text, const char* title, const std::vector<FactChange>& facts) {
     if (facts.empty()) return;
     text += fmt::format("{}\n", title);
@@ -185,8 +201,9 @@ std::string modelDiffText(const document::Document& first, const document::Docum
         fmt::format("nodes: {}, {} removed, {} added, {} changed, {} moved, {} renamed\n", matched,
                     nodes.removed.size(), nodes.added.size(), nodes.changed.size(), nodes.moved.size(), nodes.renamed);
     if (nodes.matchedByModule > 0)
-        text += fmt::format("nodes: {} of these are matched by their module alone, and not compared one by one\n",
-                            nodes.matchedByModule);
+        text +=
+            fmt::format("nodes: {} of these are matched by their layer or module alone, and not compared one by one\n",
+                        nodes.matchedByModule);
     addNodes(text, '-', a, nodes.removed);
     addNodes(text, '+', b, nodes.added);
     addChanges(text, '~', a, b, nodes.changed);
@@ -195,7 +212,10 @@ std::string modelDiffText(const document::Document& first, const document::Docum
     text +=
         fmt::format("parameters: {} equal, {} removed, {} added, {} changed, {} renamed\n", parameters.equal,
                     parameters.removed.size(), parameters.added.size(), parameters.changed.size(), parameters.renamed);
+    if (parameters.rounded > 0)
+        text += fmt::format("parameters: {} equal but for rounding, with folded batch norms\n", parameters.rounded);
     addParameters(text, parameters);
+    addNoteLines(text, parameters.notes);
     addFactLines(text, "cost", diff.cost);
     addFactLines(text, "metadata", diff.metadata);
     if (diff.values) {

@@ -9,6 +9,7 @@
 #include "core/analysis/difference.h"
 #include "core/analysis/parameters.h"
 #include "core/session/diff/graph_side.h"
+#include "core/session/diff/parameter_layout.h"
 #include "core/session/diff/parameter_role.h"
 #include "core/session/diff/repacked_weights.h"
 
@@ -36,6 +37,7 @@ struct StoredParameter {
     Form form = Form::Same;  ///< of its counterpart
     Role role = Role::Unknown;
     bool isRepacked = false;  ///< it is in what the other model has packed, or holds that
+    bool isUnreadBuffer = false;
 };
 
 using Memory = std::tuple<const tensor::Storage*, std::int64_t, tensor::DType, std::int64_t>;
@@ -67,13 +69,15 @@ std::vector<StoredParameter> parametersOf(const document::Document& document) {
         if (!value.defined() || value.dtype() == tensor::DType::String) return;
         if (value.numel() > 0 && !known.insert(memoryOf(value)).second) return;
         const Role role = diff::parameterRole(graph, node, name, value);
-        all.push_back({std::move(name), value, node, {}, Form::Same, role, false});
+        all.push_back({std::move(name), value, node, {}, Form::Same, role, false, false});
     };
-    std::set<Memory> registered, read = readMemory(graph);
+    std::set<Memory> registered, buffers, read = readMemory(graph);
     if (document.original) read.merge(readMemory(*document.original));
     for (const graph::ModuleInfo& module : document.modules->modules())
         for (const graph::ParameterInfo& parameter : module.parameters)
-            if (parameter.value && parameter.value->defined()) registered.insert(memoryOf(*parameter.value));
+            if (parameter.value && parameter.value->defined())
+                (parameter.isBuffer ? buffers : registered).insert(memoryOf(*parameter.value));
+    registered.insert(buffers.begin(), buffers.end());
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
         if ((expr.kind != ExprKind::Constant && expr.kind != ExprKind::GetAttr) || expr.outputs.empty()) continue;
@@ -93,6 +97,8 @@ std::vector<StoredParameter> parametersOf(const document::Document& document) {
                 add(module.qualname.empty() || document.format == "ONNX" ? parameter.name
                                                                          : module.qualname + '.' + parameter.name,
                     *parameter.value, {});
+    for (StoredParameter& each : all)
+        each.isUnreadBuffer = buffers.contains(memoryOf(each.value)) && !read.contains(memoryOf(each.value));
     return all;
 }
 
@@ -159,7 +165,10 @@ class ParameterMatcher {
     ParameterMatcher(const document::Document& first, const document::Document& second, const GraphPairs& pairs,
                      const base::WorkContext& work)
         : m_graphA(*first.graph), m_graphB(*second.graph), m_pairs(pairs), m_work(work), m_a(parametersOf(first)),
-          m_b(parametersOf(second)) {}
+          m_b(parametersOf(second)) {
+        for (std::size_t i = 0; i < pairs.partOf[1].size(); ++i)
+            if (pairs.partOf[1][i].valid()) m_partsOfB[pairs.partOf[1][i]].push_back(ExprId(i));
+    }
 
     base::Result<ParameterDiff> differ() {
         // Names that are numbers may be those of other parameters in the other model.
@@ -176,11 +185,10 @@ class ParameterMatcher {
             if (m_work.cancelled()) return base::cancelled("comparing parameters");
             m_work.report("comparing parameters", i, m_a.size());
             if (m_a[i].other) compare(m_a[i], m_b[*m_a[i].other], diff);
-            else if (!m_a[i].isRepacked) diff.removed.push_back({m_a[i].name, m_a[i].node});
         }
         for (const Repacked& repacked : m_repacked) compareRepacked(repacked, diff);
-        for (const StoredParameter& parameter : m_b)
-            if (!parameter.other && !parameter.isRepacked) diff.added.push_back({parameter.name, parameter.node});
+        listOpen(m_a, false, diff.removed, diff.notes);
+        listOpen(m_b, true, diff.added, diff.notes);
         return diff;
     }
 
@@ -189,13 +197,72 @@ class ParameterMatcher {
         std::size_t a, b;
         Tensor ours, theirs;
         std::string how;
+        std::optional<Tensor> rounding;
     };
 
+    /// In the layout that products read, if that is known of both.
     void pair(std::size_t a, std::size_t b, Form form = Form::Same) {
+        const Tensor &ours = m_a[a].value, &theirs = m_b[b].value;
+        if (isMatrix(ours) && isMatrix(theirs) && m_a[a].node.valid() && m_b[b].node.valid()) {
+            const auto own = diff::isOutputFirst(m_graphA, m_a[a].node),
+                       other = diff::isOutputFirst(m_graphB, m_b[b].node);
+            const bool isTurned = own && other && *own != *other;
+            if (isTurned && ours.dim(0) == theirs.dim(1) && ours.dim(1) == theirs.dim(0)) form = Form::Transposed;
+            if (own && other && !isTurned && ours.shape() == theirs.shape()) form = Form::Same;
+        }
         m_a[a].other = b;
         m_a[a].form = form;
         m_b[b].other = a;
     }
+    /// What has no counterpart, and does not go without one.
+    void listOpen(const std::vector<StoredParameter>& own, bool isSecond, std::vector<ParameterRef>& list,
+                  std::vector<ParameterNote>& notes) const {
+        std::unordered_map<diff::Hash, std::string> known;
+        const auto hashOf = [](const StoredParameter& parameter, Form form) {
+            return hashOfElements(parameter.value, form);
+        };
+        const bool mayBeCopies = !m_pairs.isOneVocabulary && std::ranges::any_of(own, isOpen);
+        for (const StoredParameter& parameter : own)
+            if (mayBeCopies && !isOpen(parameter) && !isUniform(parameter.value))
+                known.emplace(hashOf(parameter, Form::Same), parameter.name);
+        for (const StoredParameter& parameter : own) {
+            if (!isOpen(parameter)) continue;
+            auto copy = known.find(hashOf(parameter, Form::Same));
+            if (copy == known.end() && isMatrix(parameter.value))
+                copy = known.find(hashOf(parameter, Form::Transposed));
+            if (parameter.isUnreadBuffer)
+                notes.push_back({parameter.name, parameter.node, isSecond, "a buffer that nothing reads"});
+            else if (copy != known.end() && !isUniform(parameter.value))
+                notes.push_back({parameter.name, parameter.node, isSecond, "a copy of " + copy->second});
+            else if (isNeutralPart(parameter, isSecond))
+                notes.push_back({parameter.name, parameter.node, isSecond, "zeros or ones in a decomposed layer"});
+            else if (mayBeCopies && isConstantThere(parameter, isSecond))
+                notes.push_back({parameter.name, parameter.node, isSecond, "a constant of the other model"});
+            else list.push_back({parameter.name, parameter.node});
+        }
+    }
+
+    /// What an exporter makes up for an operator that has a scale and a shift where the layer has none.
+    bool isNeutralPart(const StoredParameter& parameter, bool isSecond) const {
+        if (m_pairs.isOneVocabulary || !parameter.node.valid() || !isUniform(parameter.value)) return false;
+        const InternalGraph& graph = isSecond ? m_graphB : m_graphA;
+        const auto& partOf = m_pairs.partOf[isSecond ? 1 : 0];
+        const auto first = parameter.value.numel() > 0 ? parameter.value.toDouble(0) : 0;
+        return (first == 0 || first == 1) && std::ranges::all_of(graph.node(parameter.node).users, [&](ExprId user) {
+                   return user.index() < partOf.size() && partOf[user.index()].valid();
+               });
+    }
+
+    /// The other file has the same elements, as no parameter.
+    bool isConstantThere(const StoredParameter& parameter, bool isSecond) const {
+        const InternalGraph& graph = isSecond ? m_graphA : m_graphB;
+        for (std::size_t i = 0; i < graph.nodeCount() && parameter.value.numel() > 1; ++i)
+            if (const auto& constant = graph.node(NodeId(i)).constant;
+                constant && constant->isTensor() && areEqual(constant->tensor(), parameter.value))
+                return true;
+        return false;
+    }
+
     static bool isOpen(const StoredParameter& parameter) { return !parameter.other && !parameter.isRepacked; }
 
     static std::unordered_map<NodeId, std::size_t> byNode(const std::vector<StoredParameter>& parameters) {
@@ -219,8 +286,11 @@ class ParameterMatcher {
                 if (const auto row = theirRows.find(node); row != theirRows.end())
                     theirs[row->second].isRepacked = true;
             if (isFirstPacked)
-                m_repacked.push_back({own->second, other->second, weight.ours, weight.theirs, weight.how});
-            else m_repacked.push_back({other->second, own->second, weight.theirs, weight.ours, weight.how});
+                m_repacked.push_back(
+                    {own->second, other->second, weight.ours, weight.theirs, weight.how, weight.rounding});
+            else
+                m_repacked.push_back(
+                    {other->second, own->second, weight.theirs, weight.ours, weight.how, weight.rounding});
         }
     }
 
@@ -256,25 +326,43 @@ class ParameterMatcher {
     }
 
     /// As manieth stored input of operations that are counterparts, or another one that is for the same; first of those
-    /// with as many elements.
+    /// with as many elements. Of an operation that is a part of a layer any of the layer's.
     void byUsers(bool onlySameCount) {
         const std::unordered_map<NodeId, std::size_t> ofB = byNode(m_b);
         for (std::size_t i = 0; i < m_a.size(); ++i) {
             if (!isOpen(m_a[i]) || !m_a[i].node.valid()) continue;
-            for (const ExprId user : m_graphA.node(m_a[i].node).users) {
-                const ExprId match = m_pairs.ofFirst[user.index()];
-                if (!match.valid()) continue;
-                const std::vector<NodeId> ours = storedInputs(m_graphA, user), theirs = storedInputs(m_graphB, match);
-                const auto at = static_cast<std::size_t>(std::ranges::find(ours, m_a[i].node) - ours.begin());
-                std::vector<NodeId> candidates;
-                if (at < theirs.size()) candidates.push_back(theirs[at]);
-                candidates.insert(candidates.end(), theirs.begin(), theirs.end());
+            for (const diff::ParameterReader& reader : diff::readersOf(m_graphA, m_a[i].node)) {
+                const std::vector<NodeId> candidates = candidatesOf(reader.id, m_a[i].node);
                 const auto other = counterpartOf(m_a[i], candidates, ofB, onlySameCount);
                 if (!other) continue;
                 pair(i, *other, formOf(m_a[i].value, m_b[*other].value));
                 break;
             }
         }
+    }
+
+    /// What the counterpart of an operation reads: first at the same position (none if that says nothing).
+    std::vector<NodeId> candidatesOf(ExprId user, NodeId own) const {
+        ExprId whole = user;
+        const auto& partOf = m_pairs.partOf[0];
+        if (user.index() < partOf.size() && partOf[user.index()].valid()) whole = partOf[user.index()];
+        const ExprId match = m_pairs.ofFirst[whole.index()];
+        if (!match.valid()) return {};
+        std::vector<NodeId> theirs = diff::storedInputs(m_graphB, match);
+        std::vector<NodeId> candidates{NodeId()};
+        const auto parts = m_partsOfB.find(match);
+        if (whole == user && parts == m_partsOfB.end()) {
+            const std::vector<NodeId> ours = diff::storedInputs(m_graphA, user);
+            const auto at = static_cast<std::size_t>(std::ranges::find(ours, own) - ours.begin());
+            if (at < theirs.size()) candidates.front() = theirs[at];
+        }
+        candidates.insert(candidates.end(), theirs.begin(), theirs.end());
+        if (parts == m_partsOfB.end()) return candidates;
+        for (const ExprId part : parts->second) {
+            theirs = diff::storedInputs(m_graphB, part);
+            candidates.insert(candidates.end(), theirs.begin(), theirs.end());
+        }
+        return candidates;
     }
 
     /// The first of these that may be the counterpart; at another position only if that is sure to be for the same.
@@ -293,35 +381,29 @@ class ParameterMatcher {
         return std::nullopt;
     }
 
-    static std::vector<NodeId> storedInputs(const InternalGraph& graph, ExprId id) {
-        std::vector<NodeId> stored;
-        for (const NodeId input : graph.expr(id).inputs) {
-            const ExprKind kind = graph.expr(graph.node(input).producer).kind;
-            if (kind == ExprKind::Constant || kind == ExprKind::GetAttr) stored.push_back(input);
-        }
-        return stored;
-    }
-
-    static void compare(const StoredParameter& a, const StoredParameter& b, ParameterDiff& diff) {
+    void compare(const StoredParameter& a, const StoredParameter& b, ParameterDiff& diff) const {
         if (a.name != b.name) ++diff.renamed;
         if (a.node.valid() && b.node.valid()) diff.pairs.emplace_back(a.node, b.node);
         Tensor ours = a.form == Form::Transposed ? a.value.transposed(0, 1) : a.value;
         std::string what;
         if (a.form == Form::Squeezed) {
-            // Another shape is a difference, also of the same elements.
-            what = "shape: " + shapeOf(ours) + " -> " + shapeOf(b.value);
+            // Another shape is a difference, also of the same elements; but exporters add dimensions of 1.
+            if (m_pairs.isOneVocabulary) what = "shape: " + shapeOf(ours) + " -> " + shapeOf(b.value);
             if (auto reshaped = a.value.reshaped(b.value.shape())) ours = std::move(*reshaped);
-        } else if (areEqual(ours, b.value)) {
-            ++diff.equal;
-            return;
         }
-        addChange(a, b, ours, b.value, what, diff);
+        if (what.empty() && areEqual(ours, b.value)) {
+            ++diff.equal;
+        } else if (what.empty() && a.isUnreadBuffer && b.isUnreadBuffer) {
+            diff.notes.push_back({a.name, a.node, false, "a buffer that nothing reads, of another value"});
+        } else addChange(a, b, ours, b.value, what, diff);
     }
 
     void compareRepacked(const Repacked& repacked, ParameterDiff& diff) const {
         const StoredParameter &a = m_a[repacked.a], &b = m_b[repacked.b];
         if (a.name != b.name) ++diff.renamed;
         if (areEqual(repacked.ours, repacked.theirs)) ++diff.equal;
+        else if (repacked.rounding && diff::differByRounding(repacked.ours, repacked.theirs, *repacked.rounding))
+            ++diff.rounded;
         else addChange(a, b, repacked.ours, repacked.theirs, repacked.how, diff);
     }
 
@@ -355,6 +437,7 @@ class ParameterMatcher {
     const base::WorkContext& m_work;
     std::vector<StoredParameter> m_a, m_b;
     std::vector<Repacked> m_repacked;
+    std::unordered_map<ExprId, std::vector<ExprId>> m_partsOfB;  ///< of the second graph
 };
 
 }  // namespace

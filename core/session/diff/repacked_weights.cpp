@@ -8,7 +8,7 @@
 
 #include "core/analysis/call_arguments.h"
 #include "core/graph/traits.h"
-#include "core/session/diff/graph_side.h"
+#include "core/session/diff/parameter_layout.h"
 
 namespace sonde::session::diff {
 
@@ -29,7 +29,7 @@ const Tensor* storedTensor(const InternalGraph& graph, NodeId node) {
                : nullptr;
 }
 
-std::vector<NodeId> storedInputs(const InternalGraph& graph, const Expr& expr) {
+std::vector<NodeId> ownTensors(const InternalGraph& graph, const Expr& expr) {
     std::vector<NodeId> stored;
     for (const NodeId input : expr.inputs)
         if (isValueExpr(graph.expr(graph.node(input).producer)) && storedTensor(graph, input)) stored.push_back(input);
@@ -96,7 +96,7 @@ void addPackedCells(const InternalGraph& graph, const Expr& expr, std::vector<Ce
 
 /// Of a call with the weights of all layers in a list: two matrices, then two vectors if there are biases.
 void addPlainCells(const InternalGraph& graph, const Expr& expr, std::vector<Cell>& cells) {
-    const std::vector<NodeId> stored = storedInputs(graph, expr);
+    const std::vector<NodeId> stored = ownTensors(graph, expr);
     const auto rankOf = [&](std::size_t at) {
         return at < stored.size() ? storedTensor(graph, stored[at])->rank() : 0;
     };
@@ -143,6 +143,7 @@ void addRecurrent(const InternalGraph& packed, const InternalGraph& plain, std::
                              ours[i].values[k],
                              theirs[i].values[k],
                              "gates in another order",
+                             {},
                              {}});
     }
 }
@@ -175,8 +176,8 @@ class FoldedConvolution {
         if (inputs.empty()) return;
         const Expr& convolution = m_graph.expr(m_graph.node(inputs.front()).producer);
         if (isValueExpr(convolution) || graph::traitsOf(convolution).opClass != OpClass::Conv) return;
-        m_conv = storedInputs(m_graph, convolution);
-        m_norm = storedInputs(m_graph, expr);
+        m_conv = ownTensors(m_graph, convolution);
+        m_norm = ownTensors(m_graph, expr);
         if (m_conv.empty() || m_conv.size() > 2 || m_norm.size() != 4) return;
         const Tensor& kernel = *storedTensor(m_graph, m_conv.front());
         if (kernel.rank() < 3) return;
@@ -195,6 +196,7 @@ class FoldedConvolution {
     bool isKnown() const { return m_kernel && m_bias; }
     const Tensor& kernel() const { return *m_kernel; }
     const Tensor& bias() const { return *m_bias; }
+    const Tensor& magnitudes() const { return *m_magnitudes; }  ///< of the bias
     NodeId kernelNode() const { return m_conv.front(); }
     NodeId biasNode() const { return m_norm[1]; }  ///< β
     /// What has no counterpart of its own: γ, μ, σ², and the bias of the convolution.
@@ -210,7 +212,8 @@ class FoldedConvolution {
         auto weights = numbersOf(kernel, kernel.numel());
         auto folded = Tensor::allocate(kernel.dtype(), kernel.shape());
         auto shift = Tensor::allocate(kernel.dtype(), tensor::Shape{kernel.dim(0)});
-        if (!weights || !folded || !shift || kernel.dtype() != tensor::DType::Float32) return;
+        auto magnitudes = Tensor::allocate(kernel.dtype(), tensor::Shape{kernel.dim(0)});
+        if (!weights || !folded || !shift || !magnitudes || kernel.dtype() != tensor::DType::Float32) return;
         const std::size_t filters = bias.size(), each = weights->size() / std::max<std::size_t>(filters, 1);
         for (std::size_t filter = 0; filter < filters; ++filter) {
             const double scale = norm[0][filter] / std::sqrt(norm[3][filter] + epsilon);
@@ -218,14 +221,17 @@ class FoldedConvolution {
                 folded->mutableData<float>()[i] = static_cast<float>((*weights)[i] * scale);
             shift->mutableData<float>()[filter] =
                 static_cast<float>(norm[1][filter] + (bias[filter] - norm[2][filter]) * scale);
+            magnitudes->mutableData<float>()[filter] = static_cast<float>(
+                std::abs(norm[1][filter]) + (std::abs(bias[filter]) + std::abs(norm[2][filter])) * std::abs(scale));
         }
         m_kernel = std::move(*folded);
         m_bias = std::move(*shift);
+        m_magnitudes = std::move(*magnitudes);
     }
 
     const InternalGraph& m_graph;
     std::vector<NodeId> m_conv, m_norm;
-    std::optional<Tensor> m_kernel, m_bias;
+    std::optional<Tensor> m_kernel, m_bias, m_magnitudes;
 };
 
 /// The counterpart of a convolution is the one in front of a normalisation, or that, whose result it gives.
@@ -233,10 +239,15 @@ ExprId normBehind(const FlatGraph& plain, ExprId counterpart) {
     const Expr& expr = plain.graph.expr(counterpart);
     if (graph::traitsOf(expr).opClass == OpClass::BatchNorm) return counterpart;
     if (graph::traitsOf(expr).opClass != OpClass::Conv || expr.outputs.empty()) return {};
-    const std::vector<ExprId>& users = plain.users[expr.outputs.front().index()];
-    const bool isNormed =
-        users.size() == 1 && graph::traitsOf(plain.graph.expr(users.front())).opClass == OpClass::BatchNorm;
-    return isNormed ? users.front() : ExprId();
+    // A script asks for its rank as well.
+    ExprId norm;
+    for (const ExprId user : plain.users[expr.outputs.front().index()]) {
+        const operators::Traits& traits = graph::traitsOf(plain.graph.expr(user));
+        if (traits.query != operators::ShapeQuery::None) continue;
+        if (traits.opClass != OpClass::BatchNorm || norm.valid()) return {};
+        norm = user;
+    }
+    return norm;
 }
 
 bool isNormalised(const FlatGraph& flat, const Expr& expr) {
@@ -253,7 +264,7 @@ void addFolded(const InternalGraph& packed, const InternalGraph& plain, const st
         if (expr.outputs.empty() || graph::traitsOf(expr).opClass != OpClass::Conv || !ofPacked[id.index()].valid() ||
             isNormalised(ours, expr))
             continue;
-        const std::vector<NodeId> stored = storedInputs(packed, expr);
+        const std::vector<NodeId> stored = ownTensors(packed, expr);
         const ExprId norm = normBehind(theirs, ofPacked[id.index()]);
         if (stored.size() != 2 || !norm.valid()) continue;
         const FoldedConvolution folded(theirs, norm);
@@ -261,12 +272,44 @@ void addFolded(const InternalGraph& packed, const InternalGraph& plain, const st
         if (!folded.isKnown() || !(folded.kernel().shape() == kernel.shape()) || bias.numel() != folded.bias().numel())
             continue;
         const std::string how = "with the batch normalisation behind it";
-        found.push_back({stored[0], folded.kernelNode(), kernel, folded.kernel(), how, {}});
-        found.push_back({stored[1], folded.biasNode(), bias, folded.bias(), how, folded.rest()});
+        found.push_back({stored[0], folded.kernelNode(), kernel, folded.kernel(), how, {}, folded.kernel()});
+        found.push_back({stored[1], folded.biasNode(), bias, folded.bias(), how, folded.rest(), folded.magnitudes()});
     }
 }
 
 }  // namespace
+
+Hash hashOfLayerWeight(const FlatGraph& flat, ExprId id) {
+    const InternalGraph& graph = flat.graph;
+    const Expr& expr = graph.expr(id);
+    const operators::Traits& traits = graph::traitsOf(expr);
+    const bool isConv = traits.opClass == OpClass::Conv;
+    if (!isConv && !traits.is(Trait::Multiplies)) return 0;
+    std::optional<Tensor> weight;
+    for (const NodeId stored : storedInputs(graph, id))
+        if (const Tensor* const tensor = storedTensor(graph, stored); tensor && tensor->rank() > 1 && !weight)
+            weight = *tensor;
+    if (const ExprId norm = isConv ? normBehind(flat, id) : ExprId(); norm.valid())
+        if (const FoldedConvolution folded(flat, norm); folded.isKnown()) weight = folded.kernel();
+    const auto numbers = weight ? numbersOf(*weight, weight->numel()) : std::nullopt;
+    if (!numbers) return 0;
+    double sum = 0, squares = 0;
+    for (const double number : *numbers) sum += std::abs(number), squares += number * number;
+    if (!(sum > 0) || !std::isfinite(squares)) return 0;
+    // Thousandths: far more than rounding, far less than other weights differ by.
+    const auto rounded = [](double number) { return static_cast<Hash>(std::llround(std::log(number) * 1000)); };
+    return mixed(mixed(static_cast<Hash>(numbers->size()), rounded(sum)), rounded(squares));
+}
+
+bool differByRounding(const Tensor& ours, const Tensor& theirs, const Tensor& magnitudes) {
+    constexpr double kMaxRelative = 16.0 / (1 << 23);
+    const auto a = numbersOf(ours, ours.numel()), b = numbersOf(theirs, ours.numel()),
+               m = numbersOf(magnitudes, ours.numel());
+    if (!a || !b || !m) return false;
+    for (std::size_t i = 0; i < a->size(); ++i)
+        if (!(std::abs((*a)[i] - (*b)[i]) <= kMaxRelative * std::abs((*m)[i]))) return false;
+    return true;
+}
 
 std::vector<RepackedWeight> repackedWeights(const InternalGraph& packed, const InternalGraph& plain,
                                             const std::vector<ExprId>& ofPacked) {

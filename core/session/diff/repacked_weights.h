@@ -1,9 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/session/diff/graph_pairs.h"
+#include "core/session/diff/graph_side.h"
 #include "core/tensor/tensor.h"
 
 namespace sonde::session::diff {
@@ -14,7 +15,17 @@ struct RepackedWeight {
     tensor::Tensor ours, theirs;          ///< the same elements by either, in one shape
     std::string how;                      ///< "gates in the order i, f, g, o"
     std::vector<graph::NodeId> absorbed;  ///< further tensors of the other graph that are in `packed`
+    /// By element the magnitudes that were added up to `theirs`: what rounding is relative to. None: nothing was
+    /// rounded.
+    std::optional<tensor::Tensor> rounding;
 };
+
+/// Of the weight of a product, whether it is transposed or not, and of the kernel of a convolution, with the
+/// normalisation behind it if there is one: equal for weights that differ by layout and rounding alone. 0: it has none.
+Hash hashOfLayerWeight(const FlatGraph& flat, graph::ExprId id);
+
+/// Whether no element differs by more than 16 roundings of float32 (2^-23 each) of its magnitude. All of one shape.
+bool differByRounding(const tensor::Tensor& ours, const tensor::Tensor& theirs, const tensor::Tensor& magnitudes);
 
 /// What exporters are known to pack:
 ///  - W [D, G·H, I], R [D, G·H, H] and B [D, 2·G·H] of ONNX's LSTM, GRU and RNN hold weight_ih, weight_hh and bias_ih,

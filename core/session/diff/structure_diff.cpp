@@ -12,8 +12,9 @@
 #include "core/analysis/parameters.h"
 #include "core/base/number_text.h"
 #include "core/graph/traits.h"
-#include "core/layout/shape_math.h"
+#include "core/session/diff/compared_operations.h"
 #include "core/session/diff/graph_side.h"
+#include "core/session/diff/module_parts.h"
 #include "core/session/diff/sequence.h"
 
 namespace sonde::session {
@@ -32,39 +33,6 @@ constexpr std::size_t kMaxText = 80;
 
 /// What layerFacts() tell of a layer in the same way in every vocabulary.
 constexpr std::string_view kLayerFacts[] = {"Kernel", "Stride", "Padding", "Dilation", "Groups", "Dim"};
-
-/// Which operations of a graph are compared, and which of them compute tensors.
-struct Compared {
-    std::vector<bool> isListed, hasTensors;
-
-    Compared(const diff::FlatGraph& flat, bool isOneVocabulary)
-        : isListed(flat.graph.exprCount(), false), hasTensors(flat.graph.exprCount(), false) {
-        const InternalGraph& graph = flat.graph;
-        std::vector<bool> isShapeMath = layout::shapeMath(graph);
-        isShapeMath.resize(graph.exprCount(), false);
-        std::vector<bool> isOfInput(graph.nodeCount(), false);
-        for (const ExprId id : flat.order) {
-            const Expr& expr = graph.expr(id);
-            if (expr.outputs.empty()) continue;
-            const std::vector<NodeId> inputs = flat.inputsOf(id);
-            const bool dependsOnInput = !expr.bodies.empty() || std::ranges::any_of(inputs, [&](NodeId input) {
-                return isOfInput[input.index()] || graph.expr(graph.node(input).producer).kind == ExprKind::Input;
-            });
-            for (const NodeId output : expr.outputs) isOfInput[output.index()] = dependsOnInput;
-            const operators::Traits& traits = graph::traitsOf(expr);
-            const bool isCheck = traits.is(operators::Trait::Effect);
-            const bool isTensor = std::ranges::any_of(expr.outputs, [&](NodeId node) {
-                const tensor::TypeInfo& type = graph.node(node).type;
-                return !type.kind || type.isTensor() || std::ranges::any_of(type.elements, &tensor::TypeInfo::isTensor);
-            });
-            // What a file says about shapes, constants, checks and identities is its own affair.
-            const bool isAside = isCheck || !isTensor || isShapeMath[id.index()] || !dependsOnInput ||
-                                 traits.form == operators::ViewForm::Contiguous;
-            isListed[id.index()] = isOneVocabulary || !isAside;
-            hasTensors[id.index()] = isTensor && !isCheck;
-        }
-    }
-};
 
 using Kinds = std::vector<std::optional<analysis::StoredKind>>;
 
@@ -100,8 +68,8 @@ class StructureDiffer {
     }
 
   private:
-    void listUnmatched(const diff::FlatGraph& flat, const Compared& compared, const std::vector<ExprId>& match,
-                       std::size_t side, std::vector<NodeId>& list) const {
+    void listUnmatched(const diff::FlatGraph& flat, const diff::ComparedOperations& compared,
+                       const std::vector<ExprId>& match, std::size_t side, std::vector<NodeId>& list) const {
         const std::vector<bool>& isInPaired = m_pairs.isInPairedModule[side];
         for (const ExprId id : flat.order) {
             if (match[id.index()].valid() || !compared.isListed[id.index()]) continue;
@@ -110,8 +78,8 @@ class StructureDiffer {
         }
     }
 
-    void countMatched(const diff::FlatGraph& flat, const Compared& compared, const std::vector<ExprId>& match,
-                      std::size_t side) {
+    void countMatched(const diff::FlatGraph& flat, const diff::ComparedOperations& compared,
+                      const std::vector<ExprId>& match, std::size_t side) {
         const std::vector<bool>& isInPaired = m_pairs.isInPairedModule[side];
         for (const ExprId id : flat.order) {
             if (!compared.isListed[id.index()]) continue;
@@ -127,14 +95,9 @@ class StructureDiffer {
         }
     }
 
-    static std::string moduleOf(const InternalGraph& graph, const Expr& expr) {
-        const bool isFound = expr.scope.valid() && graph.scope(expr.scope).inferred;
-        return isFound ? std::string() : expr.qualname.value_or("");
-    }
-
     void findModules() {
         const auto collect = [](const diff::FlatGraph& flat, std::set<std::string>& modules) {
-            for (const ExprId id : flat.order) modules.insert(moduleOf(flat.graph, flat.graph.expr(id)));
+            for (const ExprId id : flat.order) modules.insert(diff::moduleOf(flat.graph, id));
         };
         collect(m_flatA, m_modulesA);
         collect(m_flatB, m_modulesB);
@@ -142,7 +105,7 @@ class StructureDiffer {
 
     /// Names that only one graph has are other names of the same module.
     bool isOtherModule(const Expr& a, const Expr& b) const {
-        const std::string ours = moduleOf(m_a, a), theirs = moduleOf(m_b, b);
+        const std::string ours = diff::moduleOf(m_a, a.id), theirs = diff::moduleOf(m_b, b.id);
         if (ours == theirs || ours.empty() || theirs.empty()) return false;
         return m_modulesA.contains(theirs) && m_modulesB.contains(ours);
     }
@@ -232,7 +195,8 @@ class StructureDiffer {
         const NodeId a = ours.outputs.front(), b = theirs.outputs.front();
         if (m_a.node(a).name != m_b.node(b).name) ++m_diff.renamed;
         if (isOtherModule(ours, theirs)) {
-            m_diff.moved.push_back({a, b, "module: " + moduleOf(m_a, ours) + " -> " + moduleOf(m_b, theirs)});
+            m_diff.moved.push_back(
+                {a, b, "module: " + diff::moduleOf(m_a, ours.id) + " -> " + diff::moduleOf(m_b, theirs.id)});
         } else if (m_isSkippedA[id.index()]) {
             m_diff.moved.push_back({a, b, "behind " + inputName(m_b, theirs) + ", was behind " + inputName(m_a, ours)});
         }
@@ -259,6 +223,13 @@ class StructureDiffer {
         m_diff.changed.push_back({a, b, std::move(text)});
     }
 
+    /// Under another name.
+    static bool areOneConvolution(const Expr& ours, const Expr& theirs) {
+        const operators::Traits &a = graph::traitsOf(ours), &b = graph::traitsOf(theirs);
+        return ours.op.name != theirs.op.name && ours.op.domain == theirs.op.domain && a.opClass == b.opClass &&
+               a.is(operators::Trait::Convolves) && b.is(operators::Trait::Convolves);
+    }
+
     /// A batch norm stands for the convolution before it: another exporter has folded it.
     static const Expr& layerOf(const diff::FlatGraph& flat, const Expr& expr) {
         if (graph::traitsOf(expr).opClass != OpClass::BatchNorm) return expr;
@@ -283,9 +254,22 @@ class StructureDiffer {
             const auto same = std::ranges::find(others, fact.name, &analysis::LayerFact::name);
             if (same == others.end() || isWord(fact.value) || isWord(same->value)) continue;
             if (axisFromFront(m_a, ours, fact) == axisFromFront(m_b, theirs, *same)) continue;
+            if (areSameSizes(fact.value, same->value)) continue;
             text += (text.empty() ? "" : "; ") + fact.name + ": " + fact.value + " -> " + same->value;
         }
         return text;
+    }
+
+    /// "1×1" and "1": of all dimensions.
+    static bool areSameSizes(std::string_view a, std::string_view b) {
+        if (a.size() < b.size()) std::swap(a, b);
+        constexpr std::string_view kTimes = "×";
+        for (std::size_t at = 0; at <= a.size(); at += b.size() + kTimes.size()) {
+            if (a.substr(at, b.size()) != b) return false;
+            if (at + b.size() == a.size()) return true;
+            if (a.substr(at + b.size(), kTimes.size()) != kTimes) return false;
+        }
+        return false;
     }
 
     /// "same", "1 before, 0 after": the other vocabulary may say it in numbers.
@@ -313,6 +297,11 @@ class StructureDiffer {
 
     std::vector<std::string> otherContent(const Expr& ours, const Expr& theirs) const {
         std::vector<std::string> what;
+        if (areOneConvolution(ours, theirs)) {
+            // A trace calls _convolution where a script calls conv2d: the arguments are others.
+            if (std::string layer = otherLayer(ours, theirs); !layer.empty()) what.push_back(std::move(layer));
+            return what;
+        }
         if (operatorOf(ours) != operatorOf(theirs)) {
             what.push_back("operator: " + operatorOf(ours) + " -> " + operatorOf(theirs));
             return what;
@@ -343,7 +332,7 @@ class StructureDiffer {
     const InternalGraph &m_a, &m_b;
     const diff::FlatGraph m_flatA, m_flatB;
     const GraphPairs& m_pairs;
-    Compared m_comparedA, m_comparedB;
+    diff::ComparedOperations m_comparedA, m_comparedB;
     Kinds m_kindsA, m_kindsB;
     std::vector<bool> m_isSkippedA, m_isSkippedB;      ///< by ExprId: moved
     mutable std::vector<NodeId> m_behindA, m_behindB;  ///< by NodeId: through(), as far as it was asked for

@@ -59,6 +59,14 @@ void addParameters(ReportSection& section, const ParameterDiff& parameters) {
     for (const ParameterRef& one : parameters.removed) single.rows.push_back({one.name, "this model"});
     for (const ParameterRef& one : parameters.added) single.rows.push_back({one.name, "the other model"});
     addTable(section, std::move(single));
+    if (parameters.rounded > 0)
+        section.blocks.emplace_back(
+            ReportText{fmt::format("Equal but for rounding, with folded batch norms: {}.",
+                                   base::countedText(static_cast<std::int64_t>(parameters.rounded), "parameter"))});
+    if (!parameters.notes.empty())
+        section.blocks.emplace_back(ReportText{fmt::format(
+            "No difference: {} of one model alone that nothing reads, or that the other one stores in another form.",
+            base::countedText(static_cast<std::int64_t>(parameters.notes.size()), "stored tensor"))});
 }
 
 void addFacts(ReportSection& section, std::string title, const std::vector<FactChange>& facts) {
