@@ -376,6 +376,13 @@ class PairMaker {
         for (std::size_t i = 0; i < matched.size(); ++i) {
             if (!matched[i].valid()) continue;
             const ExprId a = m_a.producer(NodeId(i)), b = m_b.producer(matched[i]);
+            // The name of a group that was found in one graph is no name of a module of the other.
+            const auto isInFoundGroup = [](const GraphSide& side, ExprId id) {
+                const graph::ScopeId scope = side.graph.expr(id).scope;
+                return scope.valid() && side.graph.scope(scope).inferred;
+            };
+            const bool areNamesakes = m_a.graph.node(NodeId(i)).name == m_b.graph.node(matched[i]).name;
+            if (isInFoundGroup(m_a, a) != isInFoundGroup(m_b, b) && !areNamesakes) continue;
             const bool areOperations = !diff::isValueExpr(m_a.graph.expr(a)) && !diff::isValueExpr(m_b.graph.expr(b));
             if (areOperations && isFree(a, b)) pair(a, b);
         }

@@ -351,6 +351,9 @@ std::vector<Hash> GraphSide::downstream(const std::vector<Hash>& own, Positions 
     // Sums: users have no order, and are many.
     std::vector<Hash> ofNode = std::move(asResult);
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
+        // One file asks for the rank of what another one only reads.
+        const bool isQuery = graph::traitsOf(graph.expr(*id)).query != operators::ShapeQuery::None;
+        if (!m_isOneVocabulary && isQuery) continue;
         if (m_mayBeFolded[id->index()] && graph.expr(*id).outputs.size() == 1) {
             const Hash behind = ofNode[graph.expr(*id).outputs.front().index()];
             ofExpr[id->index()] = behind;
