@@ -13,6 +13,7 @@
 #include "core/analysis/folded_layers.h"
 #include "core/graph/guard.h"
 #include "core/graph/traits.h"
+#include "core/tensor/type_info.h"
 
 namespace sonde::analysis {
 
@@ -241,11 +242,15 @@ class Pairs {
     std::vector<bool> m_isOurTaken, m_isTheirTaken;
 };
 
-/// By name alone: not what is of another class, and of another shape or module.
+/// By name alone: not what is of another class and has another shape.
 bool mayBeNamesakes(const InternalGraph& from, NodeId ours, const InternalGraph& to, NodeId theirs) {
-    const Expr &a = producerOf(from, ours), &b = producerOf(to, theirs);
-    if (graph::traitsOf(a).opClass == graph::traitsOf(b).opClass) return true;
-    return mayBeEqual(from.node(ours), to.node(theirs)) && (!a.qualname || !b.qualname || *a.qualname == *b.qualname);
+    const graph::Node &a = from.node(ours), &b = to.node(theirs);
+    if (graph::traitsOf(producerOf(from, ours)).opClass == graph::traitsOf(producerOf(to, theirs)).opClass) return true;
+    if (!mayBeEqual(a, b)) return false;
+    return !a.type.shape || !b.type.shape ||
+           std::ranges::equal(*a.type.shape, *b.type.shape, [](const tensor::Dim& one, const tensor::Dim& other) {
+               return !one.known() || !other.known() || one == other;
+           });
 }
 
 }  // namespace

@@ -10,8 +10,7 @@ namespace sonde::analysis {
 /// model, made by different exporters or passes, or of two similar models: in this order
 ///  1. the same name and the same operator;
 ///  2. the same module, operator and output, and as manieth in its module, if both have equally many of those;
-///  3. the same name, whatever makes it, unless the operator is known to be another one, and the rank or the module is
-///     another one as well;
+///  3. the same name, whatever makes it, unless both operator and shape are known to be others;
 ///  4. inputs by their position, if both graphs have equally many;
 ///  5. what a call of a module gives, by its name and the number of the call: its one value that is read outside of it.
 ///     Where the one graph has a module that the other has not, as its exporter folded it into the module before it (a

@@ -159,7 +159,7 @@ class TestValuePair : public QObject {
         pair.first()->setOverlay(overlay({4, 4}));
         QVERIFY(map->overlay());
         QCOMPARE(pair.first()->overlayText(), QStringLiteral("field"));
-        const auto* const legend = pair.findChild<QWidget*>(QStringLiteral("sharedControls"))
+        const auto* const legend = pair.findChild<QWidget*>(QStringLiteral("sharedLegend"))
                                        ->findChild<QLabel*>(QStringLiteral("overlayLegend"));
         QVERIFY(legend && legend->isVisible());
         pair.first()->setOverlay(overlay({3, 8}));
