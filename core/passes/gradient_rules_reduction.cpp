@@ -87,11 +87,11 @@ void reduceSumOfSizesRule(GradientBuilder& b, const Expr& e) {
     NodeId kept;
     b.give(inputOf(e, 0), b.mul(spreadGradient(b, e, kept), b.op("Sign", {inputOf(e, 0)})));
 }
-/// y = ln Σ x: 1 / Σ x.
+/// y = ln Σ x: 1 / Σ x, not exp(−y), which is NaN below 0 also where the gradient is 0.
 void reduceLogSumRule(GradientBuilder& b, const Expr& e) {
     NodeId kept;
-    const NodeId spread = spreadGradient(b, e, kept);
-    b.give(inputOf(e, 0), b.div(spread, b.op("Exp", {kept})));
+    const NodeId x = inputOf(e, 0), spread = spreadGradient(b, e, kept);
+    b.give(x, b.div(spread, b.op("ReduceSum", {x, axesOf(b, e)}, {{"keepdims", std::int64_t{1}}})));
 }
 /// y = ln Σ exp x: exp(x − y).
 void reduceLogSumExpRule(GradientBuilder& b, const Expr& e) {

@@ -23,6 +23,7 @@ struct DependenceTerm {
     std::uint32_t input = kNoOperand;        ///< position in the call; kNoOperand: not an input
     std::uint32_t member = 0;                ///< of an input that is a list of tensors
     std::uint32_t weightInput = kNoOperand;  ///< where the weight is an element of an input itself
+    std::uint32_t weightMember = 0;          ///< of an input that is a list of tensors
     std::int64_t element = 0;                ///< row-major index
     std::int64_t weightElement = 0;
     double value = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <string>
 
 #include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
@@ -210,21 +212,77 @@ base::Result<Dependence> distance(const ElementCall& call) {
     return dependence;
 }
 
-base::Result<Dependence> einsteinSum(const ElementCall& call) {
-    std::string text = call.context.attributes().getString("equation", "");
+namespace {
+
+/// The operands of an einsum: of ONNX the inputs, of ATen a list behind the equation.
+struct EinsumCall {
+    std::string text;
     std::vector<Tensor> operands;
-    const Value* written = argumentOf(call, "equation");  // ATen: the equation, then a list
-    const bool isList = written != nullptr;
-    if (isList) {
-        text = written->toString();
-        for (const Value& item : call.context.value("tensors").items())
-            if (item.isTensor()) operands.push_back(item.tensor());
-    } else {
-        for (std::size_t i = 0; i < call.context.inputCount(); ++i) operands.push_back(call.context.in(i));
-    }
     std::vector<Shape> shapes;
-    for (const Tensor& operand : operands) shapes.push_back(operand.shape());
-    SONDE_ASSIGN(const EinsumEquation equation, parseEinsum(text, shapes));
+    std::optional<std::size_t> listInput;
+
+    explicit EinsumCall(const ElementCall& call) : text(call.context.attributes().getString("equation", "")) {
+        if (const Value* written = argumentOf(call, "equation")) {
+            text = written->toString();
+            listInput = call.context.position("tensors");
+            for (const Value& item : call.context.value("tensors").items())
+                if (item.isTensor()) operands.push_back(item.tensor());
+        } else {
+            for (std::size_t i = 0; i < call.context.inputCount(); ++i) operands.push_back(call.context.in(i));
+        }
+        for (const Tensor& operand : operands) shapes.push_back(operand.shape());
+    }
+
+    std::uint32_t inputOf(std::size_t operand) const { return static_cast<std::uint32_t>(listInput.value_or(operand)); }
+    std::uint32_t memberOf(std::size_t operand) const { return listInput ? static_cast<std::uint32_t>(operand) : 0; }
+};
+
+/// One product of an einsum: of two operands the one weighs the other; of more each has a term, weighed by the others.
+void addProduct(Dependence& dependence, const EinsumCall& einsum, const std::vector<std::int64_t>& elements,
+                std::uint32_t pair) {
+    const std::size_t count = elements.size();
+    std::vector<double> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(einsum.operands[i].toDouble(elements[i]));
+    for (std::size_t i = 0; i < (count > 2 ? count : 1); ++i) {
+        DependenceTerm term;
+        term.part = static_cast<std::uint32_t>(i);
+        term.input = einsum.inputOf(i);
+        term.member = einsum.memberOf(i);
+        term.element = elements[i];
+        term.value = values[i];
+        for (std::size_t other = 0; other < count; ++other)
+            if (other != i) term.weight *= values[other];
+        if (count == 2) {
+            term.weightInput = einsum.inputOf(1);
+            term.weightMember = einsum.memberOf(1);
+            term.weightElement = elements[1];
+        }
+        if (count > 2) term.pair = pair;
+        dependence.terms.push_back(term);
+    }
+}
+
+/// "sum(w * x)"; of more than two operands "sum(x0 * x1 * x2)".
+void addEinsumFormula(Dependence& dependence, std::size_t operands) {
+    if (operands <= 2) {
+        dependence.formula = "sum(w * x)";
+        dependence.listPart("x", "w");
+        return;
+    }
+    for (std::size_t i = 0; i < operands; ++i) {
+        const std::string name = "x" + std::to_string(i);
+        dependence.listPart(name);
+        dependence.formula += (i == 0 ? "sum(" : " * ") + name;
+    }
+    dependence.formula += ')';
+}
+
+}  // namespace
+
+base::Result<Dependence> einsteinSum(const ElementCall& call) {
+    const EinsumCall einsum(call);
+    const std::vector<Shape>& shapes = einsum.shapes;
+    SONDE_ASSIGN(const EinsumEquation equation, parseEinsum(einsum.text, shapes));
     std::map<char, std::int64_t> sizes, at;
     for (std::size_t i = 0; i < shapes.size(); ++i)
         for (std::size_t d = 0; d < shapes[i].rank(); ++d)
@@ -238,30 +296,17 @@ base::Result<Dependence> einsteinSum(const ElementCall& call) {
         summedShape.push_back(size);
     }
     const Region region = Region::all(summedShape);
-    SONDE_TRY(checkTerms(region.count()));
+    SONDE_TRY(checkTerms(region.count() * (shapes.size() > 2 ? static_cast<std::int64_t>(shapes.size()) : 1)));
     Dependence dependence;
-    dependence.formula = "sum(w * x)";
-    const std::uint32_t part = dependence.listPart("x", "w");
-    const std::size_t listInput = isList ? call.context.position("tensors") : 0;
+    addEinsumFormula(dependence, shapes.size());
+    std::uint32_t product = 0;
     forEach(region, summedShape, [&](const std::vector<std::int64_t>& index, std::int64_t) {
         for (std::size_t i = 0; i < summed.size(); ++i) at[summed[i]] = index[i];
-        DependenceTerm term;
-        term.part = part;
-        for (std::size_t i = 0; i < operands.size(); ++i) {
-            std::int64_t element = 0;
+        std::vector<std::int64_t> elements(shapes.size());
+        for (std::size_t i = 0; i < shapes.size(); ++i)
             for (std::size_t d = 0; d < shapes[i].rank(); ++d)
-                element = element * shapes[i][d] + (shapes[i][d] == 1 ? 0 : at[equation.inputs[i][d]]);
-            const double value = operands[i].toDouble(element);
-            if (i == 0) {
-                term.input = static_cast<std::uint32_t>(listInput);
-                term.element = element;
-                term.value = value;
-            } else {
-                term.weight *= value;
-                if (operands.size() == 2 && !isList) term.weightInput = 1, term.weightElement = element;
-            }
-        }
-        dependence.terms.push_back(term);
+                elements[i] = elements[i] * shapes[i][d] + (shapes[i][d] == 1 ? 0 : at[equation.inputs[i][d]]);
+        addProduct(dependence, einsum, elements, ++product);
     });
     return dependence;
 }

@@ -366,8 +366,8 @@ class ShareWalk {
                 giveOutput(operation, term, own);
                 continue;
             }
-            if (isActivation(operation, term.weightInput)) {
-                give(operation, term.weightInput, 0, term.weightElement, own / 2);
+            if (isActivation(operation, term.weightInput, term.weightMember)) {
+                give(operation, term.weightInput, term.weightMember, term.weightElement, own / 2);
                 own /= 2;
             }
             give(operation, term.input, term.member, term.element, own);
@@ -380,7 +380,7 @@ class ShareWalk {
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const ops::DependenceTerm& term = dependence.terms[i];
             const bool depends = term.isOutput || isActivation(operation, term.input, term.member) ||
-                                 isActivation(operation, term.weightInput);
+                                 isActivation(operation, term.weightInput, term.weightMember);
             if (depends && term.weight != 0) return;
             if (depends && term.weight == 0) choice.push_back(i);
         }

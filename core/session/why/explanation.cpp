@@ -189,9 +189,10 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
         term.value = given.value;
         term.part = dependence.parts[given.part].name;
         if (given.weightInput != ops::kNoOperand) {
-            Place weight = operandAt(given.weightInput, 0, false);
+            Place weight = operandAt(given.weightInput, given.weightMember, false);
             if (given.weightInput < operation.inputs.size())
-                weight.index = indexIn(given.weightElement, shapeOf(operation.inputs[given.weightInput], 0));
+                weight.index =
+                    indexIn(given.weightElement, shapeOf(operation.inputs[given.weightInput], given.weightMember));
             if (weight.node.valid()) term.weightPlace = std::move(weight);
         }
         explanation.terms.push_back(std::move(term));

@@ -179,7 +179,7 @@ class FieldWalk {
                 }
                 includeTerm(operation, term.input, term.member, term.element, isExact, isWhole);
                 if (term.weightInput != ops::kNoOperand)
-                    includeTerm(operation, term.weightInput, 0, term.weightElement, isExact, isWhole);
+                    includeTerm(operation, term.weightInput, term.weightMember, term.weightElement, isExact, isWhole);
             }
         }
         return {};

@@ -123,7 +123,7 @@ struct RecombinedCall {
             const QString part = QString::fromStdString(found.parts[term.part].name);
             if (!term.isOutput && isOther(term.input, term.member, term.element, term.value))
                 return QString("a term of %1 has another value than its element").arg(part);
-            if (isOther(term.weightInput, 0, term.weightElement, term.weight))
+            if (isOther(term.weightInput, term.weightMember, term.weightElement, term.weight))
                 return QString("a weight of %1 is another than its element").arg(part);
         }
         return {};

@@ -3,6 +3,10 @@
 
 #include <QtTest>
 
+#include <cmath>
+#include <set>
+#include <tuple>
+
 #include "tests/core/session/why/random_call.h"
 
 namespace tst_why_layers {
@@ -263,6 +267,37 @@ class TestWhyLayers : public QObject {
             }
             // A norm is the sum of its arguments by their slopes.
             if (p > 0) QVERIFY(std::fabs(sum - call.results.front().tensor().toDouble(0)) < 1e-6);
+        }
+    }
+
+    /// [1, 2] · [3, 4] = 11 and (1·3·5 + 2·4·6) = 63: every operand of a list is named.
+    void everyOperandOfAnEinsumIsNamed() {
+        const Value x(Tensor::of<float>({2}, {1, 2})), y(Tensor::of<float>({2}, {3, 4})),
+            z(Tensor::of<float>({2}, {5, 6}));
+        for (const auto& [equation, operands, expected] :
+             {std::tuple(std::string("i,i->"), std::vector{x, y}, 11.0), {std::string("i,i,i->"), {x, y, z}, 63.0}}) {
+            test::RecombinedCall call;
+            call.op = ops::Registry::all().find("aten", "einsum", 0);
+            QVERIFY(call.op);
+            call.inputs = {Value(equation), Value::list(operands), Value()};
+            base::ThreadPool pool(1);
+            ops::RunEnvironment environment;
+            environment.pool = &pool;
+            auto results = ops::call(*call.op, call.inputs, {}, 1, environment, 0);
+            QVERIFY2(results, results ? "" : results.error().text().c_str());
+            call.results = std::move(*results);
+            QCOMPARE(call.results.front().tensor().toDouble(0), expected);
+            QCOMPARE(call.problem(), QString());
+            const tensor::Attributes none;
+            const auto found = ops::findDependence({call.op, call.inputs, &none, call.results}, environment);
+            QVERIFY2(found, found ? "" : found.error().text().c_str());
+            std::set<std::uint32_t> members;
+            for (const ops::DependenceTerm& term : found->terms) {
+                QCOMPARE(term.input, 1U);
+                members.insert(term.member);
+                if (term.weightInput == 1) members.insert(term.weightMember);
+            }
+            QCOMPARE(members.size(), operands.size());
         }
     }
 
