@@ -45,6 +45,7 @@ constexpr Allowed kAllowed[] = {
     {"core/trace/traced_module/query.cpp", "names of classes of layers"},
     {"core/passes/norm_elem_wise.cpp", "names of nodes, which begin with the operator's"},
     {"core/session/diff/graph_side.cpp", "operators that exports of one model name differently"},
+    {"core/session/diff/operation_settings.cpp", "rules: what operators of both vocabularies are set to"},
     {"core/session/diff/layer_functions.cpp", "operators that an exporter writes in others, and in which"},
     {"core/session/watch/node_identity.cpp", "operators that exports of one model name differently"},
     {"core/passes/vocabulary.cpp", "creates nodes: the names of one operation in each vocabulary"},

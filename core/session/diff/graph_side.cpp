@@ -61,6 +61,7 @@ Hash hashOfClass(const Expr& expr) {
     if (traits.opClass == operators::OpClass::MaskedFill) return labelOf(operators::OpClass::Where);
     const std::string plain = plainOperator(expr);
     if (plain == "indexselect") return labelOf(operators::OpClass::Index);
+    if (plain == "concatfromsequence") return labelOf(operators::OpClass::Concat);
     if (plain == "constantofshape") return labelOf(operators::OpClass::Create);
     if (plain == "trilu") return hashOf(expr.attributes.getInt("upper", 1) != 0 ? "triu" : "tril");
     if (const auto other = std::ranges::find(kOtherNames, plain, &std::pair<std::string_view, std::string_view>::first);
@@ -114,6 +115,18 @@ bool isGlue(const InternalGraph& graph, const Expr& expr) {
            });
 }
 
+/// Takes rows of a stored table, as an embedding does.
+bool looksUpRows(const FlatGraph& flat, ExprId id) {
+    const InternalGraph& graph = flat.graph;
+    const Expr& expr = graph.expr(id);
+    const operators::Traits& traits = graph::traitsOf(expr);
+    if (traits.inputRole(0) != operators::InputRole::Embedding || expr.inputs.empty() || expr.outputs.empty())
+        return false;
+    const graph::Node &table = graph.node(flat.inputsOf(id).front()), &rows = graph.node(expr.outputs.front());
+    return isStoredExpr(graph.expr(table.producer)) && table.constant && table.constant->isTensor() &&
+           table.constant->tensor().rank() == 2 && !tensor::isInteger(rows.type.dtype);
+}
+
 }  // namespace
 
 Hash hashOf(std::string_view text) {
@@ -138,20 +151,13 @@ bool isValueExpr(const Expr& expr) {
 
 bool isCallWithBody(const Expr& expr) { return expr.op.name.empty() && expr.bodies.size() == 1 && !isValueExpr(expr); }
 
-bool areOtherFunctions(const Expr& a, const Expr& b) {
-    // Those that exporters write no other function with.
-    constexpr std::array<std::string_view, 9> kFunctions{"relu", "leakyrelu", "sigmoid",  "tanh",    "elu",
-                                                         "selu", "celu",      "softplus", "softsign"};
-    const auto nameOf = [](const Expr& expr) {
-        std::string name = plainOperator(expr);
-        std::erase(name, '_');
-        return name;
-    };
-    const auto isKnown = [&](const std::string& name) {
-        return std::ranges::find(kFunctions, name) != kFunctions.end();
-    };
-    const std::string ours = nameOf(a), theirs = nameOf(b);
-    return ours != theirs && isKnown(ours) && isKnown(theirs);
+Hash functionOf(const FlatGraph& flat, ExprId id) {
+    return looksUpRows(flat, id) ? labelOf(operators::OpClass::Embedding) : hashOfClass(flat.graph.expr(id));
+}
+
+std::string operatorName(const Expr& expr) {
+    if (expr.op.name.empty()) return expr.moduleClass.empty() ? expr.target : expr.moduleClass;
+    return expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;
 }
 
 FlatGraph::FlatGraph(const InternalGraph& of, bool isPlain) : graph(of), origin(of.nodeCount()), users(of.nodeCount()) {
@@ -279,10 +285,8 @@ std::vector<NodeId> GraphSide::hashedInputsOf(ExprId id) const {
 void GraphSide::hashOperations() {
     for (const ExprId id : order) {
         const Expr& expr = graph.expr(id);
-        const bool isLookUp = !m_isOneVocabulary && looksUpRows(id);
-        const Hash own = m_isOneVocabulary ? mixed(hashOf(plainOperator(expr)), expr.outputs.size())
-                         : isLookUp        ? labelOf(operators::OpClass::Embedding)
-                                           : hashOfClass(expr);
+        const Hash own =
+            m_isOneVocabulary ? mixed(hashOf(plainOperator(expr)), expr.outputs.size()) : functionOf(*this, id);
         label[id.index()] = own;
         kernel[id.index()] = hashOfKernel(id);
         if (!m_isOneVocabulary) {
@@ -375,16 +379,6 @@ Hash GraphSide::hashOfKernel(ExprId id) const {
         if (const auto& shape = graph.node(weight).type.shape; shape && shape->size() > 2)
             return hashOfShape(graph.node(weight));
     return 0;
-}
-
-bool GraphSide::looksUpRows(ExprId id) const {
-    const Expr& expr = graph.expr(id);
-    const operators::Traits& traits = graph::traitsOf(expr);
-    if (traits.inputRole(0) != operators::InputRole::Embedding || expr.inputs.empty() || expr.outputs.empty())
-        return false;
-    const graph::Node &table = graph.node(inputsOf(id).front()), &rows = graph.node(expr.outputs.front());
-    return isStoredExpr(graph.expr(table.producer)) && table.constant && table.constant->isTensor() &&
-           table.constant->tensor().rank() == 2 && !tensor::isInteger(rows.type.dtype);
 }
 
 std::vector<NodeId> GraphSide::weightsOf(ExprId id) const {

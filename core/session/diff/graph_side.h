@@ -87,8 +87,6 @@ struct GraphSide : FlatGraph {
     /// Between two vocabularies those that both have: a convolution may have a bias, a reshape the sizes, or not.
     std::vector<graph::NodeId> hashedInputsOf(graph::ExprId id) const;
     void findFolded();
-    /// Takes rows of a stored table, as an embedding does.
-    bool looksUpRows(graph::ExprId id) const;
     std::vector<Hash> upstream(const std::vector<Hash>& own, bool withTypes, Positions positions) const;
     std::vector<Hash> downstream(const std::vector<Hash>& own, Positions positions) const;
     std::vector<Hash> places(const std::vector<Hash>& own, bool withTypes) const;
@@ -103,7 +101,10 @@ bool isLayerWithWeights(const graph::Expr& expr);
 bool isValueExpr(const graph::Expr& expr);
 /// A called module or function whose inside is in the graph.
 bool isCallWithBody(const graph::Expr& expr);
-/// Whether both are functions of one element that ONNX and ATen have under one name, and other ones: Tanh and relu_.
-bool areOtherFunctions(const graph::Expr& a, const graph::Expr& b);
+/// What an operator computes, in the words of every vocabulary: gt and Greater are one, all products are, and so are
+/// the operators that take parts of a tensor.
+Hash functionOf(const FlatGraph& flat, graph::ExprId id);
+/// "aten::mul.Tensor", "Mul"; of a call without operator the module's class, or the function.
+std::string operatorName(const graph::Expr& expr);
 
 }  // namespace sonde::session::diff

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "core/analysis/call_arguments.h"
 #include "core/graph/traits.h"
+#include "core/session/diff/operation_settings.h"
 #include "core/session/watch/plain_operator.h"
 
 namespace sonde::session::diff {
@@ -144,5 +147,78 @@ bool LayerFunctions::mayEqual(const LayerFunctions& other) const {
     const bool mayMove = movements == other.movements || !functions.empty();
     return functions == other.functions && mayMove && (isComposite || other.isComposite || sums == other.sums);
 }
+
+KnownFunctions::KnownFunctions(const FlatGraph& flat, ExprId id) {
+    const Expr& expr = flat.graph.expr(id);
+    const operators::Traits& traits = graph::traitsOf(expr);
+    const analysis::CallArguments arguments(flat.graph, expr);
+    const OpClass kind = traits.opClass;
+    const auto add = [this](std::initializer_list<OpClass> classes) {
+        for (const OpClass each : classes) functions.push_back(labelOf(each));
+    };
+    const auto isGiven = [&](std::string_view name) { return !arguments.named(name).isNone(); };
+    const auto epsilon = [&] {
+        if (expr.op.domain != "aten") return static_cast<float>(expr.attributes.getFloat("epsilon", 1e-5));
+        const tensor::Value given = arguments.named("eps");
+        return given.kind() == tensor::ValueKind::Float ? static_cast<float>(given.toFloat()) : 1e-5F;
+    };
+    if (traits.is(Trait::Attends) && !traits.is(Trait::Multiplies) && kind != OpClass::Softmax) isKnown = false;
+    if (kind == OpClass::Recurrent || kind == OpClass::MultiHeadAttention || kind == OpClass::EncoderLayer)
+        isKnown = false;
+    if (!isKnown) return;
+    const std::string plain = plainOperator(expr);
+    if (traits.is(Trait::Convolves)) {
+        convolves = mayHoldSums = true;
+        functions.push_back(functionOf(flat, id));
+    } else if (traits.is(Trait::Multiplies)) {
+        multiplies = true;
+        functions.push_back(functionOf(flat, id));
+        const bool hasSum =
+            expr.op.domain == "aten" ? isGiven("bias") || arguments.has("beta") : expr.inputs.size() > 2;
+        if (hasSum) add({OpClass::Add});
+    } else if (kind == OpClass::LayerNorm) {
+        add({OpClass::Mean, OpClass::Sub, OpClass::Pow, OpClass::Mean, OpClass::Add, OpClass::Sqrt, OpClass::Div});
+        const bool isAten = expr.op.domain == "aten";
+        numbers = {2, epsilon()};
+        if (isAten ? isGiven("weight") : expr.inputs.size() > 1) add({OpClass::Mul});
+        if (isAten ? isGiven("bias") : expr.inputs.size() > 2) add({OpClass::Add});
+    } else if (kind == OpClass::BatchNorm || kind == OpClass::BatchNormWithStatistics) {
+        mayHoldSums = true;
+        functions.push_back(hashOf("norm"));
+    } else if (const auto known = std::ranges::find(kDecomposed, plain, &Decomposed::name);
+               known != kDecomposed.end()) {
+        const bool isGelu = known->part == "erf";
+        if (isGelu && !isTanhForm(flat.graph, expr)) {
+            functions.push_back(hashOf(known->part));
+            add({OpClass::Div, OpClass::Add, OpClass::Mul, OpClass::Mul});
+            numbers = {std::sqrt(2.0F), 1, 0.5F};
+        } else if (known->part == "norm") {
+            functions.push_back(hashOf(known->part));
+            numbers = {epsilon()};
+            if (plain == "groupnorm" && isGiven("weight")) add({OpClass::Mul});
+            if (plain == "groupnorm" && isGiven("bias")) add({OpClass::Add});
+        } else if (known->part == "sigmoid") {
+            add({OpClass::Sigmoid, OpClass::Mul});
+            mayHoldSums = plain == "quickgelu";
+        } else {
+            mayHoldSums = true;
+            if (known->part == "clip") add({OpClass::Clip});
+            else functions.push_back(hashOf("tanh"));
+        }
+    } else if (kind == OpClass::ReciprocalSqrt || kind == OpClass::Reciprocal) {
+        isKnown = false;
+    } else if (!isSilent(expr) && plain != "sequenceinsert" && !flat.computedInputsOf(id).empty()) {
+        // Of numbers alone: a script computes them with Python's.
+        functions.push_back(functionOf(flat, id));
+        for (const OperationSetting& setting : operationSettings(flat.graph, expr, -1))
+            if (setting.name == kNumberOperand) numbers.push_back(static_cast<float>(setting.values.front()));
+    }
+}
+
+bool KnownFunctions::isSum(Hash function) {
+    const std::array kinds{OpClass::Add, OpClass::Sub, OpClass::Mul, OpClass::Div, OpClass::Pow};
+    return std::ranges::any_of(kinds, [function](OpClass kind) { return labelOf(kind) == function; });
+}
+bool KnownFunctions::isNormalisation(Hash function) { return function == hashOf("norm"); }
 
 }  // namespace sonde::session::diff

@@ -22,4 +22,21 @@ struct LayerFunctions {
     bool mayEqual(const LayerFunctions& other) const;
 };
 
+/// The functions that one operation stands for: of layer_norm two means, a difference, a power, a sum, a root, a
+/// quotient and what scales and shifts; of an operator that stands for itself that one.
+struct KnownFunctions {
+    std::vector<Hash> functions;  ///< functionOf() of operations on elements; empty: it only moves or makes them
+    /// The numbers among the operands of these: of layer_norm 2 and epsilon. In no order.
+    std::vector<float> numbers;
+    bool isKnown = true;  ///< else an operator that exporters write in ways that this does not know
+    /// How many sums and products of elements it stands for is not known: x·clip(x + 3)/6.
+    bool mayHoldSums = false;
+    bool convolves = false, multiplies = false;
+
+    KnownFunctions(const FlatGraph& flat, graph::ExprId id);
+
+    static bool isSum(Hash function);  ///< of a sum, difference, product, quotient or power
+    static bool isNormalisation(Hash function);
+};
+
 }  // namespace sonde::session::diff

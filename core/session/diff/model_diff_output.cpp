@@ -162,6 +162,23 @@ void addFactLines(std::string& text, const char* title, const std::vector<FactCh
                             base::visibleText(FactChange::text(fact.a)), base::visibleText(FactChange::text(fact.b)));
 }
 
+std::string layersText(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "layer" : "layers"); }
+
+/// What "no difference" does not speak of.
+void addNotCompared(std::string& text, const StructureDiff& nodes) {
+    if (nodes.comparedByFunction > 0)
+        text += fmt::format(
+            "nodes: {} of these stand in {} that the other model writes in other operators: compared by the functions "
+            "and numbers of the layer, not one by one\n",
+            nodes.comparedByFunction, layersText(nodes.otherLayers));
+    if (nodes.notCompared > 0)
+        text += fmt::format("nodes: {} of these stand in {} that the other model has as well, and were not compared\n",
+                            nodes.notCompared, layersText(nodes.otherLayers));
+    if (nodes.aside > 0)
+        text += fmt::format("nodes: {} more compute sizes and constants, or check them, and were not compared\n",
+                            nodes.aside);
+}
+
 }  // namespace
 
 std::string modelDiffJson(const document::Document& first, const document::Document& second, const ModelDiff& diff) {
@@ -181,6 +198,8 @@ std::string modelDiffJson(const document::Document& first, const document::Docum
               {"matched", diff.structure.matched()},
               {"matched_of_all", diff.structure.matchedOfAll()},
               {"matched_by_module", diff.structure.matchedByModule},
+              {"compared_by_function", diff.structure.comparedByFunction},
+              {"not_compared", diff.structure.notCompared + diff.structure.aside},
               {"cost", factsJson(diff.cost)},
               {"metadata", factsJson(diff.metadata)},
               {"equal", diff.isEqual()}};
@@ -200,10 +219,7 @@ std::string modelDiffText(const document::Document& first, const document::Docum
     text +=
         fmt::format("nodes: {}, {} removed, {} added, {} changed, {} moved, {} renamed\n", matched,
                     nodes.removed.size(), nodes.added.size(), nodes.changed.size(), nodes.moved.size(), nodes.renamed);
-    if (nodes.matchedByModule > 0)
-        text +=
-            fmt::format("nodes: {} of these are matched by their layer or module alone, and not compared one by one\n",
-                        nodes.matchedByModule);
+    addNotCompared(text, nodes);
     addNodes(text, '-', a, nodes.removed);
     addNodes(text, '+', b, nodes.added);
     addChanges(text, '~', a, b, nodes.changed);
@@ -229,8 +245,11 @@ std::string modelDiffText(const document::Document& first, const document::Docum
                                 change.maxAbs, change.maxRel, change.note.empty() ? "" : ", ", change.note);
         }
     }
-    if (diff.isEqual())
-        text += "no difference in structure, parameters" + std::string(diff.values ? " and values\n" : "\n");
+    if (diff.isEqual()) {
+        const std::size_t open = nodes.comparedByFunction + nodes.notCompared + nodes.aside;
+        text += fmt::format("no difference in structure, parameters{}{}\n", diff.values ? " and values" : "",
+                            open > 0 ? fmt::format(" ({} operations were not compared one by one)", open) : "");
+    }
     return text;
 }
 

@@ -74,9 +74,10 @@ std::vector<NodeId> storedInputs(const InternalGraph& graph, ExprId id) {
     return stored;
 }
 
-std::optional<bool> isOutputFirst(const InternalGraph& graph, NodeId node) {
+std::optional<bool> isOutputFirst(const InternalGraph& graph, NodeId node, ExprId only) {
     std::optional<bool> found;
     for (const ParameterReader& reader : readersOf(graph, node)) {
+        if (only.valid() && reader.id != only) continue;
         const Expr& expr = graph.expr(reader.id);
         for (std::size_t i = 0; i < expr.inputs.size(); ++i) {
             NodeId input = expr.inputs[i];

@@ -18,7 +18,7 @@ std::vector<ParameterReader> readersOf(const graph::InternalGraph& graph, graph:
 std::vector<graph::NodeId> storedInputs(const graph::InternalGraph& graph, graph::ExprId id);
 
 /// Whether the products that read a stored matrix take it as [out, in], as torch.nn.Linear stores it; else as [in,
-/// out]. None: no product reads it, or several do in different ways.
-std::optional<bool> isOutputFirst(const graph::InternalGraph& graph, graph::NodeId node);
+/// out]. None: no product reads it, or several do in different ways. With `only` that one operation counts.
+std::optional<bool> isOutputFirst(const graph::InternalGraph& graph, graph::NodeId node, graph::ExprId only = {});
 
 }  // namespace sonde::session::diff

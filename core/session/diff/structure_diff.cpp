@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -14,7 +15,9 @@
 #include "core/graph/traits.h"
 #include "core/session/diff/compared_operations.h"
 #include "core/session/diff/graph_side.h"
+#include "core/session/diff/layer_accounts.h"
 #include "core/session/diff/module_parts.h"
+#include "core/session/diff/operation_settings.h"
 #include "core/session/diff/sequence.h"
 
 namespace sonde::session {
@@ -56,6 +59,12 @@ class StructureDiffer {
           m_isSkippedA(first.exprCount(), false), m_isSkippedB(second.exprCount(), false) {}
 
     StructureDiff differ() {
+        if (!m_pairs.isOneVocabulary) {
+            m_accounts.emplace(m_flatA, m_flatB, m_comparedA, m_comparedB, m_pairs);
+            m_diff.comparedByFunction = m_accounts->byFunctions;
+            m_diff.notCompared = m_accounts->notCompared;
+            m_diff.otherLayers = m_accounts->layers;
+        }
         listUnmatched(m_flatA, m_comparedA, m_pairs.ofFirst, 0, m_diff.removed);
         listUnmatched(m_flatB, m_comparedB, m_pairs.ofSecond, 1, m_diff.added);
         countMatched(m_flatA, m_comparedA, m_pairs.ofFirst, 0);
@@ -64,26 +73,34 @@ class StructureDiffer {
         // Between two vocabularies each file has operations of its own between those of the other.
         if (m_pairs.isOneVocabulary) skipReordered();
         for (const ExprId id : m_flatA.order) compare(id);
+        if (m_accounts) listOtherParts();
         return std::move(m_diff);
     }
 
   private:
     void listUnmatched(const diff::FlatGraph& flat, const diff::ComparedOperations& compared,
                        const std::vector<ExprId>& match, std::size_t side, std::vector<NodeId>& list) const {
-        const std::vector<bool>& isInPaired = m_pairs.isInPairedModule[side];
         for (const ExprId id : flat.order) {
-            if (match[id.index()].valid() || !compared.isListed[id.index()]) continue;
-            if (id.index() < isInPaired.size() && isInPaired[id.index()]) continue;
+            if (match[id.index()].valid() || !compared.isListed[id.index()] || isInLayer(side, id)) continue;
             list.push_back(flat.graph.expr(id).outputs.front());
         }
     }
 
+    /// Without a counterpart of its own, but in a layer that both have.
+    bool isInLayer(std::size_t side, ExprId id) const {
+        const std::vector<bool>& isInPaired = m_pairs.isInPairedModule[side];
+        if (m_accounts && m_accounts->isOther[side][id.index()]) return false;
+        return id.index() < isInPaired.size() && isInPaired[id.index()];
+    }
+
     void countMatched(const diff::FlatGraph& flat, const diff::ComparedOperations& compared,
                       const std::vector<ExprId>& match, std::size_t side) {
-        const std::vector<bool>& isInPaired = m_pairs.isInPairedModule[side];
         for (const ExprId id : flat.order) {
-            if (!compared.isListed[id.index()]) continue;
-            const bool isIn = id.index() < isInPaired.size() && isInPaired[id.index()];
+            if (!compared.isListed[id.index()]) {
+                m_diff.aside += flat.graph.expr(id).outputs.size();
+                continue;
+            }
+            const bool isIn = isInLayer(side, id);
             const bool isMatched = match[id.index()].valid() || isIn;
             const std::size_t nodes = flat.graph.expr(id).outputs.size();
             m_diff.comparedNodes += nodes;
@@ -202,10 +219,12 @@ class StructureDiffer {
         }
         if (!m_comparedA.isListed[id.index()]) return;
         if (!m_pairs.isOneVocabulary) {
-            if (m_pairs.isReplaced[id.index()] || diff::areOtherFunctions(ours, theirs))
-                m_diff.changed.push_back({a, b, "operator: " + operatorOf(ours) + " -> " + operatorOf(theirs)});
-            else if (std::string what = otherLayer(ours, theirs); !what.empty())
-                m_diff.changed.push_back({a, b, std::move(what)});
+            std::string what;
+            if (m_pairs.isReplaced[id.index()])
+                what = "operator: " + diff::operatorName(ours) + " -> " + diff::operatorName(theirs);
+            else if (const std::string* other = otherFunction(id)) what = *other;
+            else what = otherOperation(ours, theirs);
+            if (!what.empty()) m_diff.changed.push_back({a, b, std::move(what)});
             return;
         }
         std::vector<std::string> what = otherContent(ours, theirs);
@@ -221,6 +240,95 @@ class StructureDiffer {
         std::string text;
         for (const std::string& each : what) text += (text.empty() ? "" : "; ") + each;
         m_diff.changed.push_back({a, b, std::move(text)});
+    }
+
+    /// Of layers that the files write in other operators: two operations without counterparts, or one and what the
+    /// layer is.
+    void listOtherParts() {
+        for (const diff::OtherFunction& part : m_accounts->parts) {
+            const NodeId a = m_a.expr(part.a).outputs.front(), b = m_b.expr(part.b).outputs.front();
+            const auto isListed = [a](const NodeChange& change) { return change.a == a; };
+            if (std::ranges::none_of(m_diff.changed, isListed)) m_diff.changed.push_back({a, b, part.what});
+        }
+    }
+
+    /// Null: it computes what its counterpart does.
+    const std::string* otherFunction(ExprId id) const {
+        const auto found = std::ranges::find(m_accounts->changed, id, &diff::OtherFunction::a);
+        return found == m_accounts->changed.end() ? nullptr : &found->what;
+    }
+
+    /// What both vocabularies say, and what is read.
+    std::string otherOperation(const Expr& ours, const Expr& theirs) const {
+        std::string text = otherLayer(ours, theirs);
+        if (diff::functionOf(m_flatA, ours.id) != diff::functionOf(m_flatB, theirs.id)) return text;
+        for (const std::string& more : {diff::otherSettings(m_a, ours, m_b, theirs, readTheSame(ours, theirs)),
+                                        otherOperands(ours, theirs), diff::otherReading(m_a, ours, m_b, theirs)})
+            if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
+        return text;
+    }
+
+    /// A value in the words of the first graph: the producer there, and which of its results; none: it has no
+    /// counterpart there.
+    using Operand = std::optional<std::pair<std::size_t, std::size_t>>;
+    Operand operandOf(const diff::FlatGraph& flat, NodeId node, const std::vector<ExprId>* toFirst) const {
+        const Expr& producer = flat.graph.expr(flat.graph.node(node).producer);
+        const std::size_t result = flat.graph.node(node).outputIndex;
+        if (producer.kind == ExprKind::Input) {
+            const std::vector<NodeId>& inputs = flat.graph.inputs();
+            const auto at = std::ranges::find(inputs, node);
+            if (at == inputs.end() || m_a.inputs().size() != m_b.inputs().size()) return std::nullopt;
+            return std::pair(m_a.exprCount(), static_cast<std::size_t>(at - inputs.begin()));
+        }
+        if (!isDiffOperation(producer)) return std::nullopt;
+        const ExprId match = (toFirst ? *toFirst : m_pairs.ofFirst)[producer.id.index()];
+        if (!match.valid()) return std::nullopt;
+        return std::pair((toFirst ? match : producer.id).index(), result);
+    }
+
+    /// The first operands of both are known to be counterparts.
+    bool readTheSame(const Expr& ours, const Expr& theirs) const {
+        const std::vector<NodeId> first = m_flatA.inputsOf(ours.id), second = m_flatB.inputsOf(theirs.id);
+        if (first.empty() || second.empty()) return false;
+        const Operand own = operandOf(m_flatA, first.front(), nullptr);
+        return own && own == operandOf(m_flatB, second.front(), &m_pairs.ofSecond);
+    }
+
+    /// Of operations that compute the same function of two values or more: "operands: ..." if those that they read are
+    /// no counterparts.
+    std::string otherOperands(const Expr& ours, const Expr& theirs) const {
+        const operators::Traits& traits = graph::traitsOf(ours);
+        if (traits.is(operators::Trait::Convolves) || !ours.bodies.empty() || !theirs.bodies.empty()) return {};
+        const std::vector<NodeId> first = m_flatA.computedInputsOf(ours.id),
+                                  second = m_flatB.computedInputsOf(theirs.id);
+        if (first.size() != second.size() || first.size() < 2) return {};
+        if (graph::traitsOf(theirs).opClass != traits.opClass) return {};
+        // Of what only moves elements nothing but its place says which one it is.
+        const auto isMoved = [](const diff::FlatGraph& flat, NodeId node) {
+            const operators::Traits& by = graph::traitsOf(flat.graph.expr(flat.graph.node(node).producer));
+            return by.is(operators::Trait::MovesData) || by.mayBeView();
+        };
+        std::vector<Operand> own, other;
+        for (const NodeId input : first)
+            own.push_back(isMoved(m_flatA, input) ? std::nullopt : operandOf(m_flatA, input, nullptr));
+        for (const NodeId input : second)
+            other.push_back(isMoved(m_flatB, input) ? std::nullopt : operandOf(m_flatB, input, &m_pairs.ofSecond));
+        const bool isOrdered = traits.opClass != OpClass::Add && traits.opClass != OpClass::Mul &&
+                               traits.opClass != OpClass::Maximum && traits.opClass != OpClass::Minimum;
+        if (!isOrdered) {
+            std::ranges::sort(own);
+            std::ranges::sort(other);
+        }
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            if (own[i] && other[i] && own[i] != other[i])
+                return "operands: " + m_a.node(first[i]).name + " -> " + m_b.node(second[i]).name;
+            // x + x is no x + y.
+            for (std::size_t k = 0; k < i; ++k)
+                if ((first[i] == first[k]) != (second[i] == second[k]))
+                    return first[i] == first[k] ? "operands: one value twice -> two values"
+                                                : "operands: two values -> one value twice";
+        }
+        return {};
     }
 
     /// Under another name.
@@ -249,10 +357,16 @@ class StructureDiffer {
         std::string text;
         for (const analysis::LayerFact& fact : analysis::layerFacts(m_a, ours)) {
             if (std::ranges::find(kLayerFacts, fact.name) == std::end(kLayerFacts)) continue;
-            // Exporters pad before an average pool that counts what it pads.
-            if (fact.name == "Padding" && kind == OpClass::AveragePool) continue;
             const auto same = std::ranges::find(others, fact.name, &analysis::LayerFact::name);
-            if (same == others.end() || isWord(fact.value) || isWord(same->value)) continue;
+            // Exporters pad before an average pool that counts what it pads, but alike on both sides.
+            const bool isPooled = fact.name == "Padding" && kind == OpClass::AveragePool;
+            if (isPooled && !isOfSides(fact.value) && (same == others.end() || !isOfSides(same->value))) continue;
+            if (same == others.end() || isWord(fact.value) != isWord(same->value)) {
+                const bool areSides = same != others.end() && (isOfSides(fact.value) || isOfSides(same->value));
+                if (!areSides) continue;
+            } else if (isWord(fact.value) && !(isOfSides(fact.value) && isOfSides(same->value))) {
+                continue;
+            }
             if (axisFromFront(m_a, ours, fact) == axisFromFront(m_b, theirs, *same)) continue;
             if (areSameSizes(fact.value, same->value)) continue;
             text += (text.empty() ? "" : "; ") + fact.name + ": " + fact.value + " -> " + same->value;
@@ -277,6 +391,9 @@ class StructureDiffer {
         return std::ranges::any_of(value, [](unsigned char c) { return c < 0x80 && std::isalpha(c); });
     }
 
+    /// "2×1 before, 1×1 after": of sides that are not alike, which ATen's convolutions cannot say.
+    static bool isOfSides(std::string_view value) { return value.find(" before, ") != std::string_view::npos; }
+
     /// The value; of a dimension that counts from the end, where the rank is known, that from the front.
     static std::string axisFromFront(const InternalGraph& graph, const Expr& expr, const analysis::LayerFact& fact) {
         if (fact.name != "Dim" || !fact.value.starts_with('-') || expr.inputs.empty()) return fact.value;
@@ -290,11 +407,6 @@ class StructureDiffer {
         return expr.inputs.empty() ? std::string("nothing") : "'" + graph.node(expr.inputs.front()).name + "'";
     }
 
-    static std::string operatorOf(const Expr& expr) {
-        if (expr.op.name.empty()) return expr.moduleClass.empty() ? expr.target : expr.moduleClass;
-        return expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;
-    }
-
     std::vector<std::string> otherContent(const Expr& ours, const Expr& theirs) const {
         std::vector<std::string> what;
         if (areOneConvolution(ours, theirs)) {
@@ -302,8 +414,8 @@ class StructureDiffer {
             if (std::string layer = otherLayer(ours, theirs); !layer.empty()) what.push_back(std::move(layer));
             return what;
         }
-        if (operatorOf(ours) != operatorOf(theirs)) {
-            what.push_back("operator: " + operatorOf(ours) + " -> " + operatorOf(theirs));
+        if (diff::operatorName(ours) != diff::operatorName(theirs)) {
+            what.push_back("operator: " + diff::operatorName(ours) + " -> " + diff::operatorName(theirs));
             return what;
         }
         std::map<std::string, std::pair<std::string, std::string>> attributes;
@@ -337,6 +449,7 @@ class StructureDiffer {
     std::vector<bool> m_isSkippedA, m_isSkippedB;      ///< by ExprId: moved
     mutable std::vector<NodeId> m_behindA, m_behindB;  ///< by NodeId: through(), as far as it was asked for
     std::set<std::string> m_modulesA, m_modulesB;
+    std::optional<diff::LayerAccounts> m_accounts;  ///< between two vocabularies
     StructureDiff m_diff;
 };
 

@@ -24,6 +24,12 @@ struct StructureDiff {
     /// Of those that are matched: without a counterpart of their own, in a module that both have. What they are set to
     /// is not compared.
     std::size_t matchedByModule = 0;
+    /// Of the latter: operations that both models have as many of in a layer that they write in other operators
+    /// (comparedByFunction), and such that nothing but their place is known of (notCompared); in how many layers.
+    std::size_t comparedByFunction = 0, notCompared = 0, otherLayers = 0;
+    /// Of both graphs, between two vocabularies: arithmetic of sizes, checks and what does not depend on an input,
+    /// which are not compared.
+    std::size_t aside = 0;
     /// The same of tensors alone: a script has checks, branches and arithmetic of sizes, of which a trace has only the
     /// results.
     std::size_t matchedTensors = 0, comparedTensors = 0;
