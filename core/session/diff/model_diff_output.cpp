@@ -175,8 +175,9 @@ void addNotCompared(std::string& text, const StructureDiff& nodes) {
         text += fmt::format("nodes: {} of these stand in {} that the other model has as well, and were not compared\n",
                             nodes.notCompared, layersText(nodes.otherLayers));
     if (nodes.aside > 0)
-        text += fmt::format("nodes: {} more compute sizes and constants, or check them, and were not compared\n",
-                            nodes.aside);
+        text += fmt::format(
+            "nodes: {} compute sizes or constants, check them, or move elements as the files say in different ways, and were not compared\n",
+            nodes.aside);
 }
 
 }  // namespace

@@ -224,6 +224,7 @@ class StructureDiffer {
                 what = "operator: " + diff::operatorName(ours) + " -> " + diff::operatorName(theirs);
             else if (const std::string* other = otherFunction(id)) what = *other;
             else what = otherOperation(ours, theirs);
+            if (what.empty() && areMovedApart(ours, theirs)) m_diff.aside += 2;
             if (!what.empty()) m_diff.changed.push_back({a, b, std::move(what)});
             return;
         }
@@ -292,6 +293,14 @@ class StructureDiffer {
         if (first.empty() || second.empty()) return false;
         const Operand own = operandOf(m_flatA, first.front(), nullptr);
         return own && own == operandOf(m_flatB, second.front(), &m_pairs.ofSecond);
+    }
+
+    /// A pair that moves elements, and of which the files do not say in one way how.
+    bool areMovedApart(const Expr& ours, const Expr& theirs) const {
+        const operators::Traits& traits = graph::traitsOf(ours);
+        if (!traits.is(operators::Trait::MovesData) && !traits.mayBeView()) return false;
+        return !readTheSame(ours, theirs) || diff::operationSettings(m_a, ours, -1).empty() ||
+               diff::operationSettings(m_b, theirs, -1).empty();
     }
 
     /// Of operations that compute the same function of two values or more: "operands: ..." if those that they read are
