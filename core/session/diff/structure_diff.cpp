@@ -9,7 +9,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/analysis/call_arguments.h"
 #include "core/analysis/layer_facts.h"
+#include "core/analysis/model_summary.h"
 #include "core/analysis/parameters.h"
 #include "core/base/number_text.h"
 #include "core/graph/traits.h"
@@ -36,6 +38,10 @@ constexpr std::size_t kMaxText = 80;
 
 /// What layerFacts() tell of a layer in the same way in every vocabulary.
 constexpr std::string_view kLayerFacts[] = {"Kernel", "Stride", "Padding", "Dilation", "Groups", "Dim"};
+
+/// Which library computes it, not what.
+constexpr std::string_view kBackendSwitches[] = {"benchmark", "deterministic", "cudnn_enabled", "cudnn_enable",
+                                                 "allow_tf32"};
 
 using Kinds = std::vector<std::optional<analysis::StoredKind>>;
 
@@ -416,6 +422,26 @@ class StructureDiffer {
         return expr.inputs.empty() ? std::string("nothing") : "'" + graph.node(expr.inputs.front()).name + "'";
     }
 
+    /// By the names of the schema, which also has what a file leaves out and lists: "stride: [2, 2] -> [1, 1]". Not
+    /// what was told by its position.
+    void addOtherParameters(const Expr& ours, const Expr& theirs, std::vector<std::string>& what) const {
+        const ops::OpDef* const op = analysis::definitionOf(ours);
+        if (!op || op != analysis::definitionOf(theirs)) return;
+        const analysis::CallArguments first(m_a, ours), second(m_b, theirs);
+        for (std::size_t i = 0; i < op->parameters.size(); ++i) {
+            const std::string name(op->parameters[i].name);
+            const auto isTold = [&](const std::string& text) {
+                return text.starts_with("argument " + std::to_string(i) + ':') || text.starts_with(name + ':');
+            };
+            if (std::ranges::find(kBackendSwitches, name) != std::end(kBackendSwitches)) continue;
+            if (std::ranges::any_of(what, isTold)) continue;
+            const tensor::Value a = first.named(name), b = second.named(name);
+            if (a.isNone() || b.isNone() || a.isTensor() || b.isTensor()) continue;
+            const std::string one = a.text(kMaxText), other = b.text(kMaxText);
+            if (one != other) what.push_back(name + ": " + one + " -> " + other);
+        }
+    }
+
     std::vector<std::string> otherContent(const Expr& ours, const Expr& theirs) const {
         std::vector<std::string> what;
         if (areOneConvolution(ours, theirs)) {
@@ -447,6 +473,7 @@ class StructureDiffer {
                 const std::string a = constantText(m_a, m_kindsA, argument), b = constantText(m_b, m_kindsB, other);
                 if (name == otherName && a != b) what.push_back(name + ": " + shown(a) + " -> " + shown(b));
             }
+        addOtherParameters(ours, theirs, what);
         return what;
     }
 
