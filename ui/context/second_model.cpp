@@ -316,7 +316,11 @@ QString SecondModel::summary() const {
                      (m_first.session.edits().planned() ? tr(" (without the edits)") : QString());
         add(values->otherForms, tr("values in other forms"));
     }
-    if (m_known->diff.isEqual()) parts << tr("no difference in structure and parameters");
+    if (m_known->diff.isEqual()) {
+        const std::size_t open = m_known->diff.structure.uncompared();
+        parts << tr("no difference in structure and parameters") +
+                     (open > 0 ? tr(" (%1 operations were not compared one by one)").arg(open) : QString());
+    }
     return parts.join(QStringLiteral(" \u00b7 "));
 }
 

@@ -247,7 +247,7 @@ std::string modelDiffText(const document::Document& first, const document::Docum
         }
     }
     if (diff.isEqual()) {
-        const std::size_t open = nodes.comparedByFunction + nodes.notCompared + nodes.aside;
+        const std::size_t open = nodes.uncompared();
         text += fmt::format("no difference in structure, parameters{}{}\n", diff.values ? " and values" : "",
                             open > 0 ? fmt::format(" ({} operations were not compared one by one)", open) : "");
     }

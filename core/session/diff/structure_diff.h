@@ -39,6 +39,8 @@ struct StructureDiff {
     /// graphs without any.
     double matched() const { return fraction(matchedTensors, comparedTensors); }
     double matchedOfAll() const { return fraction(matchedNodes, comparedNodes); }
+    /// Operations that were not compared one by one.
+    std::size_t uncompared() const { return comparedByFunction + notCompared + aside; }
     bool isEqual() const { return added.empty() && removed.empty() && changed.empty() && moved.empty(); }
 
   private:
