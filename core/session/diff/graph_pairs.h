@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -16,11 +17,11 @@ struct GraphPairs {
     /// By ExprId of either graph: of an operation that is a part of what the other graph has as one or in other
     /// operators, the one that gives the result of all, and has the counterpart; itself where the result is not one
     /// value; else none.
-    std::vector<graph::ExprId> partOf[2];
+    std::array<std::vector<graph::ExprId>, 2> partOf;
     /// Operations that have no counterpart of their own, but are a part of a layer (partOf), or of a called module of
     /// which the results are counterparts, and which the other file writes in other operators: a decomposed
     /// normalisation.
-    std::vector<bool> isInPairedModule[2];
+    std::array<std::vector<bool>, 2> isInPairedModule;
     /// By ExprId of the first graph: the counterpart is another operator between the same neighbours.
     std::vector<bool> isReplaced;
     /// Both graphs have operators of one vocabulary, and are written alike. Else (ONNX against ATen, a trace against a

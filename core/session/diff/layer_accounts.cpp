@@ -231,7 +231,8 @@ class LayerJudge {
     void addSurplus(const LayerSums& sums, std::size_t side, Hash function, std::vector<ExprId> carriers) {
         const auto other = sums.computed[1 - side].find(function);
         const std::size_t there = other == sums.computed[1 - side].end() ? 0 : other->second.size();
-        std::ranges::stable_partition(carriers, [&](ExprId id) { return !m_finder.matchOf(side, id).valid(); });
+        std::stable_partition(carriers.begin(), carriers.end(),
+                              [&](ExprId id) { return !m_finder.matchOf(side, id).valid(); });
         for (std::size_t i = 0; i + there < carriers.size(); ++i) {
             const ExprId id = carriers[i], match = m_finder.matchOf(side, id);
             if (!match.valid()) m_accounts.isOther[side][id.index()] = true;

@@ -15,7 +15,6 @@
 namespace sonde::session::diff {
 
 using analysis::CallArguments;
-using graph::Argument;
 using graph::Expr;
 using graph::InternalGraph;
 using operators::OpClass;
