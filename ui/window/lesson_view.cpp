@@ -18,7 +18,7 @@ namespace sonde::window {
 namespace {
 
 // Parts of the window's height. A step has what it needs, and the value below it the rest.
-constexpr double kLeastHeight = 0.36, kMostHeight = 0.6;
+constexpr double kMinHeight = 0.36, kMaxHeight = 0.6;
 constexpr int kValueHeight = 300, kLessonWidth = 360;
 
 }  // namespace
@@ -46,9 +46,9 @@ void LessonView::giveRoom() {
     const auto* const panel = qobject_cast<panels::LessonPanel*>(m_docks.panel(QStringLiteral("lesson")));
     if (!dock || !panel || !m_lessons.isOpen() || dock->isHidden() || dock->isFloating()) return;
     if (m_height > 0 && dock->height() != m_height) return;
-    const int whole = m_window.height(), least = static_cast<int>(whole * kLeastHeight);
-    const int most = std::max(least, std::min(static_cast<int>(whole * kMostHeight), whole - kValueHeight));
-    const int height = std::clamp(panel->neededHeight() + dock->height() - panel->height(), least, most);
+    const int whole = m_window.height(), min = static_cast<int>(whole * kMinHeight);
+    const int max = std::max(min, std::min(static_cast<int>(whole * kMaxHeight), whole - kValueHeight));
+    const int height = std::clamp(panel->neededHeight() + dock->height() - panel->height(), min, max);
     if (dock->height() != height) m_window.resizeDocks({dock}, {height}, Qt::Vertical);
     m_height = dock->height();
     const int width = std::min(kLessonWidth, m_window.width() / 3);
