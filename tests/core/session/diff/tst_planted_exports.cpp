@@ -2,33 +2,19 @@
 // whether the operation has a counterpart or is a part of a layer that the archive has whole; what is not compared one
 // by one is said.
 
-#include <QFile>
-#include <QTemporaryDir>
 #include <QtTest>
 
-#include "core/document/document.h"
 #include "core/session/diff/model_diff.h"
 #include "tests/support/renamed_onnx.h"
+#include "tests/support/written_models.h"
 
 namespace tst_planted_exports {
 
 using namespace sonde;
+using test::kSmallModels;
+using test::openedModel;
 
 namespace {
-
-const std::string kModels = SONDE_TEST_DATA "/models/";
-
-std::shared_ptr<const document::Document> opened(const std::string& path) {
-    const auto document = document::open(path, {});
-    if (!document) qFatal("%s", document.error().text().c_str());
-    return *document;
-}
-
-QByteArray bytesOf(const std::string& name) {
-    QFile file(QString::fromStdString(kModels + name));
-    if (!file.open(QIODevice::ReadOnly)) qFatal("no %s", name.c_str());
-    return file.readAll();
-}
 
 /// Tag and length of field 4 of a NodeProto, and the operator.
 QByteArray operatorBytes(const char* name) {
@@ -48,16 +34,7 @@ class TestPlantedExports : public QObject {
     void whatIsNotComparedIsSaid();
 
   private:
-    std::shared_ptr<const document::Document> openBytes(const QByteArray& bytes) {
-        const QString path = m_folder.filePath(QStringLiteral("m%1.onnx").arg(m_count++));
-        QFile file(path);
-        if (!file.open(QIODevice::WriteOnly) || file.write(bytes) < 0) qFatal("not written");
-        file.close();
-        return opened(path.toStdString());
-    }
-
-    QTemporaryDir m_folder;
-    int m_count = 0;
+    test::WrittenModels m_models;
 };
 
 void TestPlantedExports::isFound_data() {
@@ -86,27 +63,28 @@ void TestPlantedExports::isFound() {
     QFETCH(const QByteArray, original);
     QFETCH(const QByteArray, planted);
     QFETCH(const QString, told);
-    QByteArray bytes = bytesOf(name.toStdString() + ".onnx");
-    const auto archive = opened(kModels + name.toStdString() + ".trace.pt");
-    const auto plain = session::modelDiff(*openBytes(bytes), *archive);
+    QByteArray bytes = QByteArray::fromStdString(test::bytesOfFile(kSmallModels + name.toStdString() + ".onnx"));
+    const auto archive = openedModel(kSmallModels + name.toStdString() + ".trace.pt");
+    const auto plain = session::modelDiff(*m_models.open(bytes.toStdString()), *archive);
     QVERIFY(plain && plain->isEqual());
     const qsizetype at = bytes.lastIndexOf(original);
     QVERIFY(at > 0);
     bytes.replace(at, original.size(), planted);
-    const auto exported = openBytes(bytes);
+    const auto exported = m_models.open(bytes.toStdString());
     const auto diff = session::modelDiff(*exported, *archive);
     QVERIFY(diff);
     const std::string text = session::modelDiffText(*exported, *archive, *diff);
     QVERIFY2(!diff->structure.isEqual() && text.find(told.toStdString()) != std::string::npos, text.c_str());
     // Whatever the file calls its nodes.
-    const auto renamed = openBytes(QByteArray::fromStdString(test::RenamedOnnx::of(bytes.toStdString())));
+    const auto renamed = m_models.open(test::RenamedOnnx::of(bytes.toStdString()));
     const auto other = session::modelDiff(*renamed, *archive);
     QVERIFY(other && !other->structure.isEqual());
 }
 
 /// A layer norm of nine operations: none of them is called equal without a word.
 void TestPlantedExports::whatIsNotComparedIsSaid() {
-    const auto exported = opened(kModels + "shared_twice.onnx"), archive = opened(kModels + "shared_twice.trace.pt");
+    const auto exported = openedModel(kSmallModels + "shared_twice.onnx"),
+               archive = openedModel(kSmallModels + "shared_twice.trace.pt");
     const auto diff = session::modelDiff(*exported, *archive);
     QVERIFY(diff && diff->isEqual());
     const session::StructureDiff& nodes = diff->structure;

@@ -2,32 +2,21 @@
 // weights, also where the export writes a layer in other operators, and nothing is said to differ that does not.
 
 #include <QFile>
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <cmath>
 #include <cstring>
 
-#include "core/document/document.h"
 #include "core/session/diff/model_diff.h"
 #include "core/session/read_inputs.h"
 #include "tests/support/renamed_onnx.h"
+#include "tests/support/written_models.h"
 
 namespace tst_renamed_exports {
 
 using namespace sonde;
-
-namespace {
-
-const std::string kModels = SONDE_TEST_DATA "/models/";
-
-std::shared_ptr<const document::Document> opened(const std::string& path) {
-    const auto document = document::open(path, {});
-    if (!document) qFatal("%s", document.error().text().c_str());
-    return *document;
-}
-
-}  // namespace
+using test::kSmallModels;
+using test::openedModel;
 
 class TestRenamedExports : public QObject {
     Q_OBJECT
@@ -40,21 +29,7 @@ class TestRenamedExports : public QObject {
     void anotherWeightIsFound();
 
   private:
-    std::shared_ptr<const document::Document> openBytes(const std::string& bytes) {
-        const QString path = m_folder.filePath(QStringLiteral("m%1.onnx").arg(m_count++));
-        QFile file(path);
-        if (!file.open(QIODevice::WriteOnly) || file.write(QByteArray::fromStdString(bytes)) < 0) qFatal("not written");
-        file.close();
-        return opened(path.toStdString());
-    }
-    static std::string bytesOf(const std::string& name) {
-        QFile file(QString::fromStdString(kModels + name));
-        if (!file.open(QIODevice::ReadOnly)) qFatal("no %s", name.c_str());
-        return file.readAll().toStdString();
-    }
-
-    QTemporaryDir m_folder;
-    int m_count = 0;
+    test::WrittenModels m_models;
 };
 
 void TestRenamedExports::areTheArchivesTheyCameFrom_data() {
@@ -65,7 +40,7 @@ void TestRenamedExports::areTheArchivesTheyCameFrom_data() {
     for (const char* name :
          {"gpt_mini", "unet_small", "shared_twice", "mlp_functional", "vit_small", "lstm_classifier"})
         for (const char* form : {"trace", "script"}) {
-            if (!QFile::exists(QString::fromStdString(kModels + name + '.' + form + ".pt"))) continue;
+            if (!QFile::exists(QString::fromStdString(kSmallModels + name + '.' + form + ".pt"))) continue;
             const bool isOther = std::string_view(name) == "vit_small" && std::string_view(form) == "script";
             QTest::addRow("%s, %s", name, form) << name << form << (isOther ? 0.93 : 1.0);
         }
@@ -75,10 +50,11 @@ void TestRenamedExports::areTheArchivesTheyCameFrom() {
     QFETCH(const QString, name);
     QFETCH(const QString, form);
     QFETCH(const double, atLeast);
-    const auto exported = openBytes(test::RenamedOnnx::of(bytesOf(name.toStdString() + ".onnx")));
-    const auto archive = opened(kModels + name.toStdString() + '.' + form.toStdString() + ".pt");
+    const auto exported =
+        m_models.open(test::RenamedOnnx::of(test::bytesOfFile(kSmallModels + name.toStdString() + ".onnx")));
+    const auto archive = openedModel(kSmallModels + name.toStdString() + '.' + form.toStdString() + ".pt");
     session::ModelDiffRequest request;
-    const auto values = session::readCases(*exported, {.spec = kModels + name.toStdString() + ".npz"});
+    const auto values = session::readCases(*exported, {.spec = kSmallModels + name.toStdString() + ".npz"});
     QVERIFY2(values, values ? "" : values.error().text().c_str());
     request.inputs = values->front().values;
     const auto diff = session::modelDiff(*exported, *archive, request);
@@ -122,11 +98,12 @@ void TestRenamedExports::anotherFunctionIsFound_data() {
 void TestRenamedExports::anotherFunctionIsFound() {
     QFETCH(const QByteArray, operation);
     QFETCH(const QByteArray, other);
-    QByteArray bytes = QByteArray::fromStdString(test::RenamedOnnx::of(bytesOf("gpt_mini.onnx")));
+    QByteArray bytes =
+        QByteArray::fromStdString(test::RenamedOnnx::of(test::bytesOfFile(kSmallModels + "gpt_mini.onnx")));
     const qsizetype at = bytes.indexOf(operation);
     QVERIFY(at > 0);
     bytes.replace(at, operation.size(), other);
-    const auto exported = openBytes(bytes.toStdString()), archive = opened(kModels + "gpt_mini.trace.pt");
+    const auto exported = m_models.open(bytes.toStdString()), archive = openedModel(kSmallModels + "gpt_mini.trace.pt");
     const auto diff = session::modelDiff(*exported, *archive);
     QVERIFY(diff);
     QVERIFY2(!diff->structure.isEqual(), session::modelDiffText(*exported, *archive, *diff).c_str());
@@ -135,8 +112,8 @@ void TestRenamedExports::anotherFunctionIsFound() {
 
 /// One element of one of the square matrices that MatMul reads transposed: that weight differs, and no other.
 void TestRenamedExports::anotherWeightIsFound() {
-    const std::string original = bytesOf("gpt_mini.onnx");
-    const auto plain = opened(kModels + "gpt_mini.onnx");
+    const std::string original = test::bytesOfFile(kSmallModels + "gpt_mini.onnx");
+    const auto plain = openedModel(kSmallModels + "gpt_mini.onnx");
     const tensor::Tensor* square = nullptr;
     for (std::size_t i = 0; i < plain->graph->nodeCount(); ++i)
         if (const auto& constant = plain->graph->node(graph::NodeId(i)).constant;
@@ -152,7 +129,7 @@ void TestRenamedExports::anotherWeightIsFound() {
     std::memcpy(&element, data.data() + 4, 4);
     const float changed = element + 1;
     std::memcpy(bytes.data() + at + 4, &changed, 4);
-    const auto exported = openBytes(bytes), archive = opened(kModels + "gpt_mini.trace.pt");
+    const auto exported = m_models.open(bytes), archive = openedModel(kSmallModels + "gpt_mini.trace.pt");
     const auto diff = session::modelDiff(*exported, *archive);
     QVERIFY(diff);
     const std::string text = session::modelDiffText(*exported, *archive, *diff);
