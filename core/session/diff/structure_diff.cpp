@@ -188,7 +188,8 @@ class StructureDiffer {
 
     bool areCounterparts(NodeId a, NodeId b) const {
         const Expr &ours = m_a.expr(m_a.node(a).producer), &theirs = m_b.expr(m_b.node(b).producer);
-        if (ours.kind == ExprKind::Input && theirs.kind == ExprKind::Input) return true;  // counted apart
+        if (ours.kind == ExprKind::Input && theirs.kind == ExprKind::Input) return true;   // counted apart
+        if (ours.kind == ExprKind::Input || theirs.kind == ExprKind::Input) return false;  // a number is no input
         if (!isDiffOperation(ours) || !isDiffOperation(theirs))
             return !isDiffOperation(ours) == !isDiffOperation(theirs);
         const ExprId match = m_pairs.ofFirst[ours.id.index()];

@@ -40,6 +40,7 @@ class TestDiffDetails : public QObject {
   private slots:
     void attributesOfOneModelAreTold();
     void constantsAreCompared();
+    void anInputIsNoConstant();
     void keywordsAreCompared();
     void moreInputsAreTold();
     void resultsOfOneOperationAreApart();
@@ -91,6 +92,14 @@ void TestDiffDetails::constantsAreCompared() {
              qPrintable(what));
     QVERIFY(diff.parameters.isEqual());
     QVERIFY(diffOf(clip(6), clip(6)).isEqual());
+}
+
+/// x + 1 and x + x.
+void TestDiffDetails::anInputIsNoConstant() {
+    const std::string one = floats("k", {1}, {1});
+    const ModelDiff diff = diffOf(model(graphOf({{"Add", {"x", "k"}, {"y"}}}, {one})),
+                                  model(graphOf({{"Add", {"x", "x"}, {"y"}}}, {one})));
+    QCOMPARE(textsOf(diff.structure.changed), QStringList{QStringLiteral("input 1: k -> x")});
 }
 
 /// y = x + alpha·x, of PyTorch, with another alpha.
