@@ -71,8 +71,10 @@ class Walker {
         if (isLeftOut(id)) return;
         const graph::Expr& expr = m_graph.expr(id);
         WalkStop stop{id, {}, {}};
-        if (!expr.outputs.empty()) stop.value = expr.outputs.front();
-        else if (expr.kind == graph::ExprKind::Output && !expr.inputs.empty()) stop.value = expr.inputs.front();
+        // A traced graph's output is a node of its own: what it gives is what it reads.
+        const bool isOutput = expr.kind == graph::ExprKind::Output && !expr.inputs.empty();
+        if (isOutput && (expr.inputs.size() == 1 || expr.outputs.empty())) stop.value = expr.inputs.front();
+        else if (!expr.outputs.empty()) stop.value = expr.outputs.front();
         m_found.push_back({stop, id});
         if (operation.valid() && layout::isOpen(m_outline, m_view, operation)) m_stack.push_back({operation, 0});
     }

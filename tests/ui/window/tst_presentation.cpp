@@ -36,6 +36,7 @@ class TestPresentation : public test::WindowFixture {
     void platesAreForWorkAtADesk();
     void theRemoteWalksInFlowOrder();
     void theOutputIsShownInItsForm();
+    void theOutputOfATraceIsShownInItsForm();
     void theWalkGoesOnFromWhatIsClicked();
     void theLayerIsInTheSpotlight();
     void linesAreDrawnAndErased();
@@ -150,6 +151,18 @@ void TestPresentation::theOutputIsShownInItsForm() {
     QVERIFY(!outputs->isHidden());
     QVERIFY(!value->titleBarWidget() && !outputs->titleBarWidget());
     QVERIFY(list->rowHeight(0) < 1.6 * list->fontMetrics().height());
+}
+
+/// There the output is a node behind the last layer.
+void TestPresentation::theOutputOfATraceIsShownInItsForm() {
+    open(QStringLiteral("zoo:resnet18_slim"));
+    begin();
+    run();
+    press(Qt::Key_End);
+    QTRY_VERIFY(m_window->docks().dock(QStringLiteral("outputs"))->isVisible());
+    const auto* panel = static_cast<panels::OutputsPanel*>(m_window->docks().panel(QStringLiteral("outputs")));
+    QCOMPARE(panel->formBox()->itemText(0), QStringLiteral("Auto: Classes"));
+    QTRY_VERIFY(panel->view()->list()->isVisible() && panel->view()->list()->model()->rowCount() == 5);
 }
 
 void TestPresentation::theWalkGoesOnFromWhatIsClicked() {
