@@ -9,7 +9,7 @@ namespace sonde::analysis {
 /// For each node of `from` (by its index) the node of `to` that stands for the same value, or none. Two graphs of one
 /// model, made by different exporters or passes, or of two similar models: in this order
 ///  1. the same name and the same operator;
-///  2. the same module, operator and output, and as manieth in its module, if both have equally many of those;
+///  2. the same module, operator, output and number among those of its module, if both have equally many of them;
 ///  3. the same name, whatever makes it, unless both operator and shape are known to be others;
 ///  4. inputs by their position, if both graphs have equally many;
 ///  5. what a call of a module gives, by its name and the number of the call: its one value that is read outside of it.
