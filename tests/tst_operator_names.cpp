@@ -34,6 +34,7 @@ constexpr Allowed kAllowed[] = {
     {"core/export/inference/unfuse.cpp", "rules: the operators that each fused one of ours stands for"},
     {"core/passes/gradient.cpp", "rules: the derivative of each operator"},
     {"core/analysis/findings/activations.cpp", "rules: the bounds of activations"},
+    {"core/passes/fuse_quantized.cpp", "rules: the operator on quantised tensors for each one"},
     {"core/passes/gradient_rules", "rules: the derivative of each operator"},
     {"core/session/gradient/own_forms.cpp", "rules: how PyTorch differentiates at limits and ties"},
     {"core/session/gradient/structures.cpp", "rules: how gradients go through sequences"},

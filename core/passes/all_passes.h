@@ -11,6 +11,7 @@ base::Result<std::size_t> fixInputShape(Rewrite& rewrite);
 base::Result<std::size_t> foldConstant(Rewrite& rewrite);
 base::Result<std::size_t> fuseAddMul(Rewrite& rewrite);
 base::Result<std::size_t> fuseConvBn(Rewrite& rewrite);
+base::Result<std::size_t> fuseQuantized(Rewrite& rewrite);
 base::Result<std::size_t> mergeDuplicates(Rewrite& rewrite);
 base::Result<std::size_t> normElemWise(Rewrite& rewrite);
 base::Result<std::size_t> removeDeadCode(Rewrite& rewrite);

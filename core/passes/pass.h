@@ -25,7 +25,7 @@ struct Pass {
     std::vector<std::string_view> required = {};  ///< ids of passes that run first
     bool runOnce = true;                          ///< false: again until nothing changes, at most 100 times
     /// The outputs stay what they were. Not so for passes that give in-place writes their effect: a graph computes
-    /// values, so before them a write to a part of a tensor has none.
+    /// values, so before them a write to a part of a tensor has none; and for those that round at other places.
     bool keepsValues = true;
     std::string_view alias = {};  ///< another name by which it is known
 };

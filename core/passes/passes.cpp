@@ -15,6 +15,8 @@ const std::vector<Pass>& passes() {
         {"fuse-add-mul", "Fuse additions and multiplications", "combine consecutive scalar additions and multiplications",
          fuseAddMul, {"norm-elem-wise"}, false},
         {"fuse-conv-bn", "Fuse convolution and batch norm", "fold a batch norm after a convolution into its weight and bias", fuseConvBn},
+        {"fuse-quantized", "Fuse quantised operators",
+         "compute operators between dequantised and quantised values on the integers", fuseQuantized, {}, true, false},
         {"merge-duplicates", "Merge duplicates", "compute equal operations on equal inputs once", mergeDuplicates},
         {"norm-elem-wise", "Normalise arithmetic", "turn subtractions and divisions by constants into additions and multiplications", normElemWise},
         {"remove-dead-code", "Remove dead code", "remove operations that no output depends on", removeDeadCode},
