@@ -78,15 +78,14 @@ EagerResult quantizedGemm(Eager& e) {
     Tensor y = integerProduct(e, a, zeroA, b, e.optional("b_zero_point"));
     const Shape shape = y.shape();
     if (e.has("C")) y = e("add.Tensor", y, e.as(e.tensor("C"), DType::Float64));
-    const Tensor factor =
-        e("mul.Tensor",
-          e("mul.Tensor", e.as(e.tensor("a_scale"), DType::Float64), e.as(e.tensor("b_scale"), DType::Float64)),
-          attributes.getFloat("alpha", 1));
-    y = e("mul.Tensor", y, factor);
+    // From here on in float32, in the order of ONNX Runtime.
+    const auto alpha = static_cast<float>(attributes.getFloat("alpha", 1));
+    Tensor factor = e("mul.Tensor", e("mul.Tensor", e.tensor("a_scale"), Tensor::scalar(alpha)), e.tensor("b_scale"));
+    if (e.has("y_scale")) factor = e("div.Tensor", factor, e.tensor("y_scale"));
+    y = e("mul.Tensor", e.as(y, DType::Float32), factor);
     if (y.shape() != shape) e.fail("C or a scale does not match " + shape.text());
-    y = e.as(y, DType::Float32);
     if (!e.has("y_scale")) return y;
-    return e.get(kernels::quantizedTo(y, e.tensor("y_scale"), e.optional("y_zero_point"),
+    return e.get(kernels::quantizedTo(y, Tensor::scalar(1.0F), e.optional("y_zero_point"),
                                       e.has("y_zero_point") ? e.tensor("y_zero_point").dtype() : e.tensor("A").dtype(),
                                       e.context().pool()));
 }

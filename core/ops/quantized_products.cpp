@@ -45,7 +45,11 @@ base::Result<void> inferLike(InferContext& context, std::string_view name, Name 
     return {};
 }
 
-/// round(product · sa·sb/sy) + zero point, with scales along the last axis of the product (`columns`) or along axis 1.
+/// The factor of sums that are quantised again: sa·sb/sy in float32, as in ONNX Runtime.
+float requantisingFactor(float sa, float sb, float sy) { return sa * sb / sy; }
+
+/// round(product · sa·sb/sy) + zero point in float32, with scales along the last axis of the product (`columns`) or
+/// along axis 1.
 base::Result<void> requantise(KernelContext& context, const Tensor& product, const Tensor& sa, const Tensor& sb,
                               const Tensor& sy, const Tensor& zero, std::size_t axis, std::size_t rowAxis) {
     std::int64_t inner = 1, rowInner = 1;
@@ -61,9 +65,11 @@ base::Result<void> requantise(KernelContext& context, const Tensor& product, con
     }
     SONDE_ASSIGN(Tensor y, wideZeros(product.shape()));
     for (std::int64_t i = 0; i < product.numel(); ++i) {
-        const double factor = sa.toDouble(sa.numel() == 1 ? 0 : i / rowInner % rows) *
-                              sb.toDouble(sb.numel() == 1 ? 0 : i / inner % dimSize) / sy.toDouble(0);
-        const double ratio = product.data<double>()[i] * factor;
+        const double left = sa.toDouble(sa.numel() == 1 ? 0 : i / rowInner % rows),
+                     right = sb.toDouble(sb.numel() == 1 ? 0 : i / inner % dimSize);
+        const float factor =
+            requantisingFactor(static_cast<float>(left), static_cast<float>(right), static_cast<float>(sy.toDouble(0)));
+        const double ratio = static_cast<float>(product.data<double>()[i]) * factor;
         // float8 rounds by itself.
         y.mutableData<double>()[i] = range ? quantized(ratio, zero.toDouble(0), *range) : ratio + zero.toDouble(0);
     }
@@ -82,11 +88,11 @@ class ByteScales {
         }
         ByteScales scales;
         scales.m_base = kernels::requantisationTo(zero.dtype(), static_cast<std::int32_t>(zero.toDouble(0)));
-        const auto factors = sb.cast(DType::Float64);
-        if (!factors) return std::nullopt;
-        const double left = sa.toDouble(0), divisor = sy.toDouble(0);
-        for (const double right : factors->span<double>()) {
-            scales.m_factors.push_back(left * right / divisor);
+        const auto rows = sb.cast(DType::Float32);
+        if (!rows) return std::nullopt;
+        const auto left = static_cast<float>(sa.toDouble(0)), divisor = static_cast<float>(sy.toDouble(0));
+        for (const float row : rows->span<float>()) {
+            scales.m_factors.push_back(requantisingFactor(left, row, divisor));
             if (!std::isfinite(scales.m_factors.back())) return std::nullopt;
         }
         return scales;
@@ -107,7 +113,7 @@ class ByteScales {
 
   private:
     kernels::Requantisation m_base;
-    std::vector<double> m_factors;
+    std::vector<float> m_factors;
 };
 
 /// a, its scale and zero point, b, its scale and zero point, scale and zero point of y.

@@ -27,14 +27,13 @@ struct IntegerKernel {
                        std::int32_t* target) = nullptr;
 };
 
-/// y = clip(round((sum + offset + bias)·factor), low, high) + zero, halves to the even number, in float64. The bounds
-/// are those of an 8-bit integer type without the zero point.
+/// y = clip(round(float32(sum + offset + bias)·factor), low, high) + zero with integers modulo 2^32, in float32, halves
+/// to the even number: the order of ONNX Runtime. The bounds are those of an 8-bit integer type without the zero point.
 struct Requantisation {
-    std::int32_t offset = 0;  ///< added modulo 2^32
-    double bias = 0;
-    double factor = 1;                ///< finite
-    const double* factors = nullptr;  ///< if set, one for each element instead
-    double low = 0, high = 0;
+    std::int32_t offset = 0, bias = 0;
+    float factor = 1;                ///< finite
+    const float* factors = nullptr;  ///< if set, one for each element instead
+    float low = 0, high = 0;
     std::int32_t zero = 0;
 };
 
@@ -49,7 +48,7 @@ struct Quantisation {
 /// bits are written.
 struct QuantizedLoops {
     void (*requantise)(const std::int32_t* sums, const Requantisation& by, std::uint8_t* y, std::size_t n) = nullptr;
-    /// The same for sums that are integers in float32; offset is not used.
+    /// The same for sums that are integers in float32.
     void (*requantiseFloats)(const float* sums, const Requantisation& by, std::uint8_t* y, std::size_t n) = nullptr;
     /// False if some x is NaN: then y is not to be used.
     bool (*quantise)(const float* x, const Quantisation& by, std::uint8_t* y, std::size_t n) = nullptr;

@@ -23,7 +23,7 @@ base::Result<double> zeroOf(const Tensor& scale, const Value& zero) {
 Requantisation requantisationTo(DType to, std::int32_t zero) {
     const QuantizedRange range = *quantizedRange(to);
     Requantisation result;
-    result.low = range.low - zero, result.high = range.high - zero;
+    result.low = static_cast<float>(range.low - zero), result.high = static_cast<float>(range.high - zero);
     result.zero = zero;
     return result;
 }
@@ -39,7 +39,7 @@ void requantiseBytes(const float* sums, const Requantisation& by, std::uint8_t* 
 bool quantiseBytes(std::span<const float> x, float scale, std::int32_t zero, DType to, std::uint8_t* target,
                    base::ThreadPool& pool) {
     const Requantisation bounds = requantisationTo(to, zero);
-    const Quantisation by{scale, static_cast<float>(bounds.low), static_cast<float>(bounds.high), zero};
+    const Quantisation by{scale, bounds.low, bounds.high, zero};
     std::atomic<bool> isNumber{true};
     pool.parallelFor(x.size(), kPiece, [&](std::size_t begin, std::size_t end) {
         if (!floatKernels().quantized.quantise(x.data() + begin, by, target + begin, end - begin))
@@ -70,8 +70,7 @@ std::optional<base::Result<Tensor>> quantizedBinary(KernelContext& context, Bina
     base::Result<Tensor> y = context.output(dtype, a.values.shape());
     if (!y) return y;
     const Requantisation bounds = requantisationTo(dtype, static_cast<std::int32_t>(*zeroY));
-    const Quantisation by{static_cast<float>(scale.toDouble(0)), static_cast<float>(bounds.low),
-                          static_cast<float>(bounds.high), bounds.zero};
+    const Quantisation by{static_cast<float>(scale.toDouble(0)), bounds.low, bounds.high, bounds.zero};
     const auto scaleA = static_cast<float>(a.scale.toDouble(0)), scaleB = static_cast<float>(b.scale.toDouble(0));
     const bool isSigned = dtype == DType::Int8;
     const FloatKernels& loops = floatKernels();

@@ -117,7 +117,7 @@ NodeId bytesInput(Net& net, const std::string& name, const Shape& shape) {
     return net.maker.input(name, TypeInfo::tensor(DType::UInt8, shape));
 }
 
-/// Sums of integers, rounded once.
+/// Sums of integers, scaled and rounded once in float32.
 std::vector<double> expectedConvolution() {
     const std::vector<std::int64_t> w = weights(), x = picture(), b = biases();
     std::vector<double> y;
@@ -132,10 +132,9 @@ std::vector<double> expectedConvolution() {
                         sum += w[static_cast<std::size_t>((k * kIn + c) * 9 + i)] *
                                (x[static_cast<std::size_t>((c * kSide + r) * kSide + s)] - kZeroX);
                     }
-                const double factor = static_cast<double>(kScaleX) *
-                                      static_cast<double>(kWeightScales[static_cast<std::size_t>(k)]) /
-                                      static_cast<double>(kScaleY);
-                y.push_back(std::clamp(std::nearbyint(static_cast<double>(sum) * factor) + kZeroY, 0.0, 255.0));
+                const float factor = kScaleX * kWeightScales[static_cast<std::size_t>(k)] / kScaleY;
+                const float rounded = std::nearbyint(static_cast<float>(sum) * factor);
+                y.push_back(std::clamp(static_cast<double>(rounded) + kZeroY, 0.0, 255.0));
             }
     return y;
 }

@@ -10,34 +10,32 @@ namespace sonde::ops::kernels::SONDE_ISA {
 
 namespace {
 
-/// 1.5·2^52 and 1.5·2^23: the low bits of a sum with that are the number rounded to an integer, as long as it is below
-/// 2^31 or 2^22. (A conversion of the compiler's truncates, and nearbyint() is a call with SSE2.)
-constexpr double kRoundWide = 6755399441055744.0;
+/// 1.5·2^23: the low bits of a sum with that are the number rounded to an integer, as long as it is below 2^22. (A
+/// conversion of the compiler's truncates, and nearbyint() is a call with SSE2.)
 constexpr float kRoundNarrow = 12582912.0F;
 
-inline std::uint8_t rounded(double value, double low, double high, std::int32_t zero) {
+inline std::uint8_t rounded(float value, float low, float high, std::int32_t zero) {
     value = value < low ? low : value;
     value = value > high ? high : value;
-    return static_cast<std::uint8_t>(__builtin_bit_cast(std::uint64_t, value + kRoundWide) +
-                                     static_cast<std::uint64_t>(zero));
+    return static_cast<std::uint8_t>(__builtin_bit_cast(std::uint32_t, value + kRoundNarrow) +
+                                     static_cast<std::uint32_t>(zero));
 }
 
+/// Modulo 2^32; sums in float32 are integers that int32 holds.
 template <typename Sum>
-inline double sumOf(Sum sum, std::int32_t offset) {
-    return static_cast<double>(
-        static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + static_cast<std::uint32_t>(offset)));
+inline float sumOf(Sum sum, std::uint32_t added) {
+    return static_cast<float>(
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int32_t>(sum)) + added));
 }
-inline double sumOf(float sum, std::int32_t) { return static_cast<double>(sum); }
 
 template <typename Sum>
 void requantise(const Sum* __restrict sums, const Requantisation& by, std::uint8_t* __restrict y, std::size_t n) {
     const Requantisation r = by;
+    const std::uint32_t added = static_cast<std::uint32_t>(r.offset) + static_cast<std::uint32_t>(r.bias);
     if (r.factors) {
-        for (std::size_t i = 0; i < n; ++i)
-            y[i] = rounded((sumOf(sums[i], r.offset) + r.bias) * r.factors[i], r.low, r.high, r.zero);
+        for (std::size_t i = 0; i < n; ++i) y[i] = rounded(sumOf(sums[i], added) * r.factors[i], r.low, r.high, r.zero);
     } else {
-        for (std::size_t i = 0; i < n; ++i)
-            y[i] = rounded((sumOf(sums[i], r.offset) + r.bias) * r.factor, r.low, r.high, r.zero);
+        for (std::size_t i = 0; i < n; ++i) y[i] = rounded(sumOf(sums[i], added) * r.factor, r.low, r.high, r.zero);
     }
 }
 

@@ -60,6 +60,11 @@ double quantised(double ratio, const Tensor& zero) {
     return std::clamp(std::nearbyint(ratio) + zero.toDouble(0), isSigned ? -128.0 : 0.0, isSigned ? 127.0 : 255.0);
 }
 
+/// The sum of integers in float32, times the factor in float32, as ONNX Runtime has it.
+double requantised(std::int64_t sum, float factor) {
+    return static_cast<double>(static_cast<float>(sum) * factor);
+}
+
 struct Image {
     std::int64_t in, out, size, kernel, stride, pad, groups, dilation = 1;
     std::int64_t outSize() const { return (size + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; }
@@ -229,9 +234,8 @@ void TestIntegerProducts::matrices() {
     const Tensor scaleB = floats(scales);
     const Tensor q = call("QLinearMatMul", {a, scaleA, zeroA, b, scaleB, zeroB, scaleY, zeroY}, {3, 5});
     for (std::int64_t i = 0; i < m * n; ++i) {
-        const double factor = static_cast<double>(0.01F) *
-                              static_cast<double>(scales[alongAxes ? static_cast<std::size_t>(i % n) : 0]) / 3.5;
-        QCOMPARE(q.toDouble(i), quantised(static_cast<double>(sum(i / n, i % n, true)) * factor, zeroY));
+        const float factor = 0.01F * scales[alongAxes ? static_cast<std::size_t>(i % n) : 0] / 3.5F;
+        QCOMPARE(q.toDouble(i), quantised(requantised(sum(i / n, i % n, true), factor), zeroY));
     }
 }
 
@@ -309,8 +313,7 @@ void TestIntegerProducts::convolutions() {
         const std::int64_t sum = convolved(c, i, x, w, zeroX, zeroW);
         QCOMPARE(at(y, i), sum);
         const auto k = static_cast<std::size_t>(i / (c.outSize() * c.outSize()) % c.out);
-        const double factor = static_cast<double>(0.05F) * static_cast<double>(scales[k]) / 0.75;
-        const double expected = quantised(static_cast<double>(sum + bias[k]) * factor, zeroY);
+        const double expected = quantised(requantised(sum + bias[k], 0.05F * scales[k] / 0.75F), zeroY);
         QCOMPARE(prepared.toDouble(i), expected);
         QCOMPARE(unprepared.toDouble(i), expected);
     }
