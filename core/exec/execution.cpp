@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted_text.h"
 #include "core/base/current_stop.h"
 #include "core/base/random.h"
 #include "core/exec/clock.h"
@@ -69,8 +70,8 @@ base::Result<std::vector<Value>> Execution::replay(const ReplayInputs& inputs) {
 Execution::Outcome Execution::bindInputs(std::span<const Value> inputs) {
     const std::vector<NodeId>& nodes = m_graph.inputs();
     if (inputs.size() > nodes.size()) {
-        fail(base::usageError("the model has " + std::to_string(nodes.size()) + " inputs, not " +
-                              std::to_string(inputs.size())));
+        fail(base::usageError("the model has " + base::countedText(static_cast<std::int64_t>(nodes.size()), "input") +
+                              ", not " + std::to_string(inputs.size())));
         return Outcome::Failed;
     }
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -217,7 +218,10 @@ Execution::Outcome Execution::runBody(BodyId id, int depth) {
         }
         const Outcome outcome = runRowStep(step, depth);
         if (outcome != Outcome::Finished) {
-            while (m_calls.size() > calls) closeCall(outcome == Outcome::Failed ? ExprState::Failed : ExprState::Done);
+            while (m_calls.size() > calls) {
+                if (outcome == Outcome::AllEndsReached) handOnResults(m_graph.expr(m_calls.back().expr));
+                closeCall(outcome == Outcome::Failed ? ExprState::Failed : ExprState::Done);
+            }
             return outcome;
         }
         for (NodeId node : step.release) {
@@ -261,6 +265,15 @@ Execution::Outcome Execution::goOnWithout(const Expr& expr) {
 
 bool Execution::lacksInput(const Expr& expr) const {
     return std::ranges::any_of(expr.inputs, [this](NodeId input) { return isMissing(input); });
+}
+
+/// An end point behind a call was computed by the kernel of the call's last step: what the call gives may be watched.
+void Execution::handOnResults(const Expr& call) {
+    const bool isThere = std::ranges::none_of(m_graph.body(call.bodies.front()).outputs,
+                                              [this](NodeId output) { return read(output).isNone(); });
+    const bool wasHandedOn =
+        std::ranges::any_of(call.outputs, [this](NodeId output) { return m_recording.computedNodes[output.index()]; });
+    if (isThere && !wasHandedOn) (void)publishResults(call);
 }
 
 void Execution::closeCall(ExprState state) {

@@ -72,6 +72,7 @@ class Execution {
     bool isMissing(NodeId node) const { return m_isMissing[m_plan.source[node.index()].index()]; }
     bool lacksInput(const graph::Expr& expr) const;
     bool isKnown(const Step& step, const graph::Expr& expr);
+    void handOnResults(const graph::Expr& call);
     void closeCall(ExprState state);
     Outcome execute(const Step& step, const graph::Expr& expr, int depth);
     Outcome runOperator(const Step& step, const graph::Expr& expr, int depth);

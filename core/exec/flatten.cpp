@@ -13,17 +13,29 @@ namespace {
 /// Calls that are nested deeper stay steps of their own.
 constexpr int kMaxDepth = 200;
 
+/// Of one that nothing is fused to.
+Step copyOf(const Step& step, bool keepsReleases) {
+    Step copy;
+    copy.expr = step.expr;
+    copy.kind = step.kind;
+    copy.call = step.call;
+    copy.hasEffect = step.hasEffect;
+    copy.isOptional = step.isOptional;
+    if (keepsReleases) copy.release = step.release;
+    return copy;
+}
+
 void append(std::vector<Step>& row, const std::vector<BodyPlan>& bodies, BodyId body, const InternalGraph& graph,
-            int depth) {
+            bool keepsReleases, int depth) {
     for (const Step& step : bodies[body.index()].steps) {
         if (step.kind != Step::Kind::Body || depth >= kMaxDepth) {
-            row.push_back(step);
+            row.push_back(copyOf(step, keepsReleases));
             continue;
         }
-        row.push_back(step);
+        row.push_back(copyOf(step, keepsReleases));
         row.back().kind = Step::Kind::Enter;
-        append(row, bodies, graph.expr(step.expr).bodies.front(), graph, depth + 1);
-        row.push_back(step);
+        append(row, bodies, graph.expr(step.expr).bodies.front(), graph, keepsReleases, depth + 1);
+        row.push_back(copyOf(step, keepsReleases));
         row.back().kind = Step::Kind::Leave;
     }
 }
@@ -74,9 +86,11 @@ BodyId rowOf(const InternalGraph& graph, BodyId body) {
     }
 }
 
-std::vector<Step> flattened(const std::vector<BodyPlan>& bodies, BodyId body, const InternalGraph& graph) {
+std::vector<Step> flattened(const std::vector<BodyPlan>& bodies, BodyId body, const InternalGraph& graph,
+                            bool keepsReleases) {
     std::vector<Step> row;
-    append(row, bodies, body, graph, 0);
+    row.reserve(bodies[body.index()].steps.size());
+    append(row, bodies, body, graph, keepsReleases, 0);
     return row;
 }
 

@@ -18,7 +18,9 @@ std::vector<NodeId> valueSources(const InternalGraph& graph);
 graph::BodyId rowOf(const InternalGraph& graph, graph::BodyId body);
 
 /// The steps of a body with those of called bodies (given by body) between an Enter and a Leave in their place, so that
-/// element-wise steps can be fused to others across the borders of modules.
-std::vector<Step> flattened(const std::vector<BodyPlan>& bodies, graph::BodyId body, const InternalGraph& graph);
+/// element-wise steps can be fused to others across the borders of modules. `keepsReleases`: each body releases its own
+/// values, as in the plan; else nothing is released.
+std::vector<Step> flattened(const std::vector<BodyPlan>& bodies, graph::BodyId body, const InternalGraph& graph,
+                            bool keepsReleases);
 
 }  // namespace sonde::exec

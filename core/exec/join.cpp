@@ -1,7 +1,8 @@
 #include "core/exec/join.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <numeric>
+#include <span>
 
 #include "core/exec/flatten.h"
 #include "core/ops/kernels/epilogue.h"
@@ -16,21 +17,21 @@ using ops::kernels::kNoInput;
 
 class Joiner {
   public:
-    Joiner(const std::vector<Step>& steps, const PlanImpl& plan, const InternalGraph& graph)
-        : m_steps(steps), m_plan(plan), m_graph(graph), m_taken(steps.size(), false), m_readers(graph.nodeCount(), 0),
-          m_wanted(graph.nodeCount(), false), m_kept(graph.nodeCount(), false), m_ends(graph.nodeCount(), false) {
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            const Expr& expr = graph.expr(steps[i].expr);
-            if (steps[i].kind == Step::Kind::Enter) continue;
-            if (steps[i].hasEffect && steps[i].kind != Step::Kind::Leave) m_effects.push_back(i);
+    Joiner(std::vector<Step> steps, const PlanImpl& plan, const InternalGraph& graph)
+        : m_steps(std::move(steps)), m_plan(plan), m_graph(graph), m_taken(m_steps.size(), false),
+          m_wanted(graph.nodeCount(), false), m_kept(graph.nodeCount(), false), m_ends(graph.nodeCount(), false),
+          m_made(graph.nodeCount(), kNowhere) {
+        for (std::size_t i = 0; i < m_steps.size(); ++i) {
+            const Expr& expr = graph.expr(m_steps[i].expr);
+            if (m_steps[i].kind == Step::Kind::Enter) continue;
+            if (m_steps[i].hasEffect && m_steps[i].kind != Step::Kind::Leave) m_effects.push_back(i);
             for (NodeId node : expr.outputs) {
                 // A call's outputs are made inside, unless they are put together when it is left.
-                if (source(node) == node) m_made[node] = i;
+                if (source(node) == node) m_made[node.index()] = i;
             }
-            if (steps[i].kind == Step::Kind::Leave) continue;
-            for (NodeId node : expr.inputs) m_readBy[source(node)].push_back(i);
         }
-        countReaders();
+        collectReads();
+        if (graph.bodyCount() > 1) countReaders();
         for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
             if (plan.keep[i] || plan.isEnd[i]) m_wanted[plan.source[i].index()] = true;
             if (plan.keep[i]) m_kept[plan.source[i].index()] = true;
@@ -44,14 +45,12 @@ class Joiner {
     }
 
     std::vector<Step> run() {
-        std::vector<Step> result;
         for (std::size_t i = 0; i < m_steps.size(); ++i) {
-            Step step = m_steps[i];
+            Step& step = m_steps[i];
             step.isFused = m_taken[i];
             if (!step.isFused && step.call->runsEpilogue && !isEdited(step)) fuse(i, step);
-            result.push_back(std::move(step));
         }
-        return result;
+        return std::move(m_steps);
     }
 
   private:
@@ -62,9 +61,35 @@ class Joiner {
                                    [this](NodeId node) { return m_plan.isEdited(source(node)); });
     }
 
+    /// Calls of visit(step, what it reads), by source.
+    template <typename Visit>
+    void forEachRead(const Visit& visit) const {
+        for (std::size_t i = 0; i < m_steps.size(); ++i) {
+            const Step::Kind kind = m_steps[i].kind;
+            if (kind == Step::Kind::Enter || kind == Step::Kind::Leave) continue;
+            for (NodeId node : m_graph.expr(m_steps[i].expr).inputs) visit(i, source(node).index());
+        }
+    }
+
+    /// One row for all nodes: a plan is made anew for each edit, and there this is most of what a small model takes.
+    void collectReads() {
+        m_readsEnd.assign(m_graph.nodeCount() + 1, 0);
+        forEachRead([this](std::size_t, std::size_t node) { ++m_readsEnd[node + 1]; });
+        std::partial_sum(m_readsEnd.begin(), m_readsEnd.end(), m_readsEnd.begin());
+        m_reads.resize(m_readsEnd.back());
+        // Now each is where its reads begin; filling them moves it to where they end.
+        forEachRead([this](std::size_t step, std::size_t node) { m_reads[m_readsEnd[node]++] = step; });
+    }
+    /// The steps that read a node, in order.
+    std::span<const std::size_t> readsOf(NodeId node) const {
+        const std::size_t begin = node.index() == 0 ? 0 : m_readsEnd[node.index() - 1];
+        return std::span(m_reads).subspan(begin, m_readsEnd[node.index()] - begin);
+    }
+
     /// Readers anywhere: exprs that did not make it into the plan count too, they only make values live longer. Calls
     /// hand their inputs on and do not read them.
     void countReaders() {
+        m_readers.assign(m_graph.nodeCount(), 0);
         for (std::size_t i = 0; i < m_graph.exprCount(); ++i) {
             if (m_graph.isErased(graph::ExprId(i))) continue;
             const Expr& expr = m_graph.expr(graph::ExprId(i));
@@ -79,6 +104,14 @@ class Joiner {
                 if (!isHandedOn(body, node)) ++m_readers[source(node).index()];
             }
         }
+    }
+
+    /// Without other bodies than the main one each node knows them: to look at all exprs would take longer than all
+    /// else.
+    std::size_t readersOf(NodeId node) const {
+        if (!m_readers.empty()) return m_readers[node.index()];
+        return m_graph.node(node).users.size() +
+               static_cast<std::size_t>(std::ranges::count(m_graph.main().outputs, node));
     }
 
     /// A result of a called body that one of the call's outputs simply is.
@@ -105,32 +138,33 @@ class Joiner {
 
     void fuse(std::size_t first, Step& step) {
         NodeId result = source(m_graph.expr(step.expr).outputs.front());
-        std::unordered_map<NodeId, std::size_t> own{{result, 0}};
+        std::vector<NodeId> own{result};
         for (bool found = true; found;) {
             found = false;
-            for (std::size_t candidate : m_readBy[result]) {
+            for (std::size_t candidate : readsOf(result)) {
                 if (candidate <= first || m_taken[candidate] || hasEffectBetween(first, candidate)) continue;
+                if (!isElementWise(m_steps[candidate])) continue;
                 Step next = m_steps[candidate];
                 if (!canFuse(next, result, first, own)) continue;
-                const bool wanted = m_wanted[result.index()] || m_readers[result.index()] != 1;
+                const bool wanted = m_wanted[result.index()] || readersOf(result) != 1;
                 next.overwrites = !wanted;
-                next.onlyKept = wanted && !m_ends[result.index()] && m_readers[result.index()] == 1;
+                next.onlyKept = wanted && !m_ends[result.index()] && readersOf(result) == 1;
                 m_taken[candidate] = true;
                 result = source(m_graph.expr(next.expr).outputs.front());
                 next.isKept = m_kept[result.index()];
-                m_made[result] = first;
+                m_made[result.index()] = first;
                 step.epilogue.push_back(std::move(next));
-                own.emplace(result, step.epilogue.size());
+                own.push_back(result);
                 found = true;
                 break;
             }
         }
     }
 
+    bool isElementWise(const Step& step) const { return isPlain(step) && !isEdited(step) && step.call->joinsEpilogue; }
+
     /// Sets where the step reads the result and what else of this chain it reads.
-    bool canFuse(Step& step, NodeId result, std::size_t first,
-                 const std::unordered_map<NodeId, std::size_t>& own) const {
-        if (!isPlain(step) || isEdited(step) || !ops::kernels::epilogueOpOf(*step.call->op)) return false;
+    bool canFuse(Step& step, NodeId result, std::size_t first, const std::vector<NodeId>& own) const {
         step.ownInputs.assign(step.call->arguments.size(), kNoInput);
         step.fusedAt = kNoInput;
         for (std::size_t i = 0; i < step.call->arguments.size(); ++i) {
@@ -142,33 +176,36 @@ class Joiner {
             if (node == result) {
                 if (step.fusedAt != kNoInput) return false;
                 step.fusedAt = i;
-            } else if (const auto found = own.find(node); found != own.end()) {
-                step.ownInputs[i] = found->second;
-            } else if (const auto made = m_made.find(node);
-                       made != m_made.end() && made->second >= first && !m_graph.node(node).constant) {
+            } else if (const auto found = std::ranges::find(own, node); found != own.end()) {
+                step.ownInputs[i] = static_cast<std::size_t>(found - own.begin());
+            } else if (const std::size_t made = m_made[node.index()];
+                       made != kNowhere && made >= first && !m_graph.node(node).constant) {
                 return false;
             }
         }
         return step.fusedAt != kNoInput;
     }
 
-    const std::vector<Step>& m_steps;
+    static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+    std::vector<Step> m_steps;
     const PlanImpl& m_plan;
     const InternalGraph& m_graph;
-    std::vector<bool> m_taken;                       ///< by step: fused to another one
-    std::vector<std::size_t> m_readers;              ///< by source node
-    std::vector<bool> m_wanted;                      ///< by source node: kept, or an end point
-    std::vector<bool> m_kept;                        ///< by source node
-    std::vector<bool> m_ends;                        ///< by source node
-    std::vector<std::size_t> m_effects;              ///< steps that have one, in order
-    std::unordered_map<NodeId, std::size_t> m_made;  ///< by source node: the step, or the one that it is fused to
-    std::unordered_map<NodeId, std::vector<std::size_t>> m_readBy;  ///< by source node
+    std::vector<bool> m_taken;            ///< by step: fused to another one
+    std::vector<std::size_t> m_readers;   ///< by source node; empty: see readersOf()
+    std::vector<bool> m_wanted;           ///< by source node: kept, or an end point
+    std::vector<bool> m_kept;             ///< by source node
+    std::vector<bool> m_ends;             ///< by source node
+    std::vector<std::size_t> m_effects;   ///< steps that have one, in order
+    std::vector<std::size_t> m_made;      ///< by source node: the step, or the one that it is fused to
+    std::vector<std::size_t> m_reads;     ///< steps that read a node, of one source node after the other
+    std::vector<std::size_t> m_readsEnd;  ///< by source node, in m_reads
 };
 
 }  // namespace
 
-std::vector<Step> fuseEpilogues(const std::vector<Step>& steps, const PlanImpl& plan, const InternalGraph& graph) {
-    return Joiner(steps, plan, graph).run();
+std::vector<Step> fuseEpilogues(std::vector<Step> steps, const PlanImpl& plan, const InternalGraph& graph) {
+    return Joiner(std::move(steps), plan, graph).run();
 }
 
 }  // namespace sonde::exec

@@ -177,6 +177,7 @@ class Planner {
             return;
         }
         call.attributes = std::move(*attributes);
+        call.joinsEpilogue = ops::kernels::epilogueOpOf(*call.op) != nullptr;
         call.runsEpilogue = expr.outputs.size() == 1 && expr.bodies.empty() && ops::kernels::runsEpilogue(*call.op);
         if (!call.op->parameters.empty() || !expr.keywords.empty()) bindParameters(expr, call);
     }
@@ -255,9 +256,7 @@ const std::vector<Step>& PlanImpl::joined(BodyId body) const {
         const Releases releases(*this);
         for (std::size_t i = 0; i < bodies.size(); ++i) {
             if (!bodies[i].isRow) continue;
-            std::vector<Step> row = flattened(bodies, BodyId(i), *graph);
-            for (Step& step : row) step.release.clear();  // those of called bodies are other ones
-            m_joined[i] = fuseEpilogues(row, *this, *graph);
+            m_joined[i] = fuseEpilogues(flattened(bodies, BodyId(i), *graph, false), *this, *graph);
             releases.plan(BodyId(i), m_joined[i], true);
         }
         cutAfterEnds(*this, m_joined.front());

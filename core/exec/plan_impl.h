@@ -54,6 +54,7 @@ struct StepCall {
     std::vector<const graph::Argument*> arguments;  ///< by parameter position; null: use the fallback
     std::vector<Value> fallbacks;                   ///< for null arguments
     bool runsEpilogue = false;                      ///< its kernel can run an epilogue, see ops::kernels::Epilogue
+    bool joinsEpilogue = false;                     ///< it can be part of one
     /// Of the random numbers that it draws, from 1: operations that come after each other in the program draw other
     /// ones. 0: it draws none, or has a seed of its own (ONNX), which gives the same numbers wherever it is written.
     std::uint64_t stream = 0;

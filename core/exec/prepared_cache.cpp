@@ -22,8 +22,9 @@ const std::optional<Value>& constantOf(const PlanImpl& plan, NodeId node, bool* 
         if (isEdited) return none;
         if (n.constant) return plan.constantOf(node);
         const graph::Expr& producer = graph.expr(n.producer);
-        if (graph::traitsOf(producer).opClass != operators::OpClass::Identity || !producer.op.domain.empty() ||
-            producer.arguments.size() != 1 || producer.arguments.front().kind != graph::Argument::Kind::Node) {
+        if (!producer.op.domain.empty() || producer.arguments.size() != 1 ||
+            producer.arguments.front().kind != graph::Argument::Kind::Node ||
+            graph::traitsOf(producer).opClass != operators::OpClass::Identity) {
             break;
         }
         node = plan.source[producer.arguments.front().node.index()];
@@ -35,8 +36,8 @@ const std::optional<Value>& constantOf(const PlanImpl& plan, NodeId node, bool* 
 /// in plans that are given its result.
 std::optional<Step> dequantizeStep(const PlanImpl& plan, NodeId node) {
     const graph::Expr& expr = plan.graph->expr(plan.graph->node(node).producer);
-    if (graph::traitsOf(expr).opClass != operators::OpClass::Dequantize || expr.outputs.size() != 1 ||
-        !expr.keywords.empty() || plan.isEdited(node)) {
+    if (expr.outputs.size() != 1 || !expr.keywords.empty() || plan.isEdited(node) ||
+        graph::traitsOf(expr).opClass != operators::OpClass::Dequantize) {
         return std::nullopt;
     }
     Step step;
@@ -57,10 +58,10 @@ std::optional<Step> dequantizeStep(const PlanImpl& plan, NodeId node) {
 }
 
 /// The node behind an argument that is no constant, if there is one.
-std::optional<NodeId> computedInput(const PlanImpl& plan, const graph::Argument* argument) {
+std::optional<NodeId> computedInput(const PlanImpl& plan, const graph::Argument* argument, bool* isOther = nullptr) {
     if (!argument || argument->kind != graph::Argument::Kind::Node) return std::nullopt;
     NodeId last = argument->node;
-    if (constantOf(plan, argument->node, nullptr, &last)) return std::nullopt;
+    if (constantOf(plan, argument->node, isOther, &last)) return std::nullopt;
     return last;
 }
 
@@ -85,13 +86,14 @@ bool readsEdited(const PlanImpl& plan, const Step& step) {
     bool isOther = false;
     if (plan.edits.empty() && plan.constants.empty()) return false;
     for (const graph::Argument* const argument : step.call->arguments) {
-        if (argument && argument->kind == graph::Argument::Kind::Node) (void)constantOf(plan, argument->node, &isOther);
-        const std::optional<NodeId> input = computedInput(plan, argument);
+        const std::optional<NodeId> input = computedInput(plan, argument, &isOther);
+        if (isOther) return true;
         if (!input) continue;
         if (const std::optional<Step> dequantize = dequantizeStep(plan, *input))
-            isOther = isOther || readsEdited(plan, *dequantize);
+            isOther = readsEdited(plan, *dequantize);
+        if (isOther) return true;
     }
-    return isOther;
+    return false;
 }
 
 void PreparedCache::select(const std::shared_ptr<const InternalGraph>& graph, bool exact) {

@@ -96,7 +96,7 @@ RowMemory rowMemory(const Plan& plan, const Measurement& measurement, bool fuses
     const graph::BodyId main = plan.graph().mainId();
     if (fuses) return Table(plan, measurement, origin).run(plan.impl().joined(main));
     // Called bodies in their place: each releases its own values, the call those of the caller when it is left.
-    std::vector<Step> row = flattened(plan.impl().bodies, main, plan.graph());
+    std::vector<Step> row = flattened(plan.impl().bodies, main, plan.graph(), true);
     for (Step& step : row) {
         if (step.kind == Step::Kind::Enter) step.release.clear();
     }
