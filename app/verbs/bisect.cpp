@@ -45,7 +45,7 @@ class BisectVerb {
         // What was found is told also where it has no ONNX form.
         std::optional<exporting::WrittenPiece> piece;
         base::Result<void> written;
-        if (found.found.differs) {
+        if (session::bisection::hasPiece(found)) {
             auto made = session::bisection::writePiece(found, m_options.output, commandLineWork());
             if (made) piece = std::move(*made);
             else written = made.error();

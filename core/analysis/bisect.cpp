@@ -81,6 +81,7 @@ class Bisector {
         }
         for (const NodeId node : m_target.matched())
             if (all.contains(node)) matched.insert(node);
+        for (const NodeId input : m_target.editedInputs()) all.insert(input), matched.insert(input);
         m_nodes.assign(matched.begin(), matched.end());
         std::ranges::stable_sort(m_nodes, {}, [this](NodeId node) { return positionOf(node); });
         m_found.computed = all.size();
@@ -95,14 +96,19 @@ class Bisector {
             return {};
         }
         exec::PlanOptions options;
-        options.watch = m_nodes;
+        for (const NodeId node : m_nodes)
+            if (isOperation(node)) options.watch.push_back(node);
         SONDE_ASSIGN(const auto plan, exec::Plan::make(m_model.graph, options));
         exec::RunOptions run;
         run.seed = m_model.seed;
         const exec::Recording recording = runner.run(*plan, m_model.inputs, stopOnly(), run);
         if (recording.error) return *recording.error;
-        for (const NodeId node : m_nodes)
+        for (const NodeId node : options.watch)
             if (const Value* const value = recording.value(node)) m_values.emplace(node, *value);
+        const auto& inputs = m_graph.inputs();
+        for (std::size_t i = 0; i < std::min(inputs.size(), m_model.inputs.size()); ++i)
+            if (std::ranges::count(m_target.editedInputs(), inputs[i]) > 0)
+                m_values.emplace(inputs[i], m_model.inputs[i]);
         return {};
     }
 
@@ -194,11 +200,13 @@ class Bisector {
     }
 
     std::set<ExprId> upstreamOf(const std::vector<NodeId>& nodes) const {
-        const std::vector<bool> none(m_graph.nodeCount(), false);
+        std::vector<bool> inputs(m_graph.nodeCount(), false);
+        for (const NodeId input : m_target.editedInputs()) inputs[input.index()] = true;
         std::set<ExprId> found;
         for (const NodeId node : nodes) {
-            const UpstreamPart part = m_upstream.to(node, none);
+            const UpstreamPart part = m_upstream.to(node, inputs);
             found.insert(part.between.begin(), part.between.end());
+            for (const NodeId input : part.known) found.insert(m_graph.node(input).producer);
             found.insert(m_graph.node(node).producer);
         }
         return found;
@@ -268,11 +276,15 @@ class Bisector {
         for (const NodeId each : given) known[each.index()] = true;
         for (const NodeId input : m_graph.inputs()) known[m_upstream.sourceOf(input).index()] = true;
         known[node.index()] = false;
-        const UpstreamPart part = m_upstream.to(node, known);
         m_found.node = node;
-        m_found.from = part.known;
-        m_found.operations = part.between;
-        m_found.operations.push_back(m_graph.node(node).producer);
+        if (isOperation(node)) {
+            UpstreamPart part = m_upstream.to(node, known);
+            m_found.from = std::move(part.known);
+            m_found.operations = std::move(part.between);
+            m_found.operations.push_back(m_graph.node(node).producer);
+        } else {
+            m_found.from = {node};
+        }
         m_found.difference = judged.difference;
         m_found.note = std::move(judged.note);
         m_found.own = m_values.at(node);

@@ -23,6 +23,8 @@ class BisectTarget {
 
     /// The nodes of A, in any order, that the target has a counterpart of.
     virtual const std::vector<graph::NodeId>& matched() const = 0;
+    /// The inputs of A whose counterpart is computed: the target has an edit of them, which anything else reads.
+    virtual std::span<const graph::NodeId> editedInputs() const { return {}; }
     /// Runs the target on its inputs, with the values of `given` in place of its own, and returns the values of
     /// `wanted`, computed from what is given. A node may be both. Errors: those of the run.
     virtual base::Result<Values> run(const Values& given, std::span<const graph::NodeId> wanted,
@@ -54,8 +56,9 @@ struct Bisection {
     graph::NodeId node;    ///< where the part ends: the value that differs
     /// Every value that differs by itself, computed from A's: `node` first, then later ones.
     std::vector<graph::NodeId> all;
-    std::vector<graph::NodeId> from;        ///< where it begins: both were given A's values of these
-    std::vector<graph::ExprId> operations;  ///< of the part, in execution order
+    std::vector<graph::NodeId> from;  ///< where it begins: both were given A's values of these
+    /// Of the part, in execution order. None: `node` is an input that the target has an edit of.
+    std::vector<graph::ExprId> operations;
     /// No operation differs by itself: differences within the tolerance add up in the part.
     bool isAccumulated = false;
     Difference difference;          ///< of `node`, computed from A's values of `from`

@@ -345,7 +345,8 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
                                          const base::WorkContext& work, std::int64_t heldBytes) {
     RunDifferences result;
     result.ofNode.resize(actual.graph->nodeCount());
-    const std::vector<NodeId> match = withEditedValues(matchNodes(*actual.graph, *reference.graph), *reference.graph);
+    const std::vector<NodeId> match =
+        withEditedValues(matchNodes(*actual.graph, *reference.graph), *actual.graph, *reference.graph);
     result.differingInputs = differingInputs(actual, reference, match);
     std::vector<NodeId> nodes = computedNodes(*actual.graph);
     std::erase_if(nodes, [&](NodeId node) {

@@ -33,8 +33,11 @@ bool isPlain(const InternalGraph& graph, NodeId node) {
 
 ModelTarget::ModelTarget(const InternalGraph& model, BisectModel other, exec::Runner& runner)
     : m_other(std::move(other)), m_runner(runner) {
-    const std::vector<NodeId> match = withEditedValues(matchNodes(model, *m_other.graph), *m_other.graph);
+    const std::vector<NodeId> match = withEditedValues(matchNodes(model, *m_other.graph), model, *m_other.graph);
     const std::vector<NodeId> sources = exec::valueSources(model), others = exec::valueSources(*m_other.graph);
+    for (const EditedValue& edited : editedValues(model))
+        if (match[edited.before.index()] == match[edited.after.index()])
+            m_afterEdits.emplace(sources[edited.before.index()], sources[edited.after.index()]);
     std::set<NodeId> taken;
     // A value has several names where modules are called: its own comes first.
     for (const bool isOwnName : {true, false})
@@ -42,10 +45,21 @@ ModelTarget::ModelTarget(const InternalGraph& model, BisectModel other, exec::Ru
             const NodeId source = sources[i];
             if (!match[i].valid() || (source == NodeId(i)) != isOwnName || m_counterpart.contains(source)) continue;
             const NodeId there = others[match[i].index()];
-            if (!isPlain(*m_other.graph, there) || !taken.insert(there).second) continue;
+            if (!isPlain(*m_other.graph, there)) continue;
+            if (!m_afterEdits.contains(source) && !taken.insert(there).second) continue;
             m_counterpart.emplace(source, there);
             m_matched.push_back(source);
         }
+    for (const NodeId input : model.inputs())
+        if (const NodeId there = counterpart(input); there.valid() && !inputIndex(there))
+            m_editedInputs.push_back(input);
+}
+
+std::optional<std::size_t> ModelTarget::inputIndex(NodeId there) const {
+    const auto& inputs = m_other.graph->inputs();
+    const auto at = std::ranges::find(inputs, there);
+    if (at == inputs.end()) return std::nullopt;
+    return static_cast<std::size_t>(at - inputs.begin());
 }
 
 NodeId ModelTarget::counterpart(NodeId node) const {
@@ -60,6 +74,9 @@ base::Result<BisectTarget::Values> ModelTarget::run(const Values& given, std::sp
     for (const auto& [node, value] : given) {
         const NodeId there = counterpart(node);
         if (!there.valid()) continue;
+        // What reads it reads what it is after the edits.
+        if (const auto after = m_afterEdits.find(node); after != m_afterEdits.end() && given.contains(after->second))
+            continue;
         const auto known = m_dtypes.find(there);
         SONDE_ASSIGN(Value converted,
                      inType(value, known == m_dtypes.end() ? tensor::DType::Undefined : known->second));
@@ -69,7 +86,7 @@ base::Result<BisectTarget::Values> ModelTarget::run(const Values& given, std::sp
     const auto graph = withInjected(m_other.graph, places);
     exec::PlanOptions options;
     for (const NodeId node : wanted)
-        if (const NodeId there = counterpart(node); there.valid()) options.watch.push_back(there);
+        if (const NodeId there = counterpart(node); there.valid() && !inputIndex(there)) options.watch.push_back(there);
     SONDE_ASSIGN(const auto plan, exec::Plan::make(graph, options));
     exec::RunOptions how;
     how.seed = m_other.seed;
@@ -80,7 +97,8 @@ base::Result<BisectTarget::Values> ModelTarget::run(const Values& given, std::sp
         const NodeId there = counterpart(node);
         if (!there.valid()) continue;
         const auto& constant = graph->node(there).constant;
-        const Value* const value = constant ? &*constant : recording.value(there);
+        const auto input = inputIndex(there);
+        const Value* const value = constant ? &*constant : input ? &m_other.inputs[*input] : recording.value(there);
         if (!value) continue;
         if (value->isTensor()) m_dtypes.emplace(there, value->tensor().dtype());
         values.emplace(node, *value);

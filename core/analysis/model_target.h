@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "core/analysis/bisect.h"
 
@@ -14,6 +16,7 @@ class ModelTarget : public BisectTarget {
     ModelTarget(const graph::InternalGraph& model, BisectModel other, exec::Runner& runner);
 
     const std::vector<graph::NodeId>& matched() const override { return m_matched; }
+    std::span<const graph::NodeId> editedInputs() const override { return m_editedInputs; }
     /// The first run must be without `given`: it tells the element types.
     base::Result<Values> run(const Values& given, std::span<const graph::NodeId> wanted,
                              const base::WorkContext& work) override;
@@ -22,9 +25,13 @@ class ModelTarget : public BisectTarget {
     graph::NodeId counterpart(graph::NodeId node) const;
 
   private:
+    std::optional<std::size_t> inputIndex(graph::NodeId there) const;
+
     BisectModel m_other;
     exec::Runner& m_runner;
-    std::vector<graph::NodeId> m_matched;
+    std::vector<graph::NodeId> m_matched, m_editedInputs;
+    /// Of values that have edits in A alone, by source: both have the counterpart of the one without edits.
+    std::unordered_map<graph::NodeId, graph::NodeId> m_afterEdits;
     std::unordered_map<graph::NodeId, graph::NodeId> m_counterpart;  ///< by source
     std::unordered_map<graph::NodeId, tensor::DType> m_dtypes;       ///< by node of the other model
 };

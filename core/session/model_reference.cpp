@@ -69,8 +69,8 @@ base::Result<void> ModelReference::open(const std::string& path, const ModelRefe
     m_kept->path = path;
     m_kept->options = options;
     m_kept->own = m_view.document().graph;
-    m_kept->counterparts =
-        analysis::withEditedValues(analysis::matchNodes(*m_view.document().graph, *other->graph), *other->graph);
+    m_kept->counterparts = analysis::withEditedValues(analysis::matchNodes(*m_view.document().graph, *other->graph),
+                                                      *m_view.document().graph, *other->graph);
     m_kept->other = std::move(other);
     return run(options);
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/graph/edit_origin.h"
 #include "core/session/edits/edited_model.h"
 #include "core/session/session.h"
 #include "ui/context/background.h"
@@ -116,13 +117,14 @@ void Bisection::take(std::shared_ptr<const Outcome> outcome) {
     for (const graph::NodeId node : m_outcome->found.all) add(m_differing, node);
     for (const graph::ExprId id : m_outcome->found.operations)
         for (const graph::NodeId node : m_outcome->document->graph->expr(id).outputs) add(m_part, node);
+    if (m_part.empty()) m_part = m_differing;  // an input that the other model has an edit of
 }
 
 graph::NodeId Bisection::nodeOf(graph::NodeId node) const {
     if (!m_outcome || !m_model.isOpen()) return {};
     if (m_outcome->document->graph.get() == m_session.document()->graph.get()) return node;
     const graph::Node& there = m_outcome->document->graph->node(node);
-    const std::string edited = session::editedNodeOf(m_outcome->document->graph->expr(there.producer));
+    const std::string edited = graph::editedNodeOf(m_outcome->document->graph->expr(there.producer));
     return m_model.graph().findNode(edited.empty() ? there.name : edited);
 }
 

@@ -23,7 +23,7 @@ void BisectionTableModel::reset() {
     if (m_outcome && m_outcome->found.differs) {
         const analysis::Bisection& found = m_outcome->found;
         const auto add = [&](NodeId node, Kind kind) { m_rows.push_back({node, m_bisection.nodeOf(node), kind}); };
-        for (const NodeId node : found.from) add(node, Kind::Given);
+        for (const NodeId node : found.from) add(node, node == found.node ? Kind::Differs : Kind::Given);
         for (const graph::ExprId id : found.operations)
             for (const NodeId node : m_outcome->document->graph->expr(id).outputs)
                 add(node, node == found.node ? Kind::Differs : Kind::Part);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/graph/edit_origin.h"
 #include "core/io/onnx/attributes.h"
+#include "core/io/onnx/node_metadata.h"
 
 namespace sonde::io::onnx {
 
@@ -77,6 +79,12 @@ std::string GraphBuilder::uniqueName(std::string_view name) {
         result = candidate + "~" + std::to_string(++count);
     } while (m_graph.findNode(result).valid());
     return result;
+}
+
+graph::Origin GraphBuilder::originOf(const NodeProto& node) {
+    for (const auto& [key, value] : node.metadata)
+        if (key == kEditKey) return {std::string(graph::kEditOrigin), std::string(value)};
+    return {std::string(node.op), std::string(node.name)};
 }
 
 NameHint GraphBuilder::hintOf(const NodeProto& node, const Place& place) const {
@@ -376,7 +384,7 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
     expr.op.domain = canonicalDomain(node.domain);
     expr.op.name = node.op;
     expr.op.version = versionOf(expr.op.domain, node, place);
-    expr.origins.push_back({std::string(node.op), std::string(node.name)});
+    expr.origins.push_back(originOf(node));
     SONDE_ASSIGN(const std::vector<NodeId> inputs, readInputs(node, place));
     for (NodeId input : inputs) expr.arguments.push_back(input.valid() ? Argument::of(input) : Argument::omitted());
     std::vector<std::pair<Bytes, std::pair<Bytes, const Names*>>> bodies;

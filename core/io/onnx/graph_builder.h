@@ -96,6 +96,7 @@ class GraphBuilder {
     base::Error inNode(base::Error error, const NodeProto& node) const;
     base::Error wireError() const;
     NameHint hintOf(const NodeProto& node, const Place& place) const;
+    static graph::Origin originOf(const NodeProto& node);
 
     Wire& m_wire;
     const ModelProto& m_model;

@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "core/graph/edit_origin.h"
+#include "core/io/onnx/node_metadata.h"
 #include "core/io/onnx/proto.h"
 
 namespace sonde::io {
@@ -168,7 +170,17 @@ class Writer {
         }
         if (!expr.op.domain.empty()) writer.add_string(7, expr.op.domain);
         if (m_options.keepModules) writeModules(writer, expr);
+        if (const std::string edited = graph::editedNodeOf(expr); !edited.empty())
+            addMetadata(writer, onnx::kEditKey, edited);
         return bytes;
+    }
+
+    static void addMetadata(pbf_writer& writer, std::string_view key, const std::string& value) {
+        std::string entry;
+        pbf_writer pair(entry);
+        pair.add_string(1, key.data(), key.size());
+        pair.add_string(2, value);
+        writer.add_message(9, entry);
     }
 
     /// The modules around a node, outermost first, as lists in Python's notation.
@@ -193,15 +205,8 @@ class Writer {
             names += quoted(scope->qualname + (scope->call > 0 ? "@" + std::to_string(scope->call) : "")) + ", ";
             classes += quoted(scope->moduleClass) + ", ";
         }
-        const auto add = [&writer](std::string_view key, const std::string& value) {
-            std::string entry;
-            pbf_writer pair(entry);
-            pair.add_string(1, key.data(), key.size());
-            pair.add_string(2, value);
-            writer.add_message(9, entry);
-        };
-        add("pkg.torch.onnx.name_scopes", "[" + names + quoted(expr.name) + "]");
-        add("pkg.torch.onnx.class_hierarchy", "[" + classes + quoted(expr.op.name) + "]");
+        addMetadata(writer, "pkg.torch.onnx.name_scopes", "[" + names + quoted(expr.name) + "]");
+        addMetadata(writer, "pkg.torch.onnx.class_hierarchy", "[" + classes + quoted(expr.op.name) + "]");
     }
 
     Result<std::string> attributeBytes(const Expr& expr, const tensor::Attribute& attribute) {

@@ -12,6 +12,7 @@
 #include "core/ort/target.h"
 #include "core/ort/work_folder.h"
 #include "core/session/bisection/default_inputs.h"
+#include "core/session/bisection/edits_in_part.h"
 #include "core/session/bisection/reference_target.h"
 #include "core/session/precision/bisect_target.h"
 
@@ -37,6 +38,11 @@ class Search {
         SONDE_ASSIGN(m_outcome.document, document::withoutWrites(m_request.document, m_work));
         SONDE_TRY(std::visit([this](const auto& one) { return search(one); }, target));
         SONDE_TRY(graph::checkFiles(m_outcome.document->graph));
+        const analysis::Bisection& found = m_outcome.found;
+        if (found.differs && m_outcome.edit.empty()) {
+            SONDE_ASSIGN(m_outcome.edit, editInPart(m_outcome.document->graph, found.from, found.node));
+        }
+        noteUnreadEdits(*m_outcome.document);
         if (!m_outcome.found.differs)
             for (std::string& note : notesOnZeros(*m_outcome.document->graph, m_outcome.inputs))
                 m_outcome.found.notes.push_back(std::move(note));
@@ -51,6 +57,10 @@ class Search {
         return {};
     }
 
+    void noteUnreadEdits(const Document& document) {
+        for (std::string& note : notesOnUnreadEdits(document)) m_outcome.found.notes.push_back(std::move(note));
+    }
+
     base::Result<void> search(const OtherModel& other) {
         SONDE_ASSIGN(const auto document, document::withoutWrites(other.document, m_work));
         const BisectModel own = model();
@@ -60,8 +70,15 @@ class Search {
         SONDE_TRY(bisect(own, target));
         SONDE_TRY(graph::checkFiles(document->graph));
         m_outcome.other = m_outcome.ran = document->title;
+        noteUnreadEdits(*document);
         if (!m_outcome.found.differs) return {};
-        m_outcome.otherNode = document->graph->node(target.counterpart(m_outcome.found.node)).name;
+        const NodeId node = target.counterpart(m_outcome.found.node);
+        m_outcome.otherNode = document->graph->node(node).name;
+        std::vector<NodeId> from;
+        for (const NodeId each : m_outcome.found.from) from.push_back(target.counterpart(each));
+        SONDE_ASSIGN(m_outcome.edit, editInPart(document->graph, from, node));
+        if (!hasPiece(m_outcome))
+            m_outcome.found.notes.emplace_back("what differs is an input, before anything reads it: there is no piece");
         return {};
     }
 
@@ -116,9 +133,12 @@ base::Result<Outcome> bisect(const Request& request, const Target& target, const
     return Search(request, work).run(target);
 }
 
+bool hasPiece(const Outcome& outcome) { return outcome.found.differs && !outcome.found.operations.empty(); }
+
 base::Result<exporting::WrittenPiece> writePiece(const Outcome& outcome, const std::string& path,
                                                  const base::WorkContext& work) {
     if (!outcome.found.differs) return base::usageError("the outputs agree: there is no part that differs");
+    if (!hasPiece(outcome)) return base::usageError("what differs is an input: there is no piece to write");
     const Document& document = *outcome.document;
     exporting::PieceEnds ends;
     for (const NodeId node : outcome.found.from) {

@@ -59,6 +59,7 @@ struct Outcome {
     std::string other;         ///< "resnet18.npz", "ONNX Runtime 1.20.1", "int8"
     std::string ran;           ///< what `found.runs` are runs of: the other model, or "the model" with reference values
     std::string otherNode;     ///< what another model calls `found.node`; else empty
+    std::string edit;          ///< the node whose edit is in the part, of this or of another model; empty: none
     bool isReference = false;  ///< `found.own` is a reference value, `found.other` what the model gives instead
     std::shared_ptr<const ort::WorkFolder> folder = {};  ///< of files that the document is mapped from
 };
@@ -69,8 +70,11 @@ struct Outcome {
 /// document::compareWithReference(); the file has no case that can be run (Usage); cancelled.
 base::Result<Outcome> bisect(const Request& request, const Target& target, const base::WorkContext& work = {});
 
-/// The part as a model, with the values at its border in the first model's run. Only of what differs. Errors: those of
-/// exporting::cutPiece() and writePiece().
+/// Whether what differs is a part that can be written: not an input that the other model has an edit of.
+bool hasPiece(const Outcome& outcome);
+
+/// The part as a model, with the values at its border in the first model's run. Only where hasPiece(), else an error
+/// (Usage). Errors: those of exporting::cutPiece() and writePiece().
 base::Result<exporting::WrittenPiece> writePiece(const Outcome& outcome, const std::string& path,
                                                  const base::WorkContext& work = {});
 
@@ -87,7 +91,8 @@ std::pair<std::string, std::string> valueTexts(const FarthestElement& at);
 /// A node of the outcome's document as the user knows it: "conv1"; of what an edit was written as "the edit of conv1".
 std::string nodeText(const Outcome& outcome, graph::NodeId node);
 
-/// The node that differs, with the edit that the part has, if any: "z", "z (by the edit of y)", "x (by its edit)".
+/// The node that differs, with the edit that the part has in one of both models, if any: "z", "z (by the edit of y)",
+/// "x (by its edit)".
 std::string culpritText(const Outcome& outcome);
 
 /// What a step did and found: "each operation on equal inputs: 1 of 12 values differs, first conv3".

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/analysis/edited_values.h"
 #include "core/analysis/problem.h"
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
+#include "core/graph/edit_origin.h"
 #include "core/session/bisection/bisection.h"
-#include "core/session/edits/edited_model.h"
 
 namespace sonde::session::bisection {
 
@@ -22,19 +24,18 @@ namespace {
 /// The node whose edit a node is; empty: it is none.
 std::string editedBy(const Outcome& outcome, NodeId node) {
     const graph::InternalGraph& graph = *outcome.document->graph;
-    return editedNodeOf(graph.expr(graph.node(node).producer));
+    return graph::editedNodeOf(graph.expr(graph.node(node).producer));
 }
-/// The first edit in the part that differs, by its node; empty: there is none.
-std::string editInPart(const Outcome& outcome) {
-    for (const graph::ExprId id : outcome.found.operations)
-        if (std::string edited = editedNodeOf(outcome.document->graph->expr(id)); !edited.empty()) return edited;
-    return {};
+/// What the value that differs is called in the model without edits.
+std::string plainName(const Outcome& outcome) {
+    const std::string edited = editedBy(outcome, outcome.found.node);
+    return edited.empty() ? outcome.document->graph->node(outcome.found.node).name : edited;
 }
 
 std::string shownName(const Outcome& outcome, NodeId node) { return visibleText(nodeText(outcome, node)); }
 
 std::string counted(std::size_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    return base::countedText(static_cast<std::int64_t>(count), what);
 }
 
 std::string differenceText(const Bisection& found) {
@@ -84,15 +85,17 @@ std::string indexText(const std::vector<std::int64_t>& index) { return fmt::form
 }  // namespace
 
 std::string nodeText(const Outcome& outcome, NodeId node) {
-    const std::string edited = editedBy(outcome, node);
-    return edited.empty() ? outcome.document->graph->node(node).name : "the edit of " + edited;
+    if (const std::string edited = editedBy(outcome, node); !edited.empty()) return "the edit of " + edited;
+    const std::string& name = outcome.document->graph->node(node).name;
+    if (!name.ends_with(analysis::kBeforeEdits)) return name;
+    const std::string edited = name.substr(0, name.size() - analysis::kBeforeEdits.size());
+    return outcome.document->graph->findNode(edited).valid() ? edited + " before its edit" : name;
 }
 
 std::string culpritText(const Outcome& outcome) {
-    const std::string own = editedBy(outcome, outcome.found.node), edit = editInPart(outcome);
-    if (!own.empty()) return own + " (by its edit)";
-    const std::string& name = outcome.document->graph->node(outcome.found.node).name;
-    return edit.empty() ? name : name + " (by the edit of " + edit + ")";
+    const std::string name = plainName(outcome);
+    if (outcome.edit.empty()) return name;
+    return name + (outcome.edit == name ? " (by its edit)" : " (by the edit of " + outcome.edit + ")");
 }
 
 std::string moduleText(const graph::Expr& expr) {
@@ -116,6 +119,7 @@ std::string findingText(const Outcome& outcome) {
     const Bisection& found = outcome.found;
     if (!found.differs) return "the outputs agree";
     const std::size_t count = found.operations.size();
+    if (count == 0) return "an input that is edited";
     return found.isAccumulated
                ? fmt::format("no operation differs by itself: differences add up in {} operations", count)
                : "same inputs, other output: " + counted(count, "operation");
@@ -138,10 +142,9 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
         found.computed == 0 ? 1.0 : static_cast<double>(found.matched) / static_cast<double>(found.computed);
     answer["differing"] = found.inBetween;
     if (found.differs) {
-        const std::string own = editedBy(outcome, found.node), edit = editInPart(outcome),
-                          name = own.empty() ? outcome.document->graph->node(found.node).name : own;
+        const std::string name = plainName(outcome);
         answer["node"] = name;
-        answer["edit"] = edit.empty() ? ordered_json(nullptr) : ordered_json(edit);
+        answer["edit"] = outcome.edit.empty() ? ordered_json(nullptr) : ordered_json(outcome.edit);
         answer["other_node"] = outcome.otherNode.empty() ? name : outcome.otherNode;
         answer["all"] = namesOf(outcome, found.all);
         answer["from"] = namesOf(outcome, found.from);
@@ -189,7 +192,7 @@ std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* w
         return "The outputs agree\n" + (others.empty() ? others : "  " + others + "\n") + countsText(outcome) + "\n";
     }
     const graph::InternalGraph& graph = *outcome.document->graph;
-    const bool isRenamed = !outcome.otherNode.empty() && outcome.otherNode != graph.node(found.node).name;
+    const bool isRenamed = !outcome.otherNode.empty() && outcome.otherNode != plainName(outcome);
     std::string text = visibleText(culpritText(outcome)) + " differs";
     if (isRenamed) text += " (in " + visibleText(outcome.other) + ": " + visibleText(outcome.otherNode) + ")";
     text += fmt::format("\n  {}, {}\n", findingText(outcome), differenceText(found));
@@ -198,7 +201,8 @@ std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* w
         text +=
             fmt::format("  at {}: {} and {} in {}\n", indexText(farthest->index), own, other, visibleText(outcome.ran));
     }
-    for (const NodeId node : found.from) text += "  from " + shownName(outcome, node) + "\n";
+    for (const NodeId node : found.from)
+        if (node != found.node) text += "  from " + shownName(outcome, node) + "\n";
     for (const graph::ExprId id : found.operations) {
         const graph::Expr& expr = graph.expr(id);
         if (expr.outputs.empty()) continue;

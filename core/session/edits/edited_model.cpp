@@ -9,6 +9,7 @@
 #include "core/exec/flatten.h"
 #include "core/exec/runner.h"
 #include "core/expression/expression.h"
+#include "core/graph/edit_origin.h"
 #include "core/graph/missing_data.h"
 #include "core/graph/replace_constant.h"
 #include "core/graph/source_files.h"
@@ -33,8 +34,7 @@ using tensor::Value;
 
 namespace {
 
-constexpr int kOpset = 18;                        ///< of models that are not ONNX
-constexpr std::string_view kEditOrigin = "edit";  ///< in place of an operator's name: no operator has it
+constexpr int kOpset = 18;  ///< of models that are not ONNX
 
 int opsetOf(const InternalGraph& graph) {
     for (std::size_t i = 0; i < graph.exprCount(); ++i) {
@@ -356,7 +356,7 @@ class EditWriter {
         expr.body = m_body;
         expr.scope = m_scope;
         expr.qualname = m_qualname;
-        expr.origins = {{std::string(kEditOrigin), m_edited}};
+        expr.origins = {{std::string(graph::kEditOrigin), m_edited}};
         std::string name = suffix.empty() ? m_name : m_name + '_' + suffix;
         while (m_graph.findNode(name).valid()) name += '_';
         return m_graph.expr(m_graph.addExpr(std::move(expr), std::span(&name, 1), m_behind++)).outputs.front();
@@ -462,11 +462,6 @@ base::Result<TypesOfRun> typesOfRun(const document::Document& document, const Ed
     for (const NodeId node : options.end)
         if (const Value* const value = recording.value(node)) types[node] = tensor::TypeInfo::of(*value);
     return types;
-}
-
-std::string editedNodeOf(const Expr& expr) {
-    const bool isEdit = expr.origins.size() == 1 && expr.origins.front().op == kEditOrigin;
-    return isEdit ? expr.origins.front().name : std::string();
 }
 
 base::Result<std::shared_ptr<const document::Document>> withEdits(std::shared_ptr<const document::Document> document,

@@ -9,6 +9,7 @@
 
 #include "core/document/document.h"
 #include "core/export/write_export.h"
+#include "core/graph/edit_origin.h"
 #include "core/io/npz/npz.h"
 #include "core/session/bisection/bisection.h"
 #include "core/session/edits/edit_line.h"
@@ -323,13 +324,13 @@ void TestComparedEdits::aBisectionNamesTheEditedNode() {
     QVERIFY2(found, found ? "" : found.error().text().c_str());
     QVERIFY(found->found.differs);
     const QString text = QString::fromStdString(outcomeText(*found, nullptr));
-    QVERIFY2(text.startsWith("z (by the edit of y) differs\n"), qPrintable(text));
+    QVERIFY2(text.startsWith("y (by its edit) differs\n"), qPrintable(text));
     QVERIFY2(text.contains("\n  the edit of y  Where"), qPrintable(text));
     nlohmann::ordered_json json;
     addOutcome(json, *found, nullptr);
     QCOMPARE(json["edit"].get<std::string>(), std::string("y"));
     // The model's own operations are named as ever.
-    QVERIFY(session::editedNodeOf(opened.session.document()->graph->expr(graph::ExprId(std::size_t{1}))).empty());
+    QVERIFY(graph::editedNodeOf(opened.session.document()->graph->expr(graph::ExprId(std::size_t{1}))).empty());
 }
 
 QTEST_GUILESS_MAIN(TestComparedEdits)

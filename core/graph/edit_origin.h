@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/graph/internal_graph.h"
+
+namespace sonde::graph {
+
+/// Origin::op of operations that do what an edit of a value does (session::editedDocument()): no operator has this
+/// name. Origin::name is the edited node. ONNX files keep it as metadata of the node.
+inline constexpr std::string_view kEditOrigin = "edit";
+
+/// The node that an operation does an edit of, by its name in the model without edits; empty: it is the model's own.
+std::string editedNodeOf(const Expr& expr);
+
+}  // namespace sonde::graph
