@@ -105,6 +105,16 @@ base::Result<Tensor> numbersOf(const ElementCall& call, Numbered& numbered, DTyp
     return result->tensor().cast(DType::Int64);
 }
 
+/// An element of these is two numbers, which the kernel may take apart or put together.
+bool hasComplexNumbers(const ElementCall& call) {
+    bool isComplex = tensor::isComplex(call.result.dtype());
+    for (std::size_t i = 0; i < call.context.inputCount(); ++i) {
+        const Value& value = call.context.value(i);
+        isComplex = isComplex || (value.isTensor() && tensor::isComplex(value.tensor().dtype()));
+    }
+    return isComplex;
+}
+
 }  // namespace
 
 base::Result<MovedElements> movedElements(const ElementCall& call) {
@@ -119,6 +129,8 @@ base::Result<MovedElements> movedElements(const ElementCall& call) {
         SONDE_ASSIGN(Tensor whole, std::move(numbers)->contiguous());
         return MovedElements{std::move(whole), std::move(numbered.sources)};
     }
+    if (!numbers && hasComplexNumbers(call))
+        return opError("what is taken out of complex numbers, or put together to them, has no formula");
     if (!numbers) return std::move(numbers).error();
     return opError("the input has too many elements to find where one comes from");
 }
