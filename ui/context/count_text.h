@@ -14,4 +14,10 @@ QString countText(Count count) {
     return QString::fromStdString(base::countText(static_cast<std::int64_t>(count)));
 }
 
+/// A count with what is counted: `one`, "1 node", or `many` with the count in place of %1, "%1 nodes".
+template <std::integral Count>
+QString countedText(Count count, const QString& one, const QString& many) {
+    return count == 1 ? one : many.arg(countText(count));
+}
+
 }  // namespace sonde::context

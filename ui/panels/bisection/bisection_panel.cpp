@@ -21,9 +21,9 @@
 #include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
-#include "ui/widgets/labels.h"
 #include "ui/widgets/progress_strip.h"
 #include "ui/widgets/tool_button.h"
+#include "ui/widgets/wrapped_label.h"
 
 namespace sonde::panels {
 
@@ -39,8 +39,8 @@ BisectionPanel::BisectionPanel(context::OpenModel& opened, context::Navigation& 
       m_model(opened, bisection), m_stack(new QStackedWidget(this)),
       m_empty(new widgets::EmptyState(QStringLiteral("bisect"), {}, {}, {}, m_stack)),
       m_view(makeTableView(tr("Operations of the part that differs"), m_stack)), m_splitter(new QSplitter),
-      m_finding(new widgets::ElidedLabel), m_progress(new widgets::ProgressStrip), m_steps(new QLabel),
-      m_select(new QPushButton(tr("Select Part"))), m_values(new QPushButton(tr("Both Values"))),
+      m_head(new QHBoxLayout), m_finding(new widgets::WrappedLabel), m_progress(new widgets::ProgressStrip),
+      m_steps(new QLabel), m_select(new QPushButton(tr("Select Part"))), m_values(new QPushButton(tr("Both Values"))),
       m_save(new QPushButton(tr("Save Piece\u2026"))),
       m_close(widgets::makeToolButton(QStringLiteral("clear"), tr("Forget what was found, and its marks"), m_stack)) {
     build();
@@ -58,7 +58,6 @@ void BisectionPanel::build() {
     m_view->setTextElideMode(Qt::ElideMiddle);  // what tells one value of a module from another is at the end
     m_view->horizontalHeader()->setStretchLastSection(true);
     m_finding->setObjectName(QStringLiteral("bisectionFinding"));
-    m_finding->setElideMode(Qt::ElideRight);
     m_steps->setObjectName(QStringLiteral("bisectionSteps"));
     m_steps->setWordWrap(true);
     m_steps->setTextFormat(Qt::RichText);
@@ -73,11 +72,13 @@ void BisectionPanel::build() {
     m_save->setToolTip(
         tr("Write the part as an ONNX file, with the values that it reads and gives in an .npz beside it"));
     auto* buttons = new QHBoxLayout;
-    buttons->setContentsMargins(theme::kSmall, theme::kTight, theme::kTight, theme::kTight);
     buttons->setSpacing(theme::kSmall);
-    buttons->addWidget(m_finding, 1);
     for (QPushButton* button : {m_select, m_values, m_save}) buttons->addWidget(button);
     buttons->addWidget(m_close);
+    m_head->setContentsMargins(theme::kSmall, theme::kTight, theme::kTight, theme::kTight);
+    m_head->setSpacing(theme::kSmall);
+    m_head->addWidget(m_finding, 1);
+    m_head->addLayout(buttons);
     auto* scroll = new QScrollArea;
     scroll->setWidget(m_steps);
     scroll->setWidgetResizable(true);
@@ -96,7 +97,7 @@ void BisectionPanel::build() {
     auto* inner = new QVBoxLayout(page);
     inner->setContentsMargins(0, 0, 0, 0);
     inner->setSpacing(0);
-    inner->addLayout(buttons);
+    inner->addLayout(m_head);
     inner->addWidget(m_splitter, 1);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(page);
@@ -141,10 +142,12 @@ void BisectionPanel::connectParts() {
 void BisectionPanel::resizeEvent(QResizeEvent* event) {
     Panel::resizeEvent(event);
     constexpr int kRoomy = 620;
-    m_splitter->setOrientation(width() < kRoomy ? Qt::Vertical : Qt::Horizontal);
+    const bool isRoomy = width() >= kRoomy;
+    m_splitter->setOrientation(isRoomy ? Qt::Horizontal : Qt::Vertical);
+    m_head->setDirection(isRoomy ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
 }
 
-QString BisectionPanel::finding() const { return m_finding->text(); }
+QString BisectionPanel::finding() const { return m_finding->wholeText(); }
 
 QString BisectionPanel::steps() const {
     QTextDocument document;
@@ -181,10 +184,10 @@ void BisectionPanel::refresh() {
     const QString other = QString::fromStdString(outcome->other);
     QString text = differs ? tr("%1 differs from %2: %3").arg(node, other, finding) : tr("%1: %2").arg(other, finding);
     if (const QString edits = m_bisection.editsText(); !edits.isEmpty()) text += tr(" (%1)").arg(edits);
-    m_finding->setText(text);
+    m_finding->setWholeText(text);
     m_steps->setText(stepsHtml());
     for (QPushButton* button : {m_select, m_values, m_save}) button->setVisible(differs);
-    m_save->setEnabled(!m_bisection.isBusy());
+    m_save->setEnabled(!m_bisection.isBusy() && bisecting::hasPiece(*outcome));
     m_values->setEnabled(m_bisection.nodeOf(outcome->found.node).valid());
     follow();
 }

@@ -9,6 +9,7 @@
 #include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
+class QBoxLayout;
 class QLabel;
 class QPushButton;
 class QSplitter;
@@ -17,9 +18,9 @@ class QTableView;
 class QToolButton;
 
 namespace sonde::widgets {
-class ElidedLabel;
 class EmptyState;
 class ProgressStrip;
+class WrappedLabel;
 }  // namespace sonde::widgets
 
 namespace sonde::panels {
@@ -63,7 +64,8 @@ class BisectionPanel : public Panel {
     widgets::EmptyState* m_empty;
     QTableView* m_view;
     QSplitter* m_splitter;
-    widgets::ElidedLabel* m_finding;
+    QBoxLayout* m_head;  ///< what was found, and the buttons: below it where there is no width
+    widgets::WrappedLabel* m_finding;
     widgets::ProgressStrip* m_progress;
     QLabel* m_steps;
     QPushButton *m_select, *m_values, *m_save;

@@ -19,6 +19,7 @@
 
 #include "core/session/why/place_text.h"
 #include "ui/actions/action_registry.h"
+#include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/window_hint.h"
 #include "ui/models/module_result.h"
@@ -27,6 +28,7 @@
 #include "ui/panels/why/bar_delegate.h"
 #include "ui/theme/elided_text.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/capped_area.h"
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/number_text.h"
 #include "ui/widgets/progress_strip.h"
@@ -89,6 +91,7 @@ WhyPanel::WhyPanel(context::OpenModel& opened, context::Navigation& navigation, 
                                     m_page)),
       m_close(widgets::makeToolButton(QStringLiteral("clear"), tr("Forget the hops and their marks"), m_page)),
       m_trail(makeText("whyTrail", m_page)), m_formula(makeText("whyFormula", m_page)),
+      m_formulaArea(new widgets::CappedArea(m_formula, m_page)),
       m_view(makeTableView(tr("Terms of the element"), m_page)), m_note(makeText("whyNote", m_page)),
       m_progress(new widgets::ProgressStrip(m_page)) {
     buildTop();
@@ -152,12 +155,15 @@ constexpr int kTextPart = 2, kAllParts = 5;  ///< of the width, beside the terms
 /// scrolling.
 void WhyPanel::arrange() {
     constexpr int kWide = 640, kLow = 260;  // pixels
+    constexpr int kFormulaLines = 4;        // at most, or a part of the height
     const bool wasBeside = std::exchange(m_isBeside, width() >= kWide && height() < kLow);
+    m_formulaArea->setMaxTextHeight(
+        std::max(kFormulaLines * fontMetrics().lineSpacing(), height() / (m_isBeside ? 2 : 3)));
     if (m_isBeside != wasBeside) setColumnWidths(m_view, m_isBeside ? kNarrowTermWidths : kTermWidths);
-    for (QWidget* part : std::initializer_list<QWidget*>{m_top, m_formula, m_view, m_note, m_progress})
+    for (QWidget* part : std::initializer_list<QWidget*>{m_top, m_formulaArea, m_view, m_note, m_progress})
         m_grid->removeWidget(part);
     m_grid->addWidget(m_top, kTopRow, 0);
-    m_grid->addWidget(m_formula, kFormulaRow, 0);
+    m_grid->addWidget(m_formulaArea, kFormulaRow, 0);
     m_grid->addWidget(m_note, kNoteRow, 0);
     m_grid->addWidget(m_progress, kProgressRow, 0, 1, m_isBeside ? 2 : 1);
     if (m_isBeside) m_grid->addWidget(m_view, kTopRow, 1, kProgressRow, 1);
@@ -307,7 +313,7 @@ void WhyPanel::refreshFormula() {
     const Why::Hop& hop = *m_why.current();
     if (!hop.explanation) {
         m_formula->setText(QString());
-        return m_formula->hide();
+        return m_formulaArea->hide();
     }
     const session::why::Explanation& found = *hop.explanation;
     const QString muted = theme::color(theme::ColorRole::MutedText).name();
@@ -325,9 +331,11 @@ void WhyPanel::refreshFormula() {
         html += QStringLiteral("</code>");
     }
     m_formula->setText(html);
+    m_formulaArea->refit();
     m_formula->setToolTip(wholeTip(html, name));
     m_formula->setAccessibleName(formulaText());
-    m_formula->show();
+    m_formulaArea->setAccessibleName(formulaText());
+    m_formulaArea->show();
 }
 
 /// "y[0, 0] comes from 25 elements of x (99.7 %), weights and constants (0.3 %).".
@@ -344,7 +352,9 @@ QString WhyPanel::shareText(int room) const {
     for (const session::why::Share& share : found->inputs) {
         const session::why::Box* const box = m_why.fieldOf(share.node);
         const QString name = fitted(models::shown(m_opened.graph().node(share.node).name), room);
-        parts << (box ? tr("%1 elements of %2 (%3)").arg(widgets::countText(box->count()), name, percentText(share.sum))
+        parts << (box ? tr("%1 of %2 (%3)")
+                            .arg(context::countedText(box->count(), tr("1 element"), tr("%1 elements")), name,
+                                 percentText(share.sum))
                       : tr("%1 (%2)").arg(name, percentText(share.sum)));
     }
     const auto add = [&](double part, const QString& what) {

@@ -13,6 +13,7 @@ class QTableView;
 class QToolButton;
 
 namespace sonde::widgets {
+class CappedArea;
 class EmptyState;
 class ProgressStrip;
 }  // namespace sonde::widgets
@@ -77,6 +78,7 @@ class WhyPanel : public Panel {
     QToolButton* m_close;
     QLabel* m_trail;
     QLabel* m_formula;
+    widgets::CappedArea* m_formulaArea;
     QTableView* m_view;
     QLabel* m_note;
     widgets::ProgressStrip* m_progress;
