@@ -10,6 +10,7 @@
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
 #include "core/analysis/tensor_stats.h"
+#include "core/base/counted_text.h"
 #include "core/base/visible_text.h"
 #include "core/session/gradient/saliency.h"
 #include "core/session/session.h"
@@ -105,8 +106,9 @@ class GradientVerb {
     }
 
     void printText(const Saliency& found, const graph::InternalGraph& graph) const {
-        fmt::print("{}{} = {:.6g}, through {} operations\n", base::visibleText(graph.node(found.of.node).name),
-                   indexText(found.of.index), found.value, found.operations);
+        fmt::print("{}{} = {:.6g}, through {}\n", base::visibleText(graph.node(found.of.node).name),
+                   indexText(found.of.index), found.value,
+                   base::countedText(static_cast<std::int64_t>(found.operations), "operation"));
         for (const NodeSaliency& one : found.gradients) {
             const analysis::TensorStats stats = analysis::tensorStats(one.gradient);
             fmt::print("{}  {}  min {:.4g}  max {:.4g}  mean {:.4g}  std {:.4g}{}\n",

@@ -14,6 +14,7 @@
 #include "core/analysis/profile/profile_json.h"
 #include "core/analysis/reference_keys.h"
 #include "core/analysis/tensor_stats.h"
+#include "core/base/counted_text.h"
 #include "core/base/visible_text.h"
 #include "core/document/session_model.h"
 #include "core/exec/file_check.h"
@@ -240,9 +241,9 @@ class RunVerb {
             ran += run.recording->state(id) == exec::ExprState::Done ? 1 : 0;
             for (const graph::BodyId body : expr.bodies) hasInside = hasInside || operationsIn(graph, body) != 1;
         }
-        fmt::print("{} of {} operations{} ran in {:.3f} ms on {} threads\n", ran, all,
-                   hasInside ? " of the main graph" : "", static_cast<double>(run.recording->totalNs) / 1e6,
-                   run.threads);
+        fmt::print("{} of {} operations{} ran in {:.3f} ms on {}\n", ran, all, hasInside ? " of the main graph" : "",
+                   static_cast<double>(run.recording->totalNs) / 1e6,
+                   base::countedText(static_cast<std::int64_t>(run.threads), "thread"));
     }
 
     bool isReported(graph::NodeId node) const {

@@ -11,6 +11,7 @@
 #include "core/analysis/counted_names.h"
 #include "core/analysis/reference_keys.h"
 #include "core/analysis/tensor_stats.h"
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 
 namespace sonde::analysis {
@@ -197,7 +198,7 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
     }
     if (expected.head) {
         const Tensor own = headOf(*actual, expected.head->numel());
-        if (own.numel() != expected.head->numel()) return fail("has " + std::to_string(actual->numel()) + " elements");
+        if (own.numel() != expected.head->numel()) return fail("has " + base::countedText(actual->numel(), "element"));
         addDifference(total, difference(own, *expected.head, ofElements));
     }
     row.maxAbsolute = total.maxAbsolute;

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/graph/memory.h"
 #include "core/operators/overlap.h"
 #include "core/operators/same_tensor.h"
@@ -264,8 +265,8 @@ Value strided(const OperatorCall& called, const Tensor& base) {
         if (isInside && dims[i] > 0) last += (dims[i] - 1) * strides[i];
     }
     if (!isInside || (!isEmpty && last >= count))
-        fail(called.display + ": the strides lead out of the tensor's storage of " + std::to_string(count) +
-             " elements");
+        fail(called.display + ": the strides lead out of the tensor's storage of " +
+             base::countedText(count, "element"));
     return Value(Tensor::onStorage(base.dtype(), Shape(dims), strides, base.storage(), first));
 }
 

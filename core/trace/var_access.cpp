@@ -1,5 +1,6 @@
 // What a program asks of a var and does with it: a value answers at once, a proxy through its tracer.
 
+#include "core/base/counted_text.h"
 #include "core/operators/traits.h"
 #include "core/tensor/slice_value.h"
 #include "core/trace/at_once.h"
@@ -216,7 +217,7 @@ std::size_t elementIndex(const Var& index, std::size_t size) {
     if (i < 0) i += static_cast<std::int64_t>(size);
     if (i < 0 || i >= static_cast<std::int64_t>(size)) {
         throw TraceError(TraceErrorKind::Value, "index " + std::to_string(index.toInt()) + " is out of range for " +
-                                                    std::to_string(size) + " elements");
+                                                    base::countedText(static_cast<std::int64_t>(size), "element"));
     }
     return static_cast<std::size_t>(i);
 }

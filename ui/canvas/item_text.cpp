@@ -39,8 +39,10 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     if (scope.call > 0) out.title += QStringLiteral("  (call %1)").arg(scope.call + 1);
     out.qualname = lastPart(cardText(scope.moduleClass));
     if (scope.inferred && out.qualname.isEmpty()) out.qualname = QStringLiteral("group");
-    if (what.blocks > 0) out.facts = QStringLiteral("%1 blocks").arg(context::countText(what.blocks));
-    else if (what.modules > 0) out.facts = QStringLiteral("%1 modules").arg(context::countText(what.modules));
+    if (what.blocks > 0)
+        out.facts = context::countedText(what.blocks, QStringLiteral("1 block"), QStringLiteral("%1 blocks"));
+    else if (what.modules > 0)
+        out.facts = context::countedText(what.modules, QStringLiteral("1 module"), QStringLiteral("%1 modules"));
     else if (what.layer) out.facts = cardText(analysis::moduleBrief(graph, graph.expr(what.layer), scope.moduleClass));
     if (what.repeat > 0) {
         const QString shown = out.title;

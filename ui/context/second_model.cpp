@@ -10,6 +10,7 @@
 
 #include "ui/context/background.h"
 #include "ui/context/comparison.h"
+#include "ui/context/count_text.h"
 #include "ui/context/difference_marks.h"
 #include "ui/context/inputs.h"
 #include "ui/context/loader.h"
@@ -319,7 +320,9 @@ QString SecondModel::summary() const {
     if (m_known->diff.isEqual()) {
         const std::size_t open = m_known->diff.structure.uncompared();
         parts << tr("no difference in structure and parameters") +
-                     (open > 0 ? tr(" (%1 operations were not compared one by one)").arg(open) : QString());
+                     (open > 0 ? countedText(open, tr(" (1 operation was not compared one by one)"),
+                                             tr(" (%1 operations were not compared one by one)"))
+                               : QString());
     }
     return parts.join(QStringLiteral(" \u00b7 "));
 }

@@ -198,8 +198,9 @@ QString Sweeps::text() const {
     const double seconds = static_cast<double>(m_elapsedMs) / 1000;
     const std::size_t done = m_rows.size(), all = m_inputs.size();
     if (!m_sweep) return m_summary.isCancelled ? tr("Cancelled") : tr("Listing the inputs \u2026");
-    parts << (m_isDone && !m_summary.isCancelled && m_failure.isEmpty() ? tr("%1 inputs").arg(done)
-                                                                        : tr("%1 of %2 inputs").arg(done).arg(all));
+    parts << (m_isDone && !m_summary.isCancelled && m_failure.isEmpty()
+                  ? countedText(done, tr("1 input"), tr("%1 inputs"))
+                  : tr("%1 of %2 inputs").arg(done).arg(all));
     if (m_isDone && m_summary.isCancelled) parts << tr("cancelled");
     if (seconds > 0 && done > 0) {
         const double rate = static_cast<double>(done) / seconds;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
 #include "core/io/inputs/agreement.h"
@@ -190,8 +191,8 @@ class Parser {
         if (dims.size() <= depth) dims.resize(depth + 1, -1);
         if (dims[depth] >= 0 && dims[depth] != length) {
             m_at = begin;
-            return problem("a list of " + std::to_string(length) + " next to one of " + std::to_string(dims[depth]) +
-                           " elements");
+            return problem("a list of " + std::to_string(length) + " next to one of " +
+                           base::countedText(dims[depth], "element"));
         }
         dims[depth] = length;
         return {};

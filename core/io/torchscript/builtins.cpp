@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "core/base/counted_text.h"
 #include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/views.h"
 
@@ -26,7 +27,7 @@ std::size_t checkedIndex(std::int64_t index, std::size_t size) {
     const auto count = static_cast<std::int64_t>(size);
     if (index < -count || index >= count)
         fail(TraceErrorKind::Value,
-             "index " + std::to_string(index) + " is out of range for " + std::to_string(size) + " elements");
+             "index " + std::to_string(index) + " is out of range for " + base::countedText(count, "element"));
     return static_cast<std::size_t>(index < 0 ? index + count : index);
 }
 

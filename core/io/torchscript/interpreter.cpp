@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/base/counted_text.h"
 #include "core/base/current_stop.h"
 #include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/module_state.h"
@@ -505,7 +506,7 @@ ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue&
         if (at < 0) at += size;
         if (at < 0 || at >= size)
             fail(TraceErrorKind::Value,
-                 "index " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
+                 "index " + std::to_string(at) + " is out of range for " + base::countedText(size, "element"));
         return fromVar(Var(items[static_cast<std::size_t>(at)]));
     }
     std::vector<ScriptValue> arguments{object, index};

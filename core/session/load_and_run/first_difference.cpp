@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 #include "core/document/document.h"
@@ -40,7 +41,9 @@ std::string nodeText(const graph::InternalGraph& graph, graph::NodeId node) {
 }
 
 std::string differenceText(const graph::InternalGraph& graph, const RunDifferences& found, const std::string& title) {
-    if (found.differing == 0) return fmt::format("no difference from {}: {} values agree", title, found.compared);
+    if (found.differing == 0)
+        return fmt::format("no difference from {}: {} agree", title,
+                           base::countedText(static_cast<std::int64_t>(found.compared), "value"));
     const analysis::NodeDifference& first = *found.ofNode[found.firstDiverging.index()];
     std::string text = fmt::format("first difference from {}: {}: ", title, nodeText(graph, found.firstDiverging));
     if (first.isMeasured) text += "max absolute " + base::roundedText(first.maxAbsolute, 6);

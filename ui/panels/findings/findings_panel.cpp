@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 
 #include "ui/actions/action_registry.h"
+#include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
 #include "ui/models/node_text.h"
 #include "ui/panels/table_view.h"
@@ -212,7 +213,7 @@ void FindingsPanel::count() {
     if (m_findings.isActive()) text = tr("Looking …");
     else if (m_findings.isStale()) text = tr("Stale, inputs changed: ") + text;
     if (const int hidden = m_model.rowCount() - m_proxy.rowCount(); hidden > 0)
-        text += QStringLiteral("  \u00b7  ") + tr("%1 rows hidden").arg(hidden);
+        text += QStringLiteral("  \u00b7  ") + context::countedText(hidden, tr("1 row hidden"), tr("%1 rows hidden"));
     m_count->setText(text);
 }
 

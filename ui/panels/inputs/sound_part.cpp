@@ -85,7 +85,7 @@ void SoundPart::take(base::Result<session::SoundPicture> made) {
     m_rate = made->rate;
     QStringList parts;
     if (m_rate > 0) parts << tr("%1 s at %2 Hz").arg(made->seconds(), 0, 'f', 2).arg(context::countText(m_rate));
-    parts << tr("%1 samples").arg(context::countText(made->samples));
+    parts << context::countedText(made->samples, tr("1 sample"), tr("%1 samples"));
     if (made->channels > 1) parts << tr("first of %1 channels").arg(context::countText(made->channels));
     m_text->setText(parts.join(QStringLiteral(" · ")));
     m_play->setVisible(SoundPlayer::isThere() && m_rate > 0);

@@ -130,7 +130,7 @@ void NodeTablePanel::count() {
     const int shown = m_proxy.rowCount();
     const int all = m_model.rowCount();
     QStringList parts{
-        shown == all ? tr("%1 nodes").arg(context::countText(all))
+        shown == all ? context::countedText(all, tr("1 node"), tr("%1 nodes"))
                      : tr("%1 of %2 nodes, %3 hidden")
                            .arg(context::countText(shown), context::countText(all), context::countText(all - shown))};
     for (const int column : {models::ParametersColumn, models::BytesColumn, models::TimeColumn}) {

@@ -57,8 +57,9 @@ void OperatorsPanel::count() {
     std::size_t operations = 0;
     for (int row = 0; row < m_proxy.rowCount(); ++row)
         operations += m_model.nodes(m_proxy.mapToSource(m_proxy.index(row, 0)).row()).size();
-    QString text = tr("%1 operators").arg(context::countText(m_proxy.rowCount())) + QStringLiteral("  \u00b7  ") +
-                   tr("%1 operations").arg(context::countText(operations));
+    QString text = context::countedText(m_proxy.rowCount(), tr("1 operator"), tr("%1 operators")) +
+                   QStringLiteral("  \u00b7  ") +
+                   context::countedText(operations, tr("1 operation"), tr("%1 operations"));
     if (m_proxy.rowCount() < m_model.rowCount())
         text += QStringLiteral("  \u00b7  ") +
                 tr("%1 hidden").arg(context::countText(m_model.rowCount() - m_proxy.rowCount()));

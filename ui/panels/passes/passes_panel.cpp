@@ -149,11 +149,12 @@ void PassesPanel::fillReport() {
             auto* top = new QTreeWidgetItem(m_report, {context::text(report.pass)});
             // A pass's own count may leave out what it changed.
             const bool isCounted = report.count > 0 || report.empty();
-            top->setText(NodeColumn, !report.skipped.empty() ? tr("skipped")
-                                     : !isCounted ? tr("%1 nodes changed").arg(context::countText(report.changes()))
-                                     : report.count == 1
-                                         ? tr("applied once")
-                                         : tr("applied %1 times").arg(context::countText(report.count)));
+            top->setText(NodeColumn,
+                         !report.skipped.empty() ? tr("skipped")
+                         : !isCounted
+                             ? context::countedText(report.changes(), tr("1 node changed"), tr("%1 nodes changed"))
+                         : report.count == 1 ? tr("applied once")
+                                             : tr("applied %1 times").arg(context::countText(report.count)));
             top->setText(WhyColumn,
                          report.skipped.empty() ? models::shown(report.description) : models::shown(report.skipped));
             top->setToolTip(WhyColumn, top->text(WhyColumn));
@@ -186,7 +187,8 @@ void PassesPanel::fillReport() {
     }
     m_summary->setText(!whole || whole->passReports.empty()
                            ? tr("No pass has been applied")
-                           : tr("%1 nodes removed, %2 added, %3 changed").arg(removed).arg(added).arg(changed));
+                           : context::countedText(removed, tr("1 node removed"), tr("%1 nodes removed")) +
+                                 tr(", %1 added, %2 changed").arg(added).arg(changed));
 }
 
 void PassesPanel::choose(QTreeWidgetItem* item) {

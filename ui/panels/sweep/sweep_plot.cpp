@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "core/session/sweep/sweep_output.h"
+#include "ui/context/count_text.h"
 #include "ui/context/sweeps.h"
 #include "ui/models/short_text.h"
 #include "ui/models/sweep_table_model.h"
@@ -146,8 +147,8 @@ void SweepPlot::refresh() {
         m_range->setText(m_sweeps.isKnown() && count > 0 ? tr("No numbers") : QString());
         return;
     }
-    m_range->setText(tr("%1 inputs: %2 \u2026 %3, mean %4")
-                         .arg(known.size())
+    m_range->setText(tr("%1: %2 \u2026 %3, mean %4")
+                         .arg(context::countedText(known.size(), tr("1 input"), tr("%1 inputs")))
                          .arg(*least, 0, 'g', 5)
                          .arg(*most, 0, 'g', 5)
                          .arg(sum / static_cast<double>(known.size()), 0, 'g', 5));

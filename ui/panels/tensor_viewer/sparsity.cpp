@@ -181,8 +181,8 @@ class Sparsity : public TensorView {
     /// "64 channels of axis 1 · 12 dead · 43.1 % zeros"
     QString factsText() const {
         const ChannelSparsity& found = m_model->found();
-        return tr("%1 channels (axis %2)  \u00b7  %3 dead  \u00b7  %4 % zeros in all")
-            .arg(context::countText(static_cast<qint64>(found.channels.size())))
+        return tr("%1 (axis %2)  \u00b7  %3 dead  \u00b7  %4 % zeros in all")
+            .arg(context::countedText(found.channels.size(), tr("1 channel"), tr("%1 channels")))
             .arg(m_axis)
             .arg(context::countText(found.deadCount()))
             .arg(found.zeroShare() * 100, 0, 'f', 1);

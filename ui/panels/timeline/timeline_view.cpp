@@ -183,10 +183,10 @@ void TimelineView::setScale(TimelineScale scale) {
 
 QString TimelineView::placeText() const {
     if (isEmpty()) return tr("No run is debugged");
-    const QString steps = context::countText(m_scene.timeline->size());
-    if (m_scene.isEnd) return tr("After the end, %1 steps").arg(steps);
+    const QString steps = context::countedText(m_scene.timeline->size(), tr("1 step"), tr("%1 steps"));
+    if (m_scene.isEnd) return tr("After the end, %1").arg(steps);
     if (m_scene.current() == kNoItem) return tr("Before the start");
-    return tr("%1, of %2 steps").arg(itemFacts(m_scene, m_scene.current()).replace(u'\n', QStringLiteral(", ")), steps);
+    return tr("%1, of %2").arg(itemFacts(m_scene, m_scene.current()).replace(u'\n', QStringLiteral(", ")), steps);
 }
 
 void TimelineView::announce() {

@@ -202,7 +202,8 @@ void TracingPanel::showResult() {
         unvisited += module.visited ? 0 : 1;
     }
     for (const graph::ExprId id : whole.graph->main().order) guards += graph::isGuard(whole.graph->expr(id)) ? 1 : 0;
-    QStringList words{tr("%1 operations").arg(context::countText(graph::operationCount(*whole.graph)))};
+    QStringList words{
+        context::countedText(graph::operationCount(*whole.graph), tr("1 operation"), tr("%1 operations"))};
     if (failed) words << tr("modules that could not be traced: %1").arg(context::countText(failed));
     if (unvisited) words << tr("modules never called: %1").arg(context::countText(unvisited));
     if (guards) words << tr("guards: %1").arg(context::countText(guards));

@@ -242,7 +242,8 @@ void WeightsPanel::count() {
     }
     QStringList parts{shown == all ? (all == 1 ? tr("1 weight") : tr("%1 weights").arg(context::countText(all)))
                                    : tr("%1 of %2 weights").arg(context::countText(shown), context::countText(all))};
-    parts << tr("%1 elements").arg(context::countText(elements)) << QString::fromStdString(analysis::bytesText(bytes));
+    parts << context::countedText(elements, tr("1 element"), tr("%1 elements"))
+          << QString::fromStdString(analysis::bytesText(bytes));
     if (!m_weights.isKnown())
         parts << tr("%1 read").arg(context::countText(static_cast<qint64>(report->figures.size())));
     m_count->setText(parts.join(QStringLiteral("  \u00b7  ")));
