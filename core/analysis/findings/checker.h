@@ -50,12 +50,20 @@ struct CheckedModel {
 /// What a checker needs besides the graph.
 enum class FindingNeed : std::uint8_t { File, Run, Batch };
 
+/// Values that a checker could not judge.
+struct FewSamples {
+    std::vector<graph::NodeId> nodes;
+    std::string why;  ///< "fewer than 32 positions of each channel"
+};
+
 /// One thing to look for: a file in this folder, and a line in findingCheckers().
 struct FindingChecker {
     std::string_view id;  ///< a stable word
     FindingNeed need = FindingNeed::File;
     std::string_view description;
     void (*find)(const CheckedModel& model, std::vector<Finding>& findings);
+    /// Of a run: which nodes of its kind have too little to tell by, and why; null: it looks at all.
+    FewSamples (*tooFew)(const CheckedModel& model) = nullptr;
 };
 /// Sorted by id.
 const std::vector<FindingChecker>& findingCheckers();

@@ -37,11 +37,21 @@ void findDeadUnits(const CheckedModel& model, std::vector<Finding>& findings) {
         }
 }
 
+FewSamples fewForDeadUnits(const CheckedModel& model) {
+    FewSamples few{{}, fmt::format("fewer than {} positions of each channel", kMinUnitSamples)};
+    for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId()))
+        for (const graph::NodeId node : model.graph.expr(id).outputs)
+            if (const UnitActivity* const activity = model.run->values.activity(node);
+                activity && activity->samples < kMinUnitSamples)
+                few.nodes.push_back(node);
+    return few;
+}
+
 }  // namespace
 
 FindingChecker deadUnitChecker() {
     return {"dead-unit", FindingNeed::Run, "Channels of a rectifier (ReLU, ReLU6) that are zero on every input",
-            findDeadUnits};
+            findDeadUnits, fewForDeadUnits};
 }
 
 }  // namespace sonde::analysis

@@ -87,6 +87,9 @@ FoundFindings findFindings(const CheckedModel& model) {
         const bool isCutShort = checker.need == FindingNeed::Run && model.run && !model.run->isComplete;
         if (isLeftOut || isCutShort) found.notChecked.push_back(checker.id);
         if (isLeftOut) continue;
+        if (checker.tooFew)
+            if (FewSamples few = checker.tooFew(model); !few.nodes.empty())
+                found.tooFew.emplace(checker.id, std::move(few));
         std::vector<Finding> findings;
         checker.find(model, findings);
         // The most serious ones are those to keep.

@@ -16,6 +16,8 @@ struct FoundFindings {
     std::map<std::string, std::size_t> leftOut;  ///< by id: beyond kMaxFindings
     /// Ids that need a run, or two batches, that there is not, or that did not go to its end.
     std::vector<std::string_view> notChecked;
+    /// By id: what the run showed too little of.
+    std::map<std::string, FewSamples> tooFew;
 };
 
 /// All that findingCheckers() find. Linear in the graph and in the bytes of its weights. Stops early when asked to.

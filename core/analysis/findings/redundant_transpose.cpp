@@ -79,6 +79,20 @@ bool isSameOrder(const Order& order) {
     return true;
 }
 
+/// Does the same to each element, wherever it is: of one computed value, with stored numbers alone.
+bool isOfSingleElements(const InternalGraph& graph, const Expr& expr) {
+    const operators::Traits& traits = graph::traitsOf(expr);
+    if (traits.isIdentityAtInference()) return !expr.inputs.empty();
+    if (!traits.is(operators::Trait::ElementWise) || traits.is(operators::Trait::InPlace)) return false;
+    for (std::size_t i = 1; i < expr.inputs.size(); ++i) {
+        const auto& constant = graph.node(expr.inputs[i]).constant;
+        // Two numbers would be those of places along the last dimension.
+        if (!constant || !constant->isTensor() || constant->tensor().numel() != 1 || constant->tensor().rank() > 1)
+            return false;
+    }
+    return !expr.inputs.empty();
+}
+
 /// The transposition whose result `expr` transposes again, through operations on single elements that nothing else
 /// reads.
 const Expr* transposedBefore(const InternalGraph& graph, const Expr& expr) {
@@ -87,11 +101,8 @@ const Expr* transposedBefore(const InternalGraph& graph, const Expr& expr) {
         const Expr& before = graph.expr(graph.node(node).producer);
         if (before.body != expr.body || before.outputs.size() != 1 || graph.node(node).users.size() != 1)
             return nullptr;
-        const operators::Traits& traits = graph::traitsOf(before);
-        if (traits.opClass == OpClass::Transpose) return &before;
-        const bool isBetween = traits.is(operators::Trait::ElementWise) && before.inputs.size() == 1 &&
-                               !traits.is(operators::Trait::InPlace);
-        if (!isBetween) return nullptr;
+        if (graph::traitsOf(before).opClass == OpClass::Transpose) return &before;
+        if (!isOfSingleElements(graph, before)) return nullptr;
         node = before.inputs.front();
     }
     return nullptr;

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <fmt/format.h>
 
 #include "core/analysis/findings/checker.h"
@@ -48,11 +49,26 @@ void findSaturation(const CheckedModel& model, std::vector<Finding>& findings) {
     }
 }
 
+FewSamples fewForSaturation(const CheckedModel& model) {
+    FewSamples few{{}, fmt::format("fewer than {} elements", kMinSaturationElements)};
+    for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId())) {
+        const graph::Expr& expr = model.graph.expr(id);
+        const auto limits = limitsOf(model.graph, expr);
+        const bool isBounded = limits && (std::isfinite(limits->low) || std::isfinite(limits->high));
+        if (!isBounded || limits->isQuantized) continue;
+        for (const graph::NodeId node : expr.outputs)
+            if (const ObservedValue* const value = model.run->values.of(node);
+                value && value->count < kMinSaturationElements)
+                few.nodes.push_back(node);
+    }
+    return few;
+}
+
 }  // namespace
 
 FindingChecker saturationChecker() {
     return {"saturation", FindingNeed::Run, "Nearly all elements of a bounded activation are at its bounds",
-            findSaturation};
+            findSaturation, fewForSaturation};
 }
 
 }  // namespace sonde::analysis
