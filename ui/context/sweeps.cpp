@@ -219,6 +219,9 @@ QString Sweeps::text() const {
     if (m_summary.unlabelled > 0) parts << tr("%1 without label").arg(m_summary.unlabelled);
     if (const QString edits = m_edits.text(m_session.edits()); !edits.isEmpty()) parts << edits;
     if (!m_failure.isEmpty()) parts << m_failure;
+    const auto firstFailed = std::ranges::find_if(m_rows, [](const session::SweepRow& row) { return !!row.error; });
+    if (firstFailed != m_rows.end())
+        parts << tr("%1: %2").arg(QString::fromStdString(firstFailed->input), windowText(*firstFailed->error));
     return parts.join(QStringLiteral(" \u00b7 "));
 }
 

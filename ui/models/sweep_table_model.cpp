@@ -107,6 +107,9 @@ QVariant SweepTableModel::data(const QModelIndex& index, int role) const {
     if (role == SortRole && column == kInput) return index.row();
     if (role == SortRole && column == m_predicted && row.predicted.size() == 1 && row.predicted.front())
         return static_cast<qlonglong>(*row.predicted.front());
+    // Whichever cell is pointed at: the column with the reason may be out of sight.
+    if (role == Qt::ToolTipRole && row.error)
+        return QString(shown(row.input) + u'\n' + context::windowText(*row.error));
     if (isNumber) {
         const double value = number(index.row(), statistic);
         if (role == SortRole) return std::isnan(value) ? QVariant() : QVariant(value);

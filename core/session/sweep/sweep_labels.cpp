@@ -10,6 +10,7 @@
 
 #include "core/base/number_text.h"
 #include "core/base/trimmed.h"
+#include "core/base/unicode.h"
 #include "core/io/npz/npy.h"
 
 namespace sonde::session {
@@ -28,12 +29,27 @@ bool areIndices(const std::string& label) {
                                [](const std::string& one) { return base::parseNumber<std::int64_t>(one).has_value(); });
 }
 
+constexpr const char* kLabelsHint =
+    "labels are lines 'input,label' or one label a line, or an .npy of integers [inputs] or [inputs, samples]";
+
+/// No control characters but those that lines of a table have, and no bytes that UTF-8 does not have.
+bool isText(const std::string& line) {
+    const auto isControl = [](unsigned char c) {
+        return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f || c >= 0xf8;
+    };
+    return std::ranges::none_of(line, isControl);
+}
+
 std::string lineOf(const std::filesystem::path& path, std::size_t line) {
     return path.string() + ", line " + std::to_string(line);
 }
 
 base::Error noIndex(const std::string& label, const std::filesystem::path& path, std::size_t line) {
-    return base::usageError("label '" + label + "' is not the index of a class", lineOf(path, line),
+    constexpr std::size_t kMaxShown = 60;
+    const std::string_view shown = base::utf8Prefix(label, kMaxShown);
+    return base::usageError("label '" + std::string(shown) + (shown.size() < label.size() ? "\u2026" : "") +
+                                "' is not the index of a class",
+                            lineOf(path, line),
                             "labels are integers: the index of the class in the first output, from 0");
 }
 
@@ -79,11 +95,15 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
         if (labels.empty()) return base::usageError("the file has no labels", path.string());
         return labels;
     }
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return base::usageError("the labels are a folder, not a file", path.string(), kLabelsHint);
     std::ifstream file(path, std::ios::binary);
     if (!file) return base::usageError("the labels cannot be read", path.string());
     std::string text, heading;
     std::size_t blank = 0;  // lines, which count only if another one follows
     for (std::size_t line = 1; std::getline(file, text); ++line) {
+        if (!isText(text)) return base::usageError("the labels are no text", lineOf(path, line), kLabelsHint);
         if (trimmedCell(text).empty()) {
             ++blank;
             continue;

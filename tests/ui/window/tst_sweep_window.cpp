@@ -224,6 +224,10 @@ void TestSweepWindow::faultsAreRows() {
     QVERIFY(panel()->summary().contains(QStringLiteral("accuracy 100 % (1 of 1)")));
     const int last = panel()->view()->model()->columnCount() - 1;
     QVERIFY2(cell(1, last).contains(QStringLiteral("2.npy")), qPrintable(cell(1, last)));
+    // The reason is in sight without that column, and whichever cell of the row is pointed at.
+    QVERIFY2(panel()->summary().contains(QStringLiteral("2.npy: ")), qPrintable(panel()->summary()));
+    const QString tip = panel()->view()->model()->index(1, 1).data(Qt::ToolTipRole).toString();
+    QVERIFY2(tip.startsWith(QStringLiteral("2.npy\n")) && tip.contains(cell(1, last)), qPrintable(tip));
     panel()->plot()->showView(QStringLiteral("classes"));
     QCOMPARE(panel()->plot()->classText(), QStringLiteral("0: 100 % of 1"));
     // What cannot begin is told in one line.

@@ -50,6 +50,7 @@ class TestSweep : public QObject {
     void notANumberIsWrong();
     void emptyAndUnreadableFolders();
     void aDamagedArchiveIsOneRow();
+    void labelsAreText();
 
   private:
     std::string path(const char* name) const { return m_folder->filePath(QLatin1String(name)).toStdString(); }
@@ -189,6 +190,27 @@ void TestSweep::aDamagedArchiveIsOneRow() {
                  done.rows[bad].error->where.c_str());
     }
     QVERIFY(!done.rows[3].error);
+}
+
+/// A folder, a model or a picture in place of labels: told in a line, without its bytes.
+void TestSweep::labelsAreText() {
+    const auto errorOf = [this](const QByteArray& bytes) {
+        QFile file(QString::fromStdString(path("labels.csv")));
+        if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size()) qFatal("cannot write");
+        file.close();
+        const auto labels = session::SweepLabels::read(path("labels.csv"));
+        return labels ? std::string() : labels.error().what;
+    };
+    QCOMPARE(errorOf("a.npy,1\nb.npy,2\n"), std::string());
+    QCOMPARE(errorOf(QByteArray("\x08\x08\x12\x07pytorch\x1a\x06"
+                                "1.13.0\n1\n",
+                                21)),
+             std::string("the labels are no text"));
+    QCOMPARE(errorOf("a,1\nb," + QByteArray(500, 'x')),
+             "label '" + std::string(60, 'x') + "\u2026' is not the index of a class");
+    const auto folder = session::SweepLabels::read(m_folder->path().toStdString());
+    QVERIFY(!folder);
+    QCOMPARE(folder.error().what, std::string("the labels are a folder, not a file"));
 }
 
 QTEST_APPLESS_MAIN(TestSweep)
