@@ -144,7 +144,6 @@ void addMissing(InfoLines& lines, const document::Document& document) {
 }
 
 void addFile(InfoLines& lines, const document::Document& document, const FileFacts& facts) {
-    lines.add("", fmt::format("{} ({})", document.title, document.format));
     if (facts.file) {
         lines.add("file size", fmt::format("{} bytes", facts.file->bytes));
         if (!facts.file->sha256.empty()) lines.add("SHA-256", facts.file->sha256);
@@ -195,16 +194,20 @@ void addValues(InfoLines& lines, const document::Document& document, const Model
     lines.addAll("dimension", info.dimensions, text, [](const auto& dimension) { return dimension.nodes; });
 }
 
-void addStored(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
+void addParameters(InfoLines& lines, const ModelInfo& info) {
     const analysis::ModelCounts& counts = info.counts;
-    using analysis::StoredKind;
-    lines.add("parameters", storedText(counts.parameters), readersOf(info, StoredKind::Parameter));
+    lines.add("parameters", storedText(counts.parameters), readersOf(info, analysis::StoredKind::Parameter));
     if (counts.unread.elements > 0)
         lines.add("parameters", fmt::format("{} of them are not used by any operation", counts.unread.elements));
     if (const analysis::ComputedWeights computed = analysis::computedWeights(*info.graph); computed.count > 0)
         lines.add("parameters", fmt::format("computed in the graph and not stored: {} of {}",
                                             countedText(static_cast<std::int64_t>(computed.count), "weight"),
                                             countedText(computed.elements, "element")));
+}
+
+void addStored(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
+    const analysis::ModelCounts& counts = info.counts;
+    using analysis::StoredKind;
     lines.add("buffers", storedText(counts.buffers), readersOf(info, StoredKind::Buffer));
     lines.add("constants", storedText(counts.constants), readersOf(info, StoredKind::Constant));
     const auto all = counts.parameters.elements + counts.buffers.elements + counts.constants.elements;
@@ -276,12 +279,16 @@ void addCost(InfoLines& lines, const ModelInfo& info) {
               knownText(total.hasBytes(), total.unknownBytes,
                         sumBytesText(total.bytesRead) + ", written " + sumBytesText(total.bytesWritten)),
               nodesWith(info, &CostSum::bytesRead));
-    if (const auto intensity = total.intensity())
-        lines.add("intensity", fmt::format("{:.4g} FLOPs by byte", *intensity), nodesWith(info, &CostSum::flops));
     std::string activations = knownText(total.hasBytes(), 0, sumBytesText(total.activationBytes));
     if (info.cost.peakActivationBytes)
         activations += ", at most " + analysis::bytesText(*info.cost.peakActivationBytes) + " at once";
     lines.add("activations", activations, nodesWith(info, &CostSum::activationBytes));
+    if (const auto intensity = total.intensity())
+        lines.add("intensity", fmt::format("{:.4g} FLOPs by byte", *intensity), nodesWith(info, &CostSum::flops));
+}
+
+/// What the figures of the cost leave out or take for granted.
+void addCostRemarks(InfoLines& lines, const ModelInfo& info) {
     if (!info.cost.notCounted.empty()) {
         std::vector<std::string> ops;
         for (const auto& [op, count] : info.cost.notCounted) ops.push_back(fmt::format("{} {}", count, op));
@@ -338,11 +345,15 @@ void addOperators(InfoLines& lines, const ModelInfo& info) {
 
 std::vector<InfoLine> modelInfoLines(const document::Document& document, const ModelInfo& info) {
     InfoLines lines;
-    addFile(lines, document, info.file);
+    lines.add("", fmt::format("{} ({})", document.title, document.format));
+    // What people look for first is in sight in a small panel.
+    addParameters(lines, info);
+    addCost(lines, info);
     addValues(lines, document, info);
+    addFile(lines, document, info.file);
     addStored(lines, document, info);
     addStructure(lines, document, info);
-    addCost(lines, info);
+    addCostRemarks(lines, info);
     addOperators(lines, info);
     return lines.take();
 }

@@ -31,6 +31,7 @@ class TestSummaryPanel : public test::WindowFixture {
     }
     void cleanup() { closeWindow(); }
     void itComesWithAModel();
+    void costIsInSight();
     void figuresLeadToTheirNodes();
     void linesWithoutNodesOfferNone();
     void figuresHaveFormulas();
@@ -91,6 +92,23 @@ void TestSummaryPanel::itComesWithAModel() {
     context().loader().close();
     settle();
     QVERIFY(dock()->isHidden());
+}
+
+/// Parameters, multiply-adds and memory are what people look for: without scrolling, in a window of a small screen too.
+void TestSummaryPanel::costIsInSight() {
+    closeWindow();
+    openWindow({1280, 720});
+    open(file("resnet18_slim.onnx"));
+    QTRY_VERIFY(panel().model().rowCount() > 0 && !context().summary().isHashing());
+    const QTableView& view = *panel().view();
+    for (const char* title : {"parameters", "multiply-adds", "FLOPs", "bytes read", "activations"}) {
+        const QModelIndex line = panel().model().index(row(QLatin1String(title)), models::SummaryModel::Text);
+        QTRY_VERIFY2(view.viewport()->rect().contains(view.visualRect(line)),
+                     qPrintable(QStringLiteral("%1 at %2 of %3")
+                                    .arg(QLatin1String(title))
+                                    .arg(view.visualRect(line).bottom())
+                                    .arg(view.viewport()->height())));
+    }
 }
 
 void TestSummaryPanel::figuresLeadToTheirNodes() {
