@@ -17,6 +17,7 @@ class TestReportVerb : public QObject {
   private Q_SLOTS:
     void twoRunsGiveTheSameBytes();
     void modulesAreDrawn();
+    void theOrderOfModulesIsNoMatter();
     void pagesAreTheSameBytes();
     void aModuleInAModuleIsOpenToo();
     void anotherModelIsCompared();
@@ -63,6 +64,24 @@ void TestReportVerb::modulesAreDrawn() {
     QVERIFY(html.contains("Module layer1.0"));
     QVERIFY(html.contains("<td>watched</td><td>fc</td>"));
     QVERIFY(html.contains("FLOPs by module"));
+}
+
+/// The window lists the modules of its dialog in an order of its own.
+void TestReportVerb::theOrderOfModulesIsNoMatter() {
+    const QStringList order{QStringLiteral("layer2.0"), QStringLiteral("layer1"), QStringLiteral("layer2.0"),
+                            QStringLiteral("layer1.0")};
+    for (const bool isTurned : {false, true}) {
+        QStringList arguments{QStringLiteral("report"), QStringLiteral("zoo:resnet18_slim")};
+        for (qsizetype i = 0; i < order.size(); ++i)
+            arguments << QStringLiteral("--module") << order[isTurned ? order.size() - 1 - i : i];
+        const Outcome outcome = runSonde(arguments << QStringLiteral("-o") << path(isTurned ? "y.html" : "x.html"));
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    }
+    const QByteArray html = read("x.html");
+    QVERIFY(html == read("y.html"));
+    QCOMPARE(html.count("Module layer2.0<"), 1);
+    QVERIFY(html.indexOf("Module layer1<") < html.indexOf("Module layer1.0<"));
+    QVERIFY(html.indexOf("Module layer1.0<") < html.indexOf("Module layer2.0<"));
 }
 
 void TestReportVerb::pagesAreTheSameBytes() {

@@ -12,7 +12,18 @@ namespace {
 
 bool isCancelled(const base::Error& error) { return error.kind == base::ErrorKind::Cancelled; }
 
-base::Result<void> addPictures(ReportContent& content, const AuditRequest& request, const base::WorkContext& work) {
+/// Each once, as the tree of modules has them: the same report in whatever order they were chosen.
+std::vector<std::string> inTreeOrder(const graph::ModuleTree& tree, std::vector<std::string> modules) {
+    const auto place = [&tree](const std::string& qualname) {
+        return std::pair(tree.find(qualname).value_or(tree.modules().size()), qualname);
+    };
+    std::ranges::sort(modules, {}, place);
+    modules.erase(std::ranges::unique(modules).begin(), modules.end());
+    return modules;
+}
+
+base::Result<void> addPictures(ReportContent& content, const document::Document& document, const AuditRequest& request,
+                               const base::WorkContext& work) {
     content.picturesNote = request.withoutPictures;
     if (!request.picture) return {};
     work.report("drawing the graph");
@@ -20,7 +31,7 @@ base::Result<void> addPictures(ReportContent& content, const AuditRequest& reque
     if (whole) content.pictures.push_back({"The model", std::move(*whole)});
     else if (isCancelled(whole.error())) return whole.error();
     else content.picturesNote = "The graph is not drawn: " + whole.error().what + ".";
-    for (const std::string& qualname : request.modules) {
+    for (const std::string& qualname : inTreeOrder(*document.modules, request.modules)) {
         SONDE_ASSIGN(auto one, request.picture(qualname, work));
         content.pictures.push_back({"Module " + qualname, std::move(one)});
     }
@@ -125,7 +136,7 @@ base::Result<Report> auditReport(const document::Document& document, const Audit
     SONDE_TRY(addValues(content, document, request, work));
     SONDE_TRY(addComparison(content, document, request, work));
     SONDE_TRY(addProfile(content, document, request, work));
-    SONDE_TRY(addPictures(content, request, work));
+    SONDE_TRY(addPictures(content, document, request, work));
     return makeReport(document, content);
 }
 

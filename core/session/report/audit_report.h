@@ -16,7 +16,7 @@ struct AuditRequest {
     FindingRequest findings;
     std::string inputData;                            ///< what that is, as it was given; empty: random numbers
     std::vector<graph::NodeId> watched;               ///< whose values are shown besides inputs and outputs
-    std::vector<std::string> modules;                 ///< qualnames: drawn from inside
+    std::vector<std::string> modules;                 ///< qualnames: drawn from inside, in the order of the tree
     std::shared_ptr<const document::Document> other;  ///< to compare with; null: nothing is compared
     bool measuresTimes = false;
     /// Draws the graph as an <svg>: whole at depth 1 for an empty qualname. Empty: `withoutPictures` says why.
