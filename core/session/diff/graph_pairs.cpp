@@ -16,6 +16,7 @@
 #include "core/session/diff/layer_groups.h"
 #include "core/session/diff/layer_parts.h"
 #include "core/session/diff/module_parts.h"
+#include "core/session/diff/pair_table.h"
 #include "core/session/diff/repacked_weights.h"
 #include "core/session/diff/replaced_operations.h"
 #include "core/session/diff/sequence.h"
@@ -26,45 +27,18 @@ using graph::Expr;
 using graph::ExprId;
 using graph::InternalGraph;
 using graph::NodeId;
-using operators::Trait;
 
 namespace {
 
 using diff::GraphSide;
 using diff::Hash;
 
-bool hasAten(const InternalGraph& graph) {
-    for (const ExprId id : graph.recursiveOrder(graph.mainId()))
-        if (const std::string& domain = graph.expr(id).op.domain; domain == "aten" || domain == "prim") return true;
-    return false;
-}
-
-/// Of an archive: branches, loops, checks, and arithmetic on numbers that are no sizes, of which a trace has only what
-/// was computed.
-bool hasOwnSteps(const InternalGraph& graph) {
-    if (!hasAten(graph)) return false;
-    return std::ranges::any_of(graph.recursiveOrder(graph.mainId()), [&](ExprId id) {
-        const Expr& expr = graph.expr(id);
-        const bool isControl = !expr.bodies.empty() && !diff::isCallWithBody(expr) && !diff::isValueExpr(expr);
-        const bool isNumber = !expr.op.name.empty() && expr.outputs.size() == 1 &&
-                              graph.node(expr.outputs.front()).type.kind == tensor::ValueKind::Float;
-        return isControl || isNumber || graph::traitsOf(expr).is(Trait::Effect);
-    });
-}
-
-class PairMaker {
+class PairMaker : private diff::PairTable {
   public:
     PairMaker(const InternalGraph& first, const InternalGraph& second, const PairsByHand& byHand,
               const base::WorkContext& work)
-        : m_isOneVocabulary(hasAten(first) == hasAten(second) && hasOwnSteps(first) == hasOwnSteps(second)),
-          m_a(first, m_isOneVocabulary), m_b(second, m_isOneVocabulary), m_comparedA(m_a, m_isOneVocabulary),
-          m_comparedB(m_b, m_isOneVocabulary), m_work(work), m_isReplaced(first.exprCount(), false) {
-        for (const auto& [a, b] : byHand.apart) m_apart.insert(keyOf(operationOf(m_a, a), operationOf(m_b, b)));
-        for (auto said = byHand.same.rbegin(); said != byHand.same.rend(); ++said) {
-            const ExprId a = operationOf(m_a, said->first), b = operationOf(m_b, said->second);
-            if (a.valid() && b.valid() && !m_a.isMatched(a) && !m_b.isMatched(b)) setPair(a, b);
-        }
-    }
+        : PairTable(first, second, byHand), m_comparedA(m_a, m_isOneVocabulary), m_comparedB(m_b, m_isOneVocabulary),
+          m_work(work), m_isReplaced(first.exprCount(), false) {}
 
     GraphPairs pairs() {
         byPlaces();
@@ -145,73 +119,6 @@ class PairMaker {
         }
         return result;
     }
-
-    /// Between two vocabularies counterparts give the same value: of a layer that has taken in what follows the other
-    /// one, the counterpart is what follows.
-    void pair(ExprId a, ExprId b) {
-        if (!m_isOneVocabulary) {
-            const auto [ours, theirs] = diff::sameResults(m_a, a, m_b, b);
-            if (ours != a && m_apart.empty()) diff::markParts(m_a, a, ours), a = ours;
-            if (theirs != b && m_apart.empty()) diff::markParts(m_b, b, theirs), b = theirs;
-            diff::markFoldedParts(m_a, a, m_b, b);
-        }
-        setPair(a, b);
-    }
-    void setPair(ExprId a, ExprId b) {
-        m_a.match[a.index()] = b;
-        m_b.match[b.index()] = a;
-        m_new.push_back(a);
-    }
-
-    /// Of a value that no operation makes: none.
-    static ExprId operationOf(const GraphSide& side, NodeId node) {
-        if (!node.valid() || node.index() >= side.graph.nodeCount()) return {};
-        const ExprId id = side.producer(node);
-        return id.valid() && isDiffOperation(side.graph.expr(id)) ? id : ExprId();
-    }
-    static Hash keyOf(ExprId a, ExprId b) { return (static_cast<Hash>(a.value) << 32) | b.value; }
-
-    bool isFree(ExprId a, ExprId b) {
-        return !m_a.isMatched(a) && !m_b.isMatched(b) && mayBeSame(a, b) &&
-               (m_apart.empty() || !m_apart.contains(keyOf(a, b)));
-    }
-
-    static bool holdsTensors(const tensor::TypeInfo& type) {
-        return std::ranges::any_of(type.elements, &tensor::TypeInfo::isTensor);
-    }
-
-    /// Between two vocabularies operators of one class may compute different things: types tell.
-    bool mayBeSame(ExprId a, ExprId b) {
-        const Expr &ours = m_a.graph.expr(a), &theirs = m_b.graph.expr(b);
-        const Hash own = m_a.kernel[a.index()], other = m_b.kernel[b.index()];
-        if (m_areSizesEqual && own != 0 && other != 0 && own != other) {
-            m_areSizesOther = true;
-            return false;
-        }
-        if (m_isOneVocabulary || ours.outputs.empty() || theirs.outputs.empty()) return true;
-        if (!diff::haveAsManyOperands(m_a, a, m_b, b)) return false;
-        const tensor::TypeInfo &x = m_a.graph.node(ours.outputs.front()).type,
-                               &y = m_b.graph.node(theirs.outputs.front()).type;
-        // One part of several is not all of them.
-        if (x.isTensor() != y.isTensor() && (holdsTensors(x) || holdsTensors(y))) return false;
-        if (!x.isTensor() || !y.isTensor()) return true;
-        const bool areTyped = x.dtype != tensor::DType::Undefined && y.dtype != tensor::DType::Undefined;
-        if (areTyped && tensor::isInteger(x.dtype) != tensor::isInteger(y.dtype)) return false;
-        if (!x.shape || !y.shape) return true;
-        if (x.shape->size() != y.shape->size()) return false;
-        for (std::size_t i = 0; i < x.shape->size(); ++i)
-            if ((*x.shape)[i].known() && (*y.shape)[i].known() && !((*x.shape)[i] == (*y.shape)[i])) return false;
-        return true;
-    }
-
-    /// Moves elements only: between two vocabularies nothing says which one it is but what it is between.
-    bool isWeak(const GraphSide& side, ExprId id) const {
-        const operators::Traits& traits = graph::traitsOf(side.graph.expr(id));
-        return !m_isOneVocabulary && !diff::moduleOf(side.graph, id).empty() &&
-               (traits.is(Trait::MovesData) || traits.mayBeView());
-    }
-
-    bool isSameOperator(ExprId a, ExprId b) const { return m_a.label[a.index()] == m_b.label[b.index()]; }
 
     /// Which groups of operations with one key are paired: those that both graphs have equally many of, or all.
     enum class Groups { OfEqualSize, OfAnySize };
@@ -402,13 +309,7 @@ class PairMaker {
     /// Layers that one of the files has in other operators.
     void byLayers(diff::GroupMembers members) {
         for (const diff::LayerGroup& layer : diff::layerGroups(m_a, m_b, m_comparedA, m_comparedB, members, m_work)) {
-            const bool isApart = std::ranges::any_of(m_apart, [&](Hash key) {
-                return std::ranges::find(layer.ofFirst, ExprId(static_cast<std::size_t>(key >> 32))) !=
-                           layer.ofFirst.end() &&
-                       std::ranges::find(layer.ofSecond, ExprId(static_cast<std::size_t>(key & 0xffffffff))) !=
-                           layer.ofSecond.end();
-            });
-            if (isApart) continue;
+            if (areApart(layer.ofFirst, layer.ofSecond)) continue;
             const ExprId a = layer.resultOfFirst, b = layer.resultOfSecond;
             if (a.valid() && b.valid() && isFree(a, b)) setPair(a, b);
             const bool isPair = a.valid() && b.valid() && m_a.match[a.index()] == b;
@@ -449,14 +350,6 @@ class PairMaker {
             step(a, m_a.match[a.index()]);
             open.insert(open.end(), m_new.begin(), m_new.end());
         }
-    }
-
-    bool areOperations(ExprId a, ExprId b) const {
-        return !diff::isValueExpr(m_a.graph.expr(a)) && !diff::isValueExpr(m_b.graph.expr(b));
-    }
-
-    void tryPair(ExprId a, ExprId b) {
-        if (areOperations(a, b) && isFree(a, b) && isSameOperator(a, b)) pair(a, b);
     }
 
     /// The only free user with a hash, as that of its operator, with the only one.
@@ -517,15 +410,9 @@ class PairMaker {
             m_work);
     }
 
-    bool m_isOneVocabulary;
-    GraphSide m_a, m_b;
     diff::ComparedOperations m_comparedA, m_comparedB;
-    bool m_areSizesEqual = true;   ///< convolutions with kernels of other sizes are no counterparts
-    bool m_areSizesOther = false;  ///< there were some that would have been otherwise
     const base::WorkContext& m_work;
     std::vector<bool> m_isReplaced;
-    std::unordered_set<Hash> m_apart;  ///< keyOf() of operations that are no counterparts
-    std::vector<ExprId> m_new;         ///< of the first graph, paired since the list was cleared
 };
 
 }  // namespace

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <array>
-#include <utility>
 #include <vector>
 
 #include "core/base/progress.h"
 #include "core/graph/internal_graph.h"
+#include "core/session/diff/pairs_by_hand.h"
 
 namespace sonde::session {
 
@@ -30,18 +30,6 @@ struct GraphPairs {
     bool isOneVocabulary = true;
 
     graph::ExprId counterpart(graph::ExprId first) const { return ofFirst[first.index()]; }
-};
-
-/// What a person says of two graphs. A node stands for the operation that makes it, a called module for the operation
-/// inside that does.
-struct PairsByHand {
-    using Pair = std::pair<graph::NodeId, graph::NodeId>;  ///< of the first and of the second graph
-
-    std::vector<Pair> same;   ///< counterparts, whatever they are; what was said later counts
-    std::vector<Pair> apart;  ///< not each other's counterpart
-
-    bool empty() const { return same.empty() && apart.empty(); }
-    bool operator==(const PairsByHand&) const = default;
 };
 
 /// Whether an expr takes part: no input, no stored value, no output.
