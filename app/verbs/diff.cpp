@@ -108,6 +108,8 @@ Verb diffVerb() {
                 "Nodes are matched by structure first, so that two exports of one network with other names are equal.\n"
                 "matched is the part of the operations of both models that have a counterpart in the other one.\n"
                 "A session file that compares its model side by side with OTHER brings the pairs that were made there.\n"
+                "Where two files write a layer in other operators, both models run on the same random numbers, if they are\n"
+                "not too large: what computes other values has changed, and what leads to the same values has not.\n"
                 "With --input-data both models run on the same values, and the values of matched nodes are compared\n"
                 "as `sonde check` compares them, the first model being the reference.\n\n"
                 "Exit status: 0 if structure, parameters and values are the same, 1 if they differ (as of diff and of\n"

@@ -24,7 +24,6 @@ class RenamedOnnx {
         });
     }
 
-  private:
     /// A message with some of its fields of bytes in another form.
     static std::string rewritten(std::string_view message,
                                  const std::function<bool(unsigned, std::string_view, std::string&)>& change) {
@@ -50,6 +49,7 @@ class RenamedOnnx {
         return bytes;
     }
 
+  private:
     void keep(std::string_view graph) {
         (void)rewritten(graph, [this](auto tag, std::string_view field, std::string&) {
             if (tag != 11 && tag != 12) return false;

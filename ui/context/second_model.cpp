@@ -319,9 +319,15 @@ QString SecondModel::summary() const {
     }
     if (m_known->diff.isEqual()) {
         const std::size_t open = m_known->diff.structure.uncompared();
+        const bool areSame = m_known->diff.runs.haveSameResults();
         parts << tr("no difference in structure and parameters") +
-                     (open > 0 ? countedText(open, tr(" (1 operation was not compared one by one)"),
-                                             tr(" (%1 operations were not compared one by one)"))
+                     (open > 0 ? countedText(open,
+                                             areSame ? tr(" (the same results on equal inputs; 1 operation was not "
+                                                          "compared one by one)")
+                                                     : tr(" (1 operation was not compared one by one)"),
+                                             areSame ? tr(" (the same results on equal inputs; %1 operations were not "
+                                                          "compared one by one)")
+                                                     : tr(" (%1 operations were not compared one by one)"))
                                : QString());
     }
     return parts.join(QStringLiteral(" \u00b7 "));

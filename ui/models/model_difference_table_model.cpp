@@ -35,6 +35,8 @@ constexpr KindText kKinds[] = {
      QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "Another figure of the whole model")},
     {QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "metadata"),
      QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "The files say something else of themselves")},
+    {QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "not compared"),
+     QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "No difference: operations that were not compared one by one")},
 };
 
 }  // namespace
@@ -77,7 +79,7 @@ QString ModelDifferenceTableModel::text(const DifferenceRow& row, int column) co
         case Kind: return tr(kKinds[static_cast<std::size_t>(row.kind)].text);
         case First: return shown(row.first);
         case Second: return shown(row.second);
-        case What: return shown(row.what);
+        case What: return shown(row.note.empty() ? row.what : row.what + " (" + row.note + ")");
         case MaxAbsolute: return number(row.maxAbs);
         case MaxRelative: return number(row.maxRel);
         default: return {};
@@ -92,7 +94,8 @@ QString ModelDifferenceTableModel::toolTip(const DifferenceRow& row, int column)
     else if (row.kind == Kinds::Cost) lines << QString::fromStdString(session::infoFormula(row.what));
     else if (!lines.isEmpty()) lines << headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
     const auto count = static_cast<int>(row.nodesA.size() + row.nodesB.size());
-    if (count > 0)
+    if (count > 0 && row.kind == Kinds::NotCompared) lines << tr("Click to select the %1 nodes").arg(count);
+    else if (count > 0)
         lines << (count == 1 ? tr("Click to select the node that makes the difference")
                              : tr("Click to select the %1 nodes that make the difference").arg(count));
     lines.removeAll(QString());

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/counted_text.h"
 
 namespace sonde::session {
 
@@ -28,6 +32,7 @@ class RowMaker {
             for (const ValueChange& change : m_diff.values->changed)
                 m_rows.push_back({Kind::Value, change.a, change.b, m_a.node(change.a).name, m_b.node(change.b).name,
                                   change.note, change.maxAbs, change.maxRel});
+        notCompared();
         facts(Kind::Cost, m_diff.cost);
         facts(Kind::Metadata, m_diff.metadata);
         return std::move(m_rows);
@@ -93,16 +98,40 @@ class RowMaker {
 
     void facts(Kind kind, const std::vector<FactChange>& facts) {
         for (const FactChange& fact : facts)
-            m_rows.push_back({kind,
-                              {},
-                              {},
-                              fact.a ? FactChange::text(fact.a) : std::string(),
-                              fact.b ? FactChange::text(fact.b) : std::string(),
-                              fact.title(),
-                              {},
-                              {},
-                              fact.nodesA,
-                              fact.nodesB});
+            m_rows.push_back(
+                {kind,
+                 {},
+                 {},
+                 fact.a ? FactChange::text(fact.a) : std::string(),
+                 fact.b ? FactChange::text(fact.b) : std::string(),
+                 fact.title(),
+                 {},
+                 {},
+                 fact.nodesA,
+                 fact.nodesB,
+                 kind == Kind::Cost && isOfBranches(fact) ? fmt::format("{}", fmt::join(m_diff.costNotes, "; ")) : ""});
+    }
+
+    /// Stored tensors are the same whichever way is taken.
+    static bool isOfBranches(const FactChange& fact) {
+        constexpr std::array<std::string_view, 3> kStored{"parameters", "buffers", "parameter_bytes"};
+        return std::ranges::find(kStored, fact.name) == kStored.end();
+    }
+
+    void notCompared() {
+        const auto& [ours, theirs] = m_diff.structure.open;
+        if (ours.empty() && theirs.empty()) return;
+        const auto counted = [](const std::vector<NodeId>& nodes) {
+            return nodes.empty() ? std::string()
+                                 : base::countedText(static_cast<std::int64_t>(nodes.size()), "operation");
+        };
+        std::string what =
+            "in layers that the other model writes in other operators, of sizes or constants, or moving elements";
+        if (m_diff.runs.haveSameResults())
+            what += m_diff.runs.isGiven ? "; the results are the same on the given input"
+                                        : "; the results are the same on random numbers";
+        m_rows.push_back(
+            {Kind::NotCompared, {}, {}, counted(ours), counted(theirs), std::move(what), {}, {}, ours, theirs, {}});
     }
 
     const InternalGraph &m_a, &m_b;
@@ -113,7 +142,7 @@ class RowMaker {
 }  // namespace
 
 std::string_view name(Kind kind) {
-    static constexpr std::array<std::string_view, 8> kNames{"added",     "removed", "changed", "moved",
+    static constexpr std::array<std::string_view, 9> kNames{"added",     "removed", "changed", "moved",
                                                             "parameter", "value",   "cost",    "metadata"};
     return kNames[static_cast<std::size_t>(kind)];
 }

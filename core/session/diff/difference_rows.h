@@ -11,21 +11,24 @@ namespace sonde::session {
 
 /// One difference of two models, for lists.
 struct DifferenceRow {
-    enum class Kind { Added, Removed, Changed, Moved, Parameter, Value, Cost, Metadata };
+    /// NotCompared is no difference: all operations that were not compared one by one, in one row.
+    enum class Kind { Added, Removed, Changed, Moved, Parameter, Value, Cost, Metadata, NotCompared };
 
     Kind kind = Kind::Changed;
     graph::NodeId a, b;                         ///< of either graph; none where there is no such node
     std::string first, second;                  ///< what it is called there, or the figures; empty: it is not there
     std::string what;                           ///< "strides: [2, 2] -> [1, 1]"; may be empty
     std::optional<double> maxAbs, maxRel;       ///< of parameters and values
-    std::vector<graph::NodeId> nodesA, nodesB;  ///< of figures of the cost: FactChange
+    std::vector<graph::NodeId> nodesA, nodesB;  ///< of figures of the cost: FactChange; of what is not compared: all
+    std::string note;                           ///< what a figure of the cost takes for granted
 };
 
-/// "added", "removed", "changed", "moved", "parameter", "value", "cost", "metadata".
+/// "added", "removed", "changed", "moved", "parameter", "value", "cost", "metadata",
+/// "not compared".
 std::string_view name(DifferenceRow::Kind kind);
 
 /// All of modelDiffJson(), in this order: structure (in execution order of the first model, added operations behind
-/// what precedes them in the second), parameters, values, cost, metadata.
+/// what precedes them in the second), parameters, values, what was not compared, cost, metadata.
 std::vector<DifferenceRow> differenceRows(const document::Document& first, const document::Document& second,
                                           const ModelDiff& diff);
 

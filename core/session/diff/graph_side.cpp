@@ -84,6 +84,13 @@ bool takesPartOfTensor(const InternalGraph& graph, const Expr& expr) {
            (graph.node(expr.inputs.front()).type.isTensor() || std::ranges::any_of(expr.arguments, hasSlice));
 }
 
+/// A sum or product of tensors that the code writes with an operator of Python.
+bool computesWithTensors(const InternalGraph& graph, const Expr& expr) {
+    if (!graph::traitsOf(expr).is(operators::Trait::Broadcasts) || expr.outputs.size() != 1) return false;
+    const tensor::TypeInfo& type = graph.node(expr.outputs.front()).type;
+    return type.isTensor() && type.shape && !type.shape->empty();
+}
+
 /// One integer or bool: a number of Python in the other vocabulary.
 bool isNumber(const graph::Node& node) {
     using tensor::ValueKind;
@@ -151,6 +158,11 @@ bool isValueExpr(const Expr& expr) {
 
 bool isCallWithBody(const Expr& expr) { return expr.op.name.empty() && expr.bodies.size() == 1 && !isValueExpr(expr); }
 
+bool onlyMoves(const Expr& expr) {
+    const operators::Traits& traits = graph::traitsOf(expr);
+    return expr.bodies.empty() && (traits.is(operators::Trait::MovesData) || traits.mayBeView());
+}
+
 Hash functionOf(const FlatGraph& flat, ExprId id) {
     return looksUpRows(flat, id) ? labelOf(operators::OpClass::Embedding) : hashOfClass(flat.graph.expr(id));
 }
@@ -204,7 +216,8 @@ FlatGraph::FlatGraph(const InternalGraph& of, bool isPlain) : graph(of), origin(
     for (const ExprId id : all) {
         const Expr& expr = graph.expr(id);
         const bool isLeftOut = isCallWithBody(expr) && !expr.outputs.empty() && producer(expr.outputs.front()) != id;
-        const bool isOfPython = expr.op.domain == "prim" && expr.bodies.empty() && !takesPartOfTensor(graph, expr);
+        const bool isOfPython = expr.op.domain == "prim" && expr.bodies.empty() && !takesPartOfTensor(graph, expr) &&
+                                !computesWithTensors(graph, expr);
         const bool isAside = passesOn(expr) || (isPlain && (isOfPython || isCounting(graph, expr)));
         if (isValueExpr(expr) || isLeftOut || isAside) continue;
         order.push_back(id);
@@ -216,6 +229,13 @@ std::vector<NodeId> FlatGraph::inputsOf(ExprId id) const {
     std::vector<NodeId> inputs;
     for (const NodeId input : graph.expr(id).inputs) inputs.push_back(origin[input.index()]);
     return inputs;
+}
+
+std::vector<NodeId> FlatGraph::readBy(ExprId id) const {
+    std::vector<NodeId> read = inputsOf(id);
+    for (const graph::BodyId body : graph.expr(id).bodies)
+        for (const NodeId output : graph.body(body).outputs) read.push_back(origin[output.index()]);
+    return read;
 }
 
 std::vector<NodeId> FlatGraph::outputs() const {

@@ -38,6 +38,8 @@ struct FlatGraph {
 
     graph::ExprId producer(graph::NodeId node) const { return graph.node(origin[node.index()]).producer; }
     std::vector<graph::NodeId> inputsOf(graph::ExprId id) const;
+    /// The same with what its bodies give, of a branch or loop.
+    std::vector<graph::NodeId> readBy(graph::ExprId id) const;
     std::vector<graph::NodeId> outputs() const;  ///< of the graph
     /// Tensors (or lists with some) among the inputs that are neither stored nor a number.
     std::vector<graph::NodeId> computedInputsOf(graph::ExprId id) const;
@@ -101,6 +103,8 @@ bool isLayerWithWeights(const graph::Expr& expr);
 bool isValueExpr(const graph::Expr& expr);
 /// A called module or function whose inside is in the graph.
 bool isCallWithBody(const graph::Expr& expr);
+/// Gives elements that it is given, in another order or shape; no branch or loop.
+bool onlyMoves(const graph::Expr& expr);
 /// What an operator computes, in the words of every vocabulary: gt and Greater are one, all products are, and so are
 /// the operators that take parts of a tensor.
 Hash functionOf(const FlatGraph& flat, graph::ExprId id);

@@ -215,6 +215,22 @@ KnownFunctions::KnownFunctions(const FlatGraph& flat, ExprId id) {
     }
 }
 
+bool KnownFunctions::isWholeLayer(const FlatGraph& flat, ExprId id) {
+    const Expr& expr = flat.graph.expr(id);
+    const operators::Traits& traits = graph::traitsOf(expr);
+    switch (traits.opClass) {
+        case OpClass::LayerNorm:
+        case OpClass::BatchNormWithStatistics:
+        case OpClass::Recurrent:
+        case OpClass::MultiHeadAttention:
+        case OpClass::EncoderLayer: return true;
+        case OpClass::Softmax: return false;
+        default: break;
+    }
+    if (traits.is(Trait::Attends) && !traits.is(Trait::Multiplies)) return true;
+    return std::ranges::find(kDecomposed, plainOperator(expr), &Decomposed::name) != kDecomposed.end();
+}
+
 bool KnownFunctions::isSum(Hash function) {
     const std::array kinds{OpClass::Add, OpClass::Sub, OpClass::Mul, OpClass::Div, OpClass::Pow};
     return std::ranges::any_of(kinds, [function](OpClass kind) { return labelOf(kind) == function; });

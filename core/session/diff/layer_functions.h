@@ -35,6 +35,8 @@ struct KnownFunctions {
 
     KnownFunctions(const FlatGraph& flat, graph::ExprId id);
 
+    /// One operator that other files may write in several: a normalisation, attention, GELU.
+    static bool isWholeLayer(const FlatGraph& flat, graph::ExprId id);
     static bool isSum(Hash function);  ///< of a sum, difference, product, quotient or power
     static bool isNormalisation(Hash function);
 };

@@ -40,11 +40,6 @@ struct OpenGroup {
 };
 using Groups = std::map<Borders, OpenGroup>;
 
-bool onlyMoves(const Expr& expr) {
-    const operators::Traits& traits = graph::traitsOf(expr);
-    return expr.bodies.empty() && (traits.is(operators::Trait::MovesData) || traits.mayBeView());
-}
-
 /// The groups of one graph.
 class GroupFinder {
   public:
@@ -106,7 +101,7 @@ class GroupFinder {
     void unite(ExprId a, ExprId b) { m_root[rootOf(a.index())] = rootOf(b.index()); }
 
     void join(ExprId id) {
-        for (const NodeId input : readBy(id))
+        for (const NodeId input : m_side.readBy(id))
             if (const ExprId producer = m_side.producer(input); isOpen(producer)) unite(id, producer);
     }
 
@@ -136,17 +131,9 @@ class GroupFinder {
         return mixed(17, m_isFirst ? id.value : counterpart.value);
     }
 
-    /// What an operation reads; a branch gives what the bodies give.
-    std::vector<NodeId> readBy(ExprId id) const {
-        std::vector<NodeId> read = m_side.inputsOf(id);
-        for (const graph::BodyId body : m_side.graph.expr(id).bodies)
-            for (const NodeId output : m_side.graph.body(body).outputs) read.push_back(m_side.origin[output.index()]);
-        return read;
-    }
-
     void addInputs(ExprId id, std::set<Hash>& borders) const {
         const InternalGraph& graph = m_side.graph;
-        for (const NodeId input : readBy(id)) {
+        for (const NodeId input : m_side.readBy(id)) {
             const Expr& producer = graph.expr(m_side.producer(input));
             if (producer.kind == ExprKind::Input) {
                 const auto& inputs = graph.body(producer.body).inputs;

@@ -9,6 +9,8 @@
 #include "core/analysis/measured_runs.h"
 #include "core/exec/runner.h"
 #include "core/graph/missing_data.h"
+#include "core/session/diff/same_runs_verdict.h"
+#include "core/session/findings/finding_groups.h"
 #include "core/session/model_info.h"
 
 namespace sonde::session {
@@ -128,16 +130,10 @@ void addFacts(ModelDiff& diff, const document::Document& first, const document::
     add("bytes_written", &CostSum::bytesWritten, &CostSum::hasBytes);
     add("activation_bytes", &CostSum::activationBytes, &CostSum::hasBytes);
     diff.cost = cost.take();
-}
-
-std::vector<tensor::Value> inGraphOrder(const document::Document& document, const std::vector<tensor::Value>& values) {
-    const std::vector<NodeId>& inputs = document.graph->inputs();
-    std::vector<tensor::Value> ordered(inputs.size());
-    for (std::size_t i = 0; i < document.inputs.size() && i < values.size(); ++i) {
-        const auto at = std::ranges::find(inputs, document.inputs[i].node);
-        if (at != inputs.end()) ordered[static_cast<std::size_t>(at - inputs.begin())] = values[i];
-    }
-    return ordered;
+    if (diff.cost.empty()) return;
+    for (const auto& [which, info] : {std::pair("first", &a), std::pair("second", &b)})
+        if (const std::vector<std::string>& assumed = info->cost.assumptions; !assumed.empty())
+            diff.costNotes.push_back(std::string("assumed of the ") + which + " model: " + namedText(assumed, 1));
 }
 
 /// The first graph with the names of the second for what has a counterpart, and names of their own for all else: values
@@ -215,18 +211,6 @@ std::string FactChange::text(const std::optional<std::string>& value) {
     return value->empty() ? "\"\"" : *value;
 }
 
-std::vector<tensor::Value> valuesForSecond(const document::Document& first, const document::Document& second,
-                                           const std::vector<tensor::Value>& values) {
-    std::vector<tensor::Value> named(second.inputs.size());
-    for (std::size_t i = 0; i < second.inputs.size(); ++i) {
-        const auto same = std::ranges::find(first.inputs, second.inputs[i].name, &document::NamedNode::name);
-        if (same == first.inputs.end()) return values;
-        const auto index = static_cast<std::size_t>(same - first.inputs.begin());
-        if (index < values.size()) named[i] = values[index];
-    }
-    return named;
-}
-
 base::Result<ModelDiff> modelDiff(const document::Document& first, const document::Document& second,
                                   const ModelDiffRequest& request, const base::WorkContext& work) {
     for (const document::Document* document : {&first, &second}) SONDE_TRY(graph::checkComplete(document->graph));
@@ -244,6 +228,12 @@ base::Result<ModelDiff> modelDiff(const document::Document& first, const documen
     SONDE_ASSIGN(const ModelInfo a, modelInfo(first, info, work));
     if (!request.inputs.empty()) info.inputs = valuesForSecond(first, second, request.inputs);
     SONDE_ASSIGN(const ModelInfo b, modelInfo(second, info, work));
+    if (diff::asksForRuns(diff.structure, *first.graph, *second.graph, diff.pairs)) {
+        SONDE_ASSIGN(diff.runs, diff::runBoth(first, second, a, b, diff.pairs,
+                                              {request.inputs, request.seed, request.threads}, work));
+        diff::judgeByRuns(diff.structure, *first.graph, *second.graph, diff.pairs, request.byHand, diff.parameters,
+                          diff.runs);
+    }
     addFacts(diff, first, second, a, b);
     if (!request.inputs.empty()) {
         SONDE_ASSIGN(diff.values, valueDiff(first, second, diff.pairs, request, work));

@@ -8,7 +8,9 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/document/document_types.h"
+#include "core/session/input_values.h"
 #include "core/session/diff/parameter_diff.h"
+#include "core/session/diff/same_runs.h"
 #include "core/session/diff/structure_diff.h"
 
 namespace sonde::session {
@@ -48,9 +50,13 @@ struct ModelDiff {
     GraphPairs pairs;
     StructureDiff structure;
     ParameterDiff parameters;
-    std::vector<FactChange> cost;      ///< those that differ
+    std::vector<FactChange> cost;  ///< those that differ
+    /// What figures of the cost that differ take for granted: "assumed of the second model: 'if_1' counts by its
+    /// costlier branch, then".
+    std::vector<std::string> costNotes;
     std::vector<FactChange> metadata;  ///< those that differ: format, producer, opsets, inputs, metadata of the file
     std::optional<ValueDiff> values;   ///< with input only
+    diff::SameRuns runs;               ///< of both models, where the files do not say all; with an input on that
 
     /// No difference in structure, parameters or values. Other names, metadata and cost are none.
     bool isEqual() const {
@@ -60,7 +66,8 @@ struct ModelDiff {
 };
 
 struct ModelDiffRequest {
-    /// Values in the order of Document::inputs of the first model, by position for the second; empty: nothing runs.
+    /// Values in the order of Document::inputs of the first model, by position for the second; empty: no values are
+    /// compared, and the models run at most to see what the files do not say (diff::runBoth()).
     std::vector<tensor::Value> inputs;
     PairsByHand byHand;
     analysis::Tolerances tolerances;
@@ -71,11 +78,6 @@ struct ModelDiffRequest {
 /// Blocks, on any thread. Errors: Cancelled; a file changed on disk.
 base::Result<ModelDiff> modelDiff(const document::Document& first, const document::Document& second,
                                   const ModelDiffRequest& request = {}, const base::WorkContext& work = {});
-
-/// The second model's values, in the order of its inputs, for what the first is given: by name if all of its names are
-/// in both, else by position.
-std::vector<tensor::Value> valuesForSecond(const document::Document& first, const document::Document& second,
-                                           const std::vector<tensor::Value>& values);
 
 /// The JSON of `sonde diff --json` (sonde-diff, version 1), and the same for people.
 std::string modelDiffJson(const document::Document& first, const document::Document& second, const ModelDiff& diff);

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "core/base/one_line.h"
 #include "core/base/visible_text.h"
 #include "core/io/json/number_json.h"
 #include "core/session/diff/model_diff.h"
+#include "core/session/findings/finding_groups.h"
 
 namespace sonde::session {
 
@@ -17,6 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kMaxNamed = 5;       ///< in one line
 constexpr std::size_t kMaxDiffLines = 40;  ///< of one kind of difference
 
 /// Null: it cannot be compared by element.
@@ -97,6 +101,19 @@ Json valuesJson(const InternalGraph& a, const InternalGraph& b, const ValueDiff&
     return json;
 }
 
+/// What both models computed on the same numbers; null: they were not run, as the files say all.
+Json runsJson(const ModelDiff& diff) {
+    const diff::SameRuns& runs = diff.runs;
+    if (runs.runs == 0 && runs.note.empty() && !runs.failure) return {};
+    Json json{{"count", runs.runs},
+              {"input", runs.isGiven ? "given" : "random"},
+              {"same_results", runs.runs > 0 ? Json(runs.haveSameResults()) : Json()},
+              {"matched_by_values", diff.structure.matchedByValues}};
+    if (!runs.note.empty()) json["note"] = runs.note;
+    if (runs.failure) json["failure"] = {{"of", runs.failure->side == 0 ? "a" : "b"}, {"what", runs.failure->text}};
+    return json;
+}
+
 /// Rounded down: of 99.99 % something has no counterpart.
 double percent(double fraction) { return std::floor(fraction * 1000) / 10; }
 
@@ -162,10 +179,19 @@ void addFactLines(std::string& text, const char* title, const std::vector<FactCh
                             base::visibleText(FactChange::text(fact.a)), base::visibleText(FactChange::text(fact.b)));
 }
 
+std::string numbersText(const diff::SameRuns& runs) { return runs.isGiven ? "the given input" : "random numbers"; }
+
+std::vector<std::string> namesOf(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    std::vector<std::string> names;
+    for (const NodeId node : nodes) names.push_back(graph.node(node).name);
+    return names;
+}
+
 std::string layersText(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "layer" : "layers"); }
 
 /// What "no difference" does not speak of.
-void addNotCompared(std::string& text, const StructureDiff& nodes) {
+void addNotCompared(std::string& text, const InternalGraph& a, const InternalGraph& b, const ModelDiff& diff) {
+    const StructureDiff& nodes = diff.structure;
     if (nodes.comparedByFunction > 0)
         text += fmt::format(
             "nodes: {} of these stand in {} that the other model writes in other operators: compared by the functions "
@@ -178,6 +204,26 @@ void addNotCompared(std::string& text, const StructureDiff& nodes) {
         text += fmt::format(
             "nodes: {} compute sizes or constants, check them, or move elements as the files say in different ways, and were not compared\n",
             nodes.aside);
+    if (nodes.matchedByValues > 0)
+        text += fmt::format(
+            "nodes: {} of these stand for others of the other model, between values that are the same on {}\n",
+            nodes.matchedByValues, numbersText(diff.runs));
+    for (const auto& [which, graph, open] :
+         {std::tuple("first", &a, &nodes.open[0]), std::tuple("second", &b, &nodes.open[1])})
+        if (!open->empty())
+            text += fmt::format("nodes: not compared one by one, of the {} model: {}\n", which,
+                                base::visibleText(namedText(namesOf(*graph, *open), kMaxNamed)));
+    if (diff.runs.runs > 0 && diff.runs.haveSameResults())
+        text += fmt::format("nodes: the results of both models are the same on {}\n", numbersText(diff.runs));
+    else if (diff.runs.failure)
+        text += fmt::format("nodes: the {} model fails on {}, the other does not: {}\n",
+                            diff.runs.failure->side == 0 ? "first" : "second", numbersText(diff.runs),
+                            base::visibleText(base::oneLine(diff.runs.failure->text)));
+    else if (diff.runs.runs > 0)
+        text += fmt::format("nodes: results of the models are not the same on {}\n", numbersText(diff.runs));
+    else if (!diff.runs.note.empty())
+        text +=
+            fmt::format("nodes: the models were not run on the same numbers: {}\n", base::visibleText(diff.runs.note));
 }
 
 }  // namespace
@@ -201,7 +247,11 @@ std::string modelDiffJson(const document::Document& first, const document::Docum
               {"matched_by_module", diff.structure.matchedByModule},
               {"compared_by_function", diff.structure.comparedByFunction},
               {"not_compared", diff.structure.notCompared + diff.structure.aside},
+              {"not_compared_nodes",
+               {{"a", namesJson(a, diff.structure.open[0])}, {"b", namesJson(b, diff.structure.open[1])}}},
+              {"runs", runsJson(diff)},
               {"cost", factsJson(diff.cost)},
+              {"cost_notes", diff.costNotes},
               {"metadata", factsJson(diff.metadata)},
               {"equal", diff.isEqual()}};
     if (diff.values) root["values"] = valuesJson(a, b, *diff.values);
@@ -220,7 +270,7 @@ std::string modelDiffText(const document::Document& first, const document::Docum
     text +=
         fmt::format("nodes: {}, {} removed, {} added, {} changed, {} moved, {} renamed\n", matched,
                     nodes.removed.size(), nodes.added.size(), nodes.changed.size(), nodes.moved.size(), nodes.renamed);
-    addNotCompared(text, nodes);
+    addNotCompared(text, a, b, diff);
     addNodes(text, '-', a, nodes.removed);
     addNodes(text, '+', b, nodes.added);
     addChanges(text, '~', a, b, nodes.changed);
@@ -234,6 +284,7 @@ std::string modelDiffText(const document::Document& first, const document::Docum
     addParameters(text, parameters);
     addNoteLines(text, parameters.notes);
     addFactLines(text, "cost", diff.cost);
+    for (const std::string& note : diff.costNotes) text += fmt::format("cost: {}\n", base::visibleText(note));
     addFactLines(text, "metadata", diff.metadata);
     if (diff.values) {
         text += fmt::format("values: {} compared, {} differ", diff.values->compared, diff.values->changed.size());

@@ -1,5 +1,6 @@
 #include "core/session/diff/parameter_diff.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -395,7 +396,20 @@ class ParameterMatcher {
             ++diff.equal;
         } else if (what.empty() && a.isUnreadBuffer && b.isUnreadBuffer) {
             diff.notes.push_back({a.name, a.node, false, "a buffer that nothing reads, of another value"});
+        } else if (what.empty() && mayBothBeFolded(a, b) && ours.shape() == b.value.shape() &&
+                   diff::differByRounding(ours, b.value)) {
+            ++diff.rounded;
         } else addChange(a, b, ours, b.value, what, diff);
+    }
+
+    /// Weights of layers of two files into which either exporter may have folded the normalisation behind.
+    bool mayBothBeFolded(const StoredParameter& a, const StoredParameter& b) const {
+        const auto isOfLayer = [](const InternalGraph& graph, NodeId node) {
+            return node.valid() && std::ranges::any_of(diff::readersOf(graph, node), [&](const auto& reader) {
+                       return diff::isLayerWithWeights(graph.expr(reader.id));
+                   });
+        };
+        return !m_pairs.isOneVocabulary && isOfLayer(m_graphA, a.node) && isOfLayer(m_graphB, b.node);
     }
 
     void compareRepacked(const Repacked& repacked, ParameterDiff& diff) const {

@@ -27,6 +27,10 @@ Hash hashOfLayerWeight(const FlatGraph& flat, graph::ExprId id);
 /// Whether no element differs by more than 16 roundings of float32 (2^-23 each) of its magnitude. All of one shape.
 bool differByRounding(const tensor::Tensor& ours, const tensor::Tensor& theirs, const tensor::Tensor& magnitudes);
 
+/// The same of float32 relative to the largest element of all: a bias with a normalisation in it is a sum that may be
+/// small.
+bool differByRounding(const tensor::Tensor& ours, const tensor::Tensor& theirs);
+
 /// What exporters are known to pack:
 ///  - W [D, G·H, I], R [D, G·H, H] and B [D, 2·G·H] of ONNX's LSTM, GRU and RNN hold weight_ih, weight_hh and bias_ih,
 ///    bias_hh of D directions, with the gates in another order (LSTM iofc for ifgo, GRU zrh for rzn): part by part;

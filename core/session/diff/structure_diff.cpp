@@ -1,30 +1,22 @@
 #include "core/session/diff/structure_diff.h"
 
 #include <algorithm>
-#include <cctype>
-#include <map>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
-#include "core/analysis/call_arguments.h"
-#include "core/analysis/layer_facts.h"
-#include "core/analysis/model_summary.h"
-#include "core/analysis/parameters.h"
-#include "core/base/number_text.h"
 #include "core/graph/traits.h"
 #include "core/session/diff/compared_operations.h"
 #include "core/session/diff/graph_side.h"
 #include "core/session/diff/layer_accounts.h"
 #include "core/session/diff/module_parts.h"
 #include "core/session/diff/operation_settings.h"
+#include "core/session/diff/operator_contents.h"
+#include "core/session/diff/other_layers.h"
 #include "core/session/diff/sequence.h"
 
 namespace sonde::session {
 
-using graph::Argument;
 using graph::Expr;
 using graph::ExprId;
 using graph::ExprKind;
@@ -34,35 +26,13 @@ using operators::OpClass;
 
 namespace {
 
-constexpr std::size_t kMaxText = 80;
-
-/// What layerFacts() tell of a layer in the same way in every vocabulary.
-constexpr std::string_view kLayerFacts[] = {"Kernel", "Stride", "Padding", "Dilation", "Groups", "Dim"};
-
-/// Which library computes it, not what.
-constexpr std::string_view kBackendSwitches[] = {"benchmark", "deterministic", "cudnn_enabled", "cudnn_enable",
-                                                 "allow_tf32"};
-
-using Kinds = std::vector<std::optional<analysis::StoredKind>>;
-
-/// Of a plain argument, or of a stored value that is no parameter or buffer: those are compared apart.
-std::string constantText(const InternalGraph& graph, const Kinds& kinds, const Argument& argument) {
-    if (argument.kind == Argument::Kind::Constant) return argument.constant.text(kMaxText);
-    if (argument.kind != Argument::Kind::Node) return {};
-    const auto& constant = graph.node(argument.node).constant;
-    if (!constant ||
-        kinds[argument.node.index()].value_or(analysis::StoredKind::Constant) != analysis::StoredKind::Constant)
-        return {};
-    return constant->isTensor() && constant->tensor().numel() > 64 ? std::string() : constant->text(kMaxText);
-}
-
 class StructureDiffer {
   public:
     StructureDiffer(const InternalGraph& first, const InternalGraph& second, const GraphPairs& pairs)
         : m_a(first), m_b(second), m_flatA(first, !pairs.isOneVocabulary), m_flatB(second, !pairs.isOneVocabulary),
           m_pairs(pairs), m_comparedA(m_flatA, pairs.isOneVocabulary), m_comparedB(m_flatB, pairs.isOneVocabulary),
-          m_kindsA(analysis::storedKinds(first)), m_kindsB(analysis::storedKinds(second)),
-          m_isSkippedA(first.exprCount(), false), m_isSkippedB(second.exprCount(), false) {}
+          m_contents(m_flatA, m_flatB), m_isSkippedA(first.exprCount(), false),
+          m_isSkippedB(second.exprCount(), false) {}
 
     StructureDiff differ() {
         if (!m_pairs.isOneVocabulary) {
@@ -104,9 +74,11 @@ class StructureDiffer {
         for (const ExprId id : flat.order) {
             if (!compared.isListed[id.index()]) {
                 m_diff.aside += flat.graph.expr(id).outputs.size();
+                addOpen(side, id);
                 continue;
             }
             const bool isIn = isInLayer(side, id);
+            if (isIn && !match[id.index()].valid()) addOpen(side, id);
             const bool isMatched = match[id.index()].valid() || isIn;
             const std::size_t nodes = flat.graph.expr(id).outputs.size();
             m_diff.comparedNodes += nodes;
@@ -116,6 +88,11 @@ class StructureDiffer {
             m_diff.comparedTensors += nodes;
             m_diff.matchedTensors += isMatched ? nodes : 0;
         }
+    }
+
+    void addOpen(std::size_t side, ExprId id) {
+        const std::vector<NodeId>& outputs = (side == 0 ? m_a : m_b).expr(id).outputs;
+        if (!outputs.empty()) m_diff.open[side].push_back(outputs.front());
     }
 
     void findModules() {
@@ -226,16 +203,16 @@ class StructureDiffer {
         }
         if (!m_comparedA.isListed[id.index()]) return;
         if (!m_pairs.isOneVocabulary) {
-            std::string what;
-            if (m_pairs.isReplaced[id.index()])
-                what = "operator: " + diff::operatorName(ours) + " -> " + diff::operatorName(theirs);
-            else if (const std::string* other = otherFunction(id)) what = *other;
-            else what = otherOperation(ours, theirs);
-            if (what.empty() && areMovedApart(ours, theirs)) m_diff.aside += 2;
-            if (!what.empty()) m_diff.changed.push_back({a, b, std::move(what)});
+            NodeChange change = otherOfTwoVocabularies(ours, theirs);
+            if (!change.what.empty()) m_diff.changed.push_back(std::move(change));
+            else if (areMovedApart(ours, theirs)) {
+                m_diff.aside += 2;
+                addOpen(0, id);
+                addOpen(1, other);
+            }
             return;
         }
-        std::vector<std::string> what = otherContent(ours, theirs);
+        std::vector<std::string> what = m_contents.differences(ours, theirs);
         if (!m_isSkippedA[id.index()]) {
             for (const std::size_t i : otherInputs(id))
                 what.push_back("input " + std::to_string(i) + ": " + m_a.node(ours.inputs[i]).name + " -> " +
@@ -244,10 +221,13 @@ class StructureDiffer {
                 what.push_back("inputs: " + std::to_string(ours.inputs.size()) + " -> " +
                                std::to_string(theirs.inputs.size()));
         }
-        if (what.empty()) return;
+        if (!what.empty()) m_diff.changed.push_back({a, b, joined(what)});
+    }
+
+    static std::string joined(const std::vector<std::string>& texts) {
         std::string text;
-        for (const std::string& each : what) text += (text.empty() ? "" : "; ") + each;
-        m_diff.changed.push_back({a, b, std::move(text)});
+        for (const std::string& each : texts) text += (text.empty() ? "" : "; ") + each;
+        return text;
     }
 
     /// Of layers that the files write in other operators: two operations without counterparts, or one and what the
@@ -266,12 +246,32 @@ class StructureDiffer {
         return found == m_accounts->changed.end() ? nullptr : &found->what;
     }
 
-    /// What both vocabularies say, and what is read.
+    NodeChange otherOfTwoVocabularies(const Expr& ours, const Expr& theirs) const {
+        NodeChange change{ours.outputs.front(), theirs.outputs.front(), {}};
+        if (m_pairs.isReplaced[ours.id.index()]) {
+            change.what = "operator: " + diff::operatorName(ours) + " -> " + diff::operatorName(theirs);
+        } else if (const std::string* other = otherFunction(ours.id)) {
+            change.what = *other;
+            change.told = NodeChange::ByLayer;
+        } else {
+            change.what = otherOperation(ours, theirs);
+            // Of what only moves elements nothing but its place says which one it is.
+            if (change.what.empty() && !diff::onlyMoves(ours) && diff::operatorName(ours) == diff::operatorName(theirs))
+                change.what = joined(m_contents.differences(ours, theirs));
+            if (diff::functionOf(m_flatA, ours.id) != diff::functionOf(m_flatB, theirs.id)) return change;
+            const std::string operands = otherOperands(ours, theirs);
+            if (change.what.empty()) change.told = NodeChange::ByOperands;
+            if (!operands.empty()) change.what += (change.what.empty() ? "" : "; ") + operands;
+        }
+        return change;
+    }
+
+    /// What both vocabularies say.
     std::string otherOperation(const Expr& ours, const Expr& theirs) const {
-        std::string text = otherLayer(ours, theirs);
+        std::string text = diff::otherLayer(m_flatA, ours, m_flatB, theirs);
         if (diff::functionOf(m_flatA, ours.id) != diff::functionOf(m_flatB, theirs.id)) return text;
         for (const std::string& more : {diff::otherSettings(m_a, ours, m_b, theirs, readTheSame(ours, theirs)),
-                                        otherOperands(ours, theirs), diff::otherReading(m_a, ours, m_b, theirs)})
+                                        diff::otherReading(m_a, ours, m_b, theirs)})
             if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
         return text;
     }
@@ -347,142 +347,15 @@ class StructureDiffer {
         return {};
     }
 
-    /// Under another name.
-    static bool areOneConvolution(const Expr& ours, const Expr& theirs) {
-        const operators::Traits &a = graph::traitsOf(ours), &b = graph::traitsOf(theirs);
-        return ours.op.name != theirs.op.name && ours.op.domain == theirs.op.domain && a.opClass == b.opClass &&
-               a.is(operators::Trait::Convolves) && b.is(operators::Trait::Convolves);
-    }
-
-    /// A batch norm stands for the convolution before it: another exporter has folded it.
-    static const Expr& layerOf(const diff::FlatGraph& flat, const Expr& expr) {
-        if (graph::traitsOf(expr).opClass != OpClass::BatchNorm) return expr;
-        const std::vector<NodeId> inputs = flat.inputsOf(expr.id);
-        if (inputs.empty()) return expr;
-        const Expr& before = flat.graph.expr(flat.graph.node(inputs.front()).producer);
-        const OpClass kind = graph::traitsOf(before).opClass;
-        return kind == OpClass::Conv || kind == OpClass::ConvTranspose ? before : expr;
-    }
-
-    /// How two operations of different vocabularies differ as layers, in what both say: "Kernel: 3×3 -> 5×5".
-    std::string otherLayer(const Expr& one, const Expr& other) const {
-        const Expr &ours = layerOf(m_flatA, one), &theirs = layerOf(m_flatB, other);
-        const OpClass kind = graph::traitsOf(ours).opClass;
-        if (kind != graph::traitsOf(theirs).opClass) return {};
-        const std::vector<analysis::LayerFact> others = analysis::layerFacts(m_b, theirs);
-        std::string text;
-        for (const analysis::LayerFact& fact : analysis::layerFacts(m_a, ours)) {
-            if (std::ranges::find(kLayerFacts, fact.name) == std::end(kLayerFacts)) continue;
-            const auto same = std::ranges::find(others, fact.name, &analysis::LayerFact::name);
-            // Exporters pad before an average pool that counts what it pads, but alike on both sides.
-            const bool isPooled = fact.name == "Padding" && kind == OpClass::AveragePool;
-            if (isPooled && !isOfSides(fact.value) && (same == others.end() || !isOfSides(same->value))) continue;
-            if (same == others.end() || isWord(fact.value) != isWord(same->value)) {
-                const bool areSides = same != others.end() && (isOfSides(fact.value) || isOfSides(same->value));
-                if (!areSides) continue;
-            } else if (isWord(fact.value) && !(isOfSides(fact.value) && isOfSides(same->value))) {
-                continue;
-            }
-            if (axisFromFront(m_a, ours, fact) == axisFromFront(m_b, theirs, *same)) continue;
-            if (areSameSizes(fact.value, same->value)) continue;
-            text += (text.empty() ? "" : "; ") + fact.name + ": " + fact.value + " -> " + same->value;
-        }
-        return text;
-    }
-
-    /// "1×1" and "1": of all dimensions.
-    static bool areSameSizes(std::string_view a, std::string_view b) {
-        if (a.size() < b.size()) std::swap(a, b);
-        constexpr std::string_view kTimes = "×";
-        for (std::size_t at = 0; at <= a.size(); at += b.size() + kTimes.size()) {
-            if (a.substr(at, b.size()) != b) return false;
-            if (at + b.size() == a.size()) return true;
-            if (a.substr(at + b.size(), kTimes.size()) != kTimes) return false;
-        }
-        return false;
-    }
-
-    /// "same", "1 before, 0 after": the other vocabulary may say it in numbers.
-    static bool isWord(std::string_view value) {
-        return std::ranges::any_of(value, [](unsigned char c) { return c < 0x80 && std::isalpha(c); });
-    }
-
-    /// "2×1 before, 1×1 after": of sides that are not alike, which ATen's convolutions cannot say.
-    static bool isOfSides(std::string_view value) { return value.find(" before, ") != std::string_view::npos; }
-
-    /// The value; of a dimension that counts from the end, where the rank is known, that from the front.
-    static std::string axisFromFront(const InternalGraph& graph, const Expr& expr, const analysis::LayerFact& fact) {
-        if (fact.name != "Dim" || !fact.value.starts_with('-') || expr.inputs.empty()) return fact.value;
-        const tensor::TypeInfo& type = graph.node(expr.inputs.front()).type;
-        const auto axis = base::parseNumber<std::int64_t>(fact.value);
-        if (!type.shape || !axis) return fact.value;
-        return std::to_string(*axis + std::ssize(*type.shape));
-    }
-
     static std::string inputName(const InternalGraph& graph, const Expr& expr) {
         return expr.inputs.empty() ? std::string("nothing") : "'" + graph.node(expr.inputs.front()).name + "'";
-    }
-
-    /// By the names of the schema, which also has what a file leaves out and lists: "stride: [2, 2] -> [1, 1]". Not
-    /// what was told by its position.
-    void addOtherParameters(const Expr& ours, const Expr& theirs, std::vector<std::string>& what) const {
-        const ops::OpDef* const op = analysis::definitionOf(ours);
-        if (!op || op != analysis::definitionOf(theirs)) return;
-        const analysis::CallArguments first(m_a, ours), second(m_b, theirs);
-        for (std::size_t i = 0; i < op->parameters.size(); ++i) {
-            const std::string name(op->parameters[i].name);
-            const auto isTold = [&](const std::string& text) {
-                return text.starts_with("argument " + std::to_string(i) + ':') || text.starts_with(name + ':');
-            };
-            if (std::ranges::find(kBackendSwitches, name) != std::end(kBackendSwitches)) continue;
-            if (std::ranges::any_of(what, isTold)) continue;
-            const tensor::Value a = first.named(name), b = second.named(name);
-            if (a.isNone() || b.isNone() || a.isTensor() || b.isTensor()) continue;
-            const std::string one = a.text(kMaxText), other = b.text(kMaxText);
-            if (one != other) what.push_back(name + ": " + one + " -> " + other);
-        }
-    }
-
-    std::vector<std::string> otherContent(const Expr& ours, const Expr& theirs) const {
-        std::vector<std::string> what;
-        if (areOneConvolution(ours, theirs)) {
-            // A trace calls _convolution where a script calls conv2d: the arguments are others.
-            if (std::string layer = otherLayer(ours, theirs); !layer.empty()) what.push_back(std::move(layer));
-            return what;
-        }
-        if (diff::operatorName(ours) != diff::operatorName(theirs)) {
-            what.push_back("operator: " + diff::operatorName(ours) + " -> " + diff::operatorName(theirs));
-            return what;
-        }
-        std::map<std::string, std::pair<std::string, std::string>> attributes;
-        for (const tensor::Attribute& each : ours.attributes.items())
-            attributes[each.name].first = tensor::text(each.value, kMaxText);
-        for (const tensor::Attribute& each : theirs.attributes.items())
-            attributes[each.name].second = tensor::text(each.value, kMaxText);
-        const auto shown = [](const std::string& text) { return text.empty() ? std::string("not set") : text; };
-        for (const auto& [name, values] : attributes)
-            if (values.first != values.second)
-                what.push_back(name + ": " + shown(values.first) + " -> " + shown(values.second));
-        for (std::size_t i = 0; i < ours.arguments.size() && i < theirs.arguments.size(); ++i) {
-            const std::string a = constantText(m_a, m_kindsA, ours.arguments[i]),
-                              b = constantText(m_b, m_kindsB, theirs.arguments[i]);
-            if (a != b && !a.empty() && !b.empty())
-                what.push_back("argument " + std::to_string(i) + ": " + a + " -> " + b);
-        }
-        for (const auto& [name, argument] : ours.keywords)
-            for (const auto& [otherName, other] : theirs.keywords) {
-                const std::string a = constantText(m_a, m_kindsA, argument), b = constantText(m_b, m_kindsB, other);
-                if (name == otherName && a != b) what.push_back(name + ": " + shown(a) + " -> " + shown(b));
-            }
-        addOtherParameters(ours, theirs, what);
-        return what;
     }
 
     const InternalGraph &m_a, &m_b;
     const diff::FlatGraph m_flatA, m_flatB;
     const GraphPairs& m_pairs;
     diff::ComparedOperations m_comparedA, m_comparedB;
-    Kinds m_kindsA, m_kindsB;
+    const diff::OperatorContents m_contents;
     std::vector<bool> m_isSkippedA, m_isSkippedB;      ///< by ExprId: moved
     mutable std::vector<NodeId> m_behindA, m_behindB;  ///< by NodeId: through(), as far as it was asked for
     std::set<std::string> m_modulesA, m_modulesB;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,8 +11,12 @@ namespace sonde::session {
 
 /// An operation that both graphs have, with nodes of either by name, and what differs: "strides: [2, 2] -> [1, 1]".
 struct NodeChange {
+    /// What it was told by: what the operation itself says, what it reads, the operators of the layer that it gives.
+    enum Source : std::uint8_t { ByItself, ByOperands, ByLayer };
+
     graph::NodeId a, b;
     std::string what;
+    Source told = ByItself;
 };
 
 /// How the operations of two graphs differ; operations stand for their first result.
@@ -30,6 +36,11 @@ struct StructureDiff {
     /// Of both graphs, between two vocabularies: arithmetic of sizes, checks and what does not depend on an input,
     /// which are not compared.
     std::size_t aside = 0;
+    /// Of those that are matched: without a counterpart of their own, between values that are the same in a run of both
+    /// models (diff::judgeByRuns()).
+    std::size_t matchedByValues = 0;
+    /// Of either graph, in execution order, what comparedByFunction, notCompared and aside count.
+    std::array<std::vector<graph::NodeId>, 2> open;
     /// The same of tensors alone: a script has checks, branches and arithmetic of sizes, of which a trace has only the
     /// results.
     std::size_t matchedTensors = 0, comparedTensors = 0;

@@ -7,6 +7,7 @@
 #include "core/exec/runner.h"
 #include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
+#include "core/session/input_values.h"
 
 namespace sonde::session {
 
@@ -18,17 +19,6 @@ namespace {
 
 /// Of so many runs bad values are told: a fault shows in the first ones.
 constexpr std::size_t kMaxRecordings = 16;
-
-/// In the order of the graph's inputs.
-std::vector<Value> graphInputs(const document::Document& document, const std::vector<Value>& values) {
-    const std::vector<NodeId>& inputs = document.graph->inputs();
-    std::vector<Value> ordered(inputs.size());
-    for (std::size_t i = 0; i < document.inputs.size() && i < values.size(); ++i) {
-        const auto at = std::ranges::find(inputs, document.inputs[i].node);
-        if (at != inputs.end()) ordered[static_cast<std::size_t>(at - inputs.begin())] = values[i];
-    }
-    return ordered;
-}
 
 bool areSame(const std::vector<Value>& a, const std::vector<Value>& b) {
     return std::ranges::equal(a, b, [](const Value& x, const Value& y) { return tensor::identical(x, y); });
@@ -60,7 +50,7 @@ class CaseRuns {
 
   private:
     base::Result<void> runOne(std::size_t index, const base::WorkContext& work) {
-        const std::vector<Value> inputs = graphInputs(m_document, m_request.cases[index]);
+        const std::vector<Value> inputs = inGraphOrder(m_document, m_request.cases[index]);
         for (std::size_t i = 0; i < inputs.size(); ++i) m_run.values.add(m_document.graph->inputs()[i], inputs[i]);
         exec::RunOptions options;
         options.seed = m_request.seed;
@@ -120,6 +110,16 @@ void noteMissing(FindingReport& report, const graph::MissingFiles& missing) {
     for (const graph::MissingFile& file : missing)
         report.notes.push_back("the data file '" + file.location + "' cannot be opened, so that the values of " +
                                file.tensorsText(3) + " were not checked");
+}
+
+/// What the inputs showed too little of to be judged.
+void noteFew(FindingReport& report, const std::map<std::string, analysis::FewSamples>& tooFew) {
+    for (const auto& [id, few] : tooFew) {
+        std::vector<std::string> names;
+        for (const NodeId node : few.nodes) names.push_back(report.graph->node(node).name);
+        report.notes.push_back(id + " was not looked for in " + namedText(names) + ": " + few.why +
+                               " in the run; more inputs, or a larger batch, tell more");
+    }
 }
 
 /// Which of the acceptances cover nothing that is found.
@@ -185,6 +185,7 @@ base::Result<FindingReport> findFindings(const document::Document& document, con
     for (analysis::Finding& finding : found.all) report.findings.push_back({std::move(finding), {}});
     report.leftOut = std::move(found.leftOut);
     for (const std::string_view id : found.notChecked) report.notChecked.emplace_back(id);
+    noteFew(report, found.tooFew);
     noteMissing(report, graph::missingOf(document.graph));
     const std::string& why = complete ? request.withoutCases : complete.error().what;
     if (!runs.observed())

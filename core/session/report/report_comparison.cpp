@@ -69,6 +69,22 @@ void addParameters(ReportSection& section, const ParameterDiff& parameters) {
             base::countedText(static_cast<std::int64_t>(parameters.notes.size()), "stored tensor"))});
 }
 
+/// What "the same" does not speak of, and what a run of both says of that.
+void addRuns(ReportSection& section, const ModelDiff& diff) {
+    const std::size_t open = diff.structure.uncompared();
+    if (open > 0)
+        section.blocks.emplace_back(ReportText{fmt::format(
+            "{} of both models {} not compared one by one: the files write them in other operators, or they compute sizes "
+            "or constants, or move elements (sonde diff --json lists them).",
+            base::countedText(static_cast<std::int64_t>(open), "operation"), open == 1 ? "was" : "were")});
+    const char* const numbers = diff.runs.isGiven ? "the chosen input" : "the same random numbers";
+    if (diff.runs.runs > 0)
+        section.blocks.emplace_back(ReportText{fmt::format("Results of both models on {}: {}.", numbers,
+                                                           diff.runs.haveSameResults() ? "the same" : "not the same")});
+    else if (!diff.runs.note.empty())
+        section.blocks.emplace_back(ReportText{"The models were not run on the same numbers: " + diff.runs.note + "."});
+}
+
 void addFacts(ReportSection& section, std::string title, const std::vector<FactChange>& facts) {
     ReportTable table{std::move(title), {{"fact"}, {"this model"}, {"the other model"}}, {}, {}};
     for (const FactChange& fact : facts)
@@ -121,12 +137,15 @@ ReportSection comparisonSection(const document::Document& document, const ModelI
                    {"parameters equal, changed, removed, added",
                     fmt::format("{}, {}, {}, {}", diff.parameters.equal, diff.parameters.changed.size(),
                                 diff.parameters.removed.size(), diff.parameters.added.size())}}));
+    addRuns(section, diff);
     addTable(section, nodeTable("Operations of this model alone", a, structure.removed));
     addTable(section, nodeTable("Operations of the other model alone", b, structure.added));
     addTable(section, changeTable("Changed operations", a, b, structure.changed));
     addTable(section, changeTable("Moved operations", a, b, structure.moved));
     addParameters(section, diff.parameters);
     addFacts(section, "Cost that differs", diff.cost);
+    for (const std::string& note : diff.costNotes)
+        section.blocks.emplace_back(ReportText{"Of the cost is " + note + "."});
     addFacts(section, "Metadata that differs", diff.metadata);
     if (diff.values) addValues(section, a, b, *diff.values);
     return section;

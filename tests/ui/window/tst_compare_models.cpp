@@ -61,6 +61,7 @@ class TestCompareModels : public test::WindowFixture {
     void theMenuAsksForAModel();
     void oneSelectionForBoth();
     void figuresHaveFormulasAndNodes();
+    void openOperationsAreOneRow();
     void keysGoThroughDifferences();
     void pairsByHand();
     void pairsAreInTheSessionFile();
@@ -199,6 +200,25 @@ void TestCompareModels::figuresHaveFormulasAndNodes() {
     QVERIFY(other().navigation().selectedNodes() == std::vector{nodeOf(other(), "m")});
     QVERIFY(context().navigation().selection().isNone());
     QCOMPARE(view->currentIndex().row(), flops);
+}
+
+/// The layer norm of the export has nine operations, eight of which the archive has no counterpart of: a click selects
+/// them.
+void TestCompareModels::openOperationsAreOneRow() {
+    open(QStringLiteral(SONDE_TEST_DATA "/models/shared_twice.onnx"));
+    second().open(QStringLiteral(SONDE_TEST_DATA "/models/shared_twice.trace.pt"));
+    settle();
+    QVERIFY(second().diff());
+    QVERIFY2(panel()->summary().contains(QStringLiteral("the same results on equal inputs; 8 operations")),
+             qPrintable(panel()->summary()));
+    QTableView* const view = panel()->view();
+    const QModelIndex cell = view->model()->index(0, ModelDifferenceTableModel::First);
+    QCOMPARE(cell.siblingAtColumn(ModelDifferenceTableModel::Kind).data().toString(), QStringLiteral("not compared"));
+    QCOMPARE(cell.data().toString(), QStringLiteral("8 operations"));
+    click(view->viewport(), view->visualRect(cell).center());
+    const std::vector<graph::NodeId> chosen = context().navigation().selectedNodes();
+    QCOMPARE(chosen.size(), std::size_t{8});
+    QVERIFY(std::ranges::count(chosen, nodeOf(context(), "/norm/Sub_output_0")) == 1);
 }
 
 void TestCompareModels::keysGoThroughDifferences() {

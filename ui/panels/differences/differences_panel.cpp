@@ -127,8 +127,8 @@ void DifferencesPanel::step(int by) {
         row = (row + by + count) % count;
         const QModelIndex index = m_proxy.index(row, 0);
         const DifferenceRow* const next = m_model.row(m_proxy.mapToSource(index).row());
-        const bool leads =
-            next && (next->a.valid() || next->b.valid() || !next->nodesA.empty() || !next->nodesB.empty());
+        const bool leads = next && next->kind != DifferenceRow::Kind::NotCompared &&
+                           (next->a.valid() || next->b.valid() || !next->nodesA.empty() || !next->nodesB.empty());
         if (!leads) continue;
         {
             const QScopedValueRollback guard(m_isFollowing, true);

@@ -35,6 +35,8 @@ class TestFindings : public QObject {
     void failedRunsAreNotChecked();
     void docStringsArePrivateToo();
     void transpositionsBehindUnknownOperatorsAreFound();
+    void transpositionsAroundSingleElementsAreFound();
+    void fewSamplesAreTold();
     void saturatedOutputsAreTold();
     void infiniteWeightsHaveNoScale();
     void emptyTensorsAreNoFinding();
@@ -211,6 +213,50 @@ void TestFindings::transpositionsBehindUnknownOperatorsAreFound() {
     // All dimensions in reverse, twice.
     QCOMPARE(places({{"Transpose", {"m"}, {"t"}}, {"Transpose", {"t"}, {"y"}}}).size(), 1);
     QCOMPARE(places({{"Transpose", {"m"}, {"t"}}, turn("t", "y", {0, 2, 1})}), QStringList());
+}
+
+/// What does the same to each element, wherever it is, may stand between; a softmax or one number for each column may
+/// not.
+void TestFindings::transpositionsAroundSingleElementsAreFound() {
+    using namespace test::onnxfile;
+    const auto places = [this](Node between) {
+        between.outputs = {"b"};
+        const std::vector<std::string> perm{intsAttribute("perm", {0, 2, 1})};
+        return placesOf(reportOf(*open(model({.nodes = {{"Transpose", {"x"}, {"t"}, "", "", perm},
+                                                        between,
+                                                        {"Transpose", {"b"}, {"y"}, "", "", perm}},
+                                              .inputs = {valueInfo("x", 1, {2, 3, 4})},
+                                              .outputs = {valueInfo("y", 1, {2, 3, 4})},
+                                              .initializers = {test::findingnetworks::floats("one", {1}, {2}),
+                                                               test::findingnetworks::floats("row", {3}, {1, 2, 3})}})),
+                                 false),
+                        "redundant-transpose");
+    };
+    const QStringList found{"t, y"};
+    QCOMPARE(places({"Identity", {"t"}, {}}), found);
+    QCOMPARE(places({"Tanh", {"t"}, {}}), found);
+    QCOMPARE(places({"Add", {"t", "one"}, {}}), found);
+    QCOMPARE(places({"Add", {"t", "row"}, {}}), QStringList());
+    QCOMPARE(places({"Add", {"t", "t"}, {}}), QStringList());
+    QCOMPARE(places({"Softmax", {"t"}, {}}), QStringList());
+}
+
+/// Of 16 elements, one of each channel, neither dead units nor saturation are told: that is said, and of which node.
+void TestFindings::fewSamplesAreTold() {
+    using namespace test::onnxfile;
+    const auto notes = [this](std::int64_t rows) {
+        const FindingReport report = reportOf(*open(model({.nodes = {{"Relu", {"x"}, {"r"}}, {"Sigmoid", {"r"}, {"y"}}},
+                                                           .inputs = {valueInfo("x", 1, {rows, 16})},
+                                                           .outputs = {valueInfo("y", 1, {rows, 16})}})));
+        QStringList texts;
+        for (const std::string& note : report.notes) texts << QString::fromStdString(note);
+        return texts.join(u'\n');
+    };
+    const QString few = notes(1), many = notes(32);
+    QVERIFY2(few.contains(u"dead-unit was not looked for in r: fewer than 32 positions of each channel"),
+             qPrintable(few));
+    QVERIFY2(few.contains(u"saturation was not looked for in y: fewer than 32 elements"), qPrintable(few));
+    QVERIFY2(!many.contains(u"was not looked for"), qPrintable(many));
 }
 
 /// Clear decisions are no fault of a model's output, but are told.
