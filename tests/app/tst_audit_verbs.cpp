@@ -45,6 +45,8 @@ class TestAuditVerbs : public QObject {
     void init();
     void infoCountsForTheGivenInput();
     void diffHasTheStatusOfDiff();
+    void ownExportsAreNoDifference_data();
+    void ownExportsAreNoDifference();
     void sweepWritesATable();
     void sweepTakesCasesOfAnArchive();
     void sweepGoesOnAfterABadFile();
@@ -88,6 +90,23 @@ void TestAuditVerbs::infoCountsForTheGivenInput() {
     QCOMPARE(given["cost"].toObject()["flops"].toInt(), 28);
     QCOMPARE(given["by_node"].toArray().size(), 2);
     QVERIFY(runSonde({"info", path("m.onnx")}).out.contains(QLatin1String("FLOPs        4*N, a multiply-add is 2\n")));
+}
+
+void TestAuditVerbs::ownExportsAreNoDifference_data() {
+    QTest::addColumn<QString>("name");
+    // Tables of which a part is stored; three weights in one; GELU and attention in other operators; stacking.
+    for (const char* name : {"gpt_mini", "vit_small", "mlp_functional", "resnet18_slim", "unet_small"})
+        QTest::newRow(name) << name;
+}
+
+/// What `sonde save` writes of a model is that model.
+void TestAuditVerbs::ownExportsAreNoDifference() {
+    QFETCH(const QString, name);
+    const QString model = QStringLiteral("zoo:") + name;
+    QCOMPARE(runSonde({"save", model, "-o", path("own.onnx")}).status, 0);
+    const Outcome outcome = runSonde({"diff", model, path("own.onnx")});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
+    QVERIFY2(outcome.out.contains(QLatin1String("nodes: 100.0 % ")), qPrintable(outcome.out));
 }
 
 void TestAuditVerbs::diffHasTheStatusOfDiff() {

@@ -222,9 +222,9 @@ class LayerJudge {
         const operators::Traits &own = graph::traitsOf(ours), &other = graph::traitsOf(theirs);
         std::string what = otherSettings(first.graph, ours, second.graph, theirs, false);
         const std::size_t operands = first.computedInputsOf(a).size(), there = second.computedInputsOf(b).size();
-        if (what.empty() && own.opClass == other.opClass && own.is(operators::Trait::Broadcasts) && operands != there)
-            what = fmt::format("operands: {} -> {}", operands, there);
         if (!what.empty()) m_accounts.parts.push_back({a, b, std::move(what)});
+        else if (own.opClass == other.opClass && own.is(operators::Trait::Broadcasts) && operands != there)
+            m_accounts.parts.push_back({a, b, fmt::format("operands: {} -> {}", operands, there), true});
     }
 
     /// What the other graph has fewer of: operations without counterparts first.

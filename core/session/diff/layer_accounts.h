@@ -12,7 +12,8 @@ namespace sonde::session::diff {
 /// A pair that computes something else than its counterpart and the parts that this stands for.
 struct OtherFunction {
     graph::ExprId a, b;
-    std::string what;  ///< "operator: Add -> aten::mul.Tensor"
+    std::string what;           ///< "operator: Add -> aten::mul.Tensor"
+    bool isOfOperands = false;  ///< it is what these read that differs
 };
 
 /// Whether what two graphs in different vocabularies have instead of each other's operations computes the same.

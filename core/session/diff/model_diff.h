@@ -8,10 +8,10 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/document/document_types.h"
-#include "core/session/input_values.h"
 #include "core/session/diff/parameter_diff.h"
 #include "core/session/diff/same_runs.h"
 #include "core/session/diff/structure_diff.h"
+#include "core/session/input_values.h"
 
 namespace sonde::session {
 

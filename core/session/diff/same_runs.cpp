@@ -23,8 +23,8 @@ using tensor::Value;
 
 namespace {
 
-constexpr std::int64_t kMostMultiplyAdds = 8'000'000'000, kMostForTwoRuns = 2'000'000'000;
-constexpr std::int64_t kMostBytes = 512LL << 20;  ///< of activations, which are held at once
+constexpr std::int64_t kMostMultiplyAdds = 12'000'000'000, kMostForTwoRuns = 2'000'000'000;
+constexpr std::int64_t kMostBytes = 768LL << 20;  ///< of activations, which are held at once
 constexpr std::size_t kMostOperations = 50'000;
 /// Half of the width of the random numbers: larger ones come to the limits of what is clipped.
 constexpr int kMagnitudes[] = {1, 8};

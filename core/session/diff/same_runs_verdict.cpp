@@ -244,6 +244,13 @@ class Judge {
         return marks;
     }
 
+    /// Is the same as its counterpart, or leads to nothing but what is the same in both.
+    bool isProved(std::size_t side, ExprId id) {
+        if (m_sides[side].isClosed(id)) return true;
+        const Group& group = groupOf(side, id);
+        return group.isRead && group.isProved && m_runs.hasRun[side][id.index()];
+    }
+
     bool isWrittenOtherwise(std::size_t side, ExprId id) {
         const Group& group = groupOf(side, id);
         if (!group.isRead || !group.isProved || m_apart[side].contains(id)) return false;
@@ -256,8 +263,8 @@ class Judge {
 
     bool isRefuted(const NodeChange& change) {
         const ExprId a = graph(0).node(change.a).producer, b = graph(1).node(change.b).producer;
+        if (change.told == NodeChange::ByOperands && isProved(0, a) && isProved(1, b)) return true;
         if (matchOf(0, a) != b || verdictOf(0, a) != Verdict::Agrees) return false;
-        if (change.told == NodeChange::ByOperands) return true;
         if (change.told != NodeChange::ByLayer) return false;
         // One operator in the place of another one is a change, whatever they do to these numbers.
         for (std::size_t side = 0; side < 2; ++side)

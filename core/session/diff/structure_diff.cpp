@@ -236,7 +236,9 @@ class StructureDiffer {
         for (const diff::OtherFunction& part : m_accounts->parts) {
             const NodeId a = m_a.expr(part.a).outputs.front(), b = m_b.expr(part.b).outputs.front();
             const auto isListed = [a](const NodeChange& change) { return change.a == a; };
-            if (std::ranges::none_of(m_diff.changed, isListed)) m_diff.changed.push_back({a, b, part.what});
+            if (std::ranges::none_of(m_diff.changed, isListed))
+                m_diff.changed.push_back(
+                    {a, b, part.what, part.isOfOperands ? NodeChange::ByOperands : NodeChange::ByItself});
         }
     }
 

@@ -97,6 +97,7 @@ void TestSummaryPanel::itComesWithAModel() {
 /// Parameters, multiply-adds and memory are what people look for: without scrolling, in a window of a small screen too.
 void TestSummaryPanel::costIsInSight() {
     closeWindow();
+    QSettings().clear();  // nothing is known of another window
     openWindow({1280, 720});
     open(file("resnet18_slim.onnx"));
     QTRY_VERIFY(panel().model().rowCount() > 0 && !context().summary().isHashing());

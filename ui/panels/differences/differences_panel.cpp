@@ -36,7 +36,7 @@ DifferencesPanel::DifferencesPanel(InspectorContext& context, QWidget* parent)
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("modelDifferenceTable"));
     m_view->sortByColumn(ModelDifferenceTableModel::Order, Qt::AscendingOrder);
-    static constexpr int kWidths[] = {36, 84, 200, 200, 260, 92, 92};
+    static constexpr int kWidths[] = {36, 108, 200, 200, 260, 92, 92};
     setColumnWidths(m_view, kWidths);
     m_view->horizontalHeader()->setStretchLastSection(true);
     m_summary->setObjectName(QStringLiteral("differenceSummary"));
