@@ -5,6 +5,7 @@
 #include <QDockWidget>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QScrollBar>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -62,6 +63,7 @@ class TestWhyPanel : public test::WindowFixture {
     void longNamesKeepTheirEnds();
     void aLowPanelHasItsTextBesideTheTerms();
     void smallPartsHaveDigits();
+    void aLongFormulaLeavesRoomForTheTerms();
 
   private:
     static std::vector<float> counting(std::size_t count) {
@@ -493,6 +495,39 @@ void TestWhyPanel::aLowPanelHasItsTextBesideTheTerms() {
     m_window->docks().dock(QStringLiteral("why"))->resize(700, 600);
     settle();
     QTRY_VERIFY(place(note).top() >= place(panel()->view()).bottom());
+}
+
+/// That of a GRU has 20 lines at 800 x 600: it scrolls.
+void TestWhyPanel::aLongFormulaLeavesRoomForTheTerms() {
+    constexpr int kUnits = 3;
+    const std::vector<float> weights(static_cast<std::size_t>(3 * kUnits * kUnits), 0.25F), biases(6 * kUnits, 0.5F);
+    onnx::Graph graph;
+    graph.inputs = {onnx::valueInfo("x", 1, {4, 1, kUnits})};
+    graph.outputs = {onnx::valueInfo("y", 1, {4, 1, 1, kUnits})};
+    graph.initializers = {onnx::rawTensor("W", 1, {1, 3 * kUnits, kUnits}, test::floatBytes(weights)),
+                          onnx::rawTensor("R", 1, {1, 3 * kUnits, kUnits}, test::floatBytes(weights)),
+                          onnx::rawTensor("B", 1, {1, 6 * kUnits}, test::floatBytes(biases))};
+    graph.nodes = {{"GRU",
+                    {"x", "W", "R", "B"},
+                    {"y"},
+                    "cell",
+                    "",
+                    {onnx::intAttribute("hidden_size", kUnits), onnx::intAttribute("linear_before_reset", 1)}}};
+    openModel(onnx::model(graph, {}, {onnx::opset("", 17)}), tensor::Tensor::of<float>({4, 1, 3}, counting(12)));
+    run();
+    m_window->resize(800, 600);
+    settle();
+    QVERIFY(panel()->askAt(QStringLiteral("y[2, 0, 0, 1]")));
+    settle();
+    auto* const formula = panel()->findChild<QLabel*>(QStringLiteral("whyFormula"));
+    auto* const area = qobject_cast<QScrollArea*>(formula->parentWidget()->parentWidget());
+    QVERIFY(area);
+    QTRY_VERIFY(area->verticalScrollBar()->maximum() > 0);
+    QCOMPARE(area->verticalScrollBar()->maximum() + area->viewport()->height(), formula->height());
+    QVERIFY(panel()->formulaText().contains(QStringLiteral("tanh(")));
+    QTRY_VERIFY2(panel()->view()->viewport()->height() >= 2 * panel()->view()->rowHeight(0),
+                 qPrintable(QString::number(panel()->view()->viewport()->height())));
+    QVERIFY(panel()->view()->visibleRegion().boundingRect().height() >= 2 * panel()->view()->rowHeight(0));
 }
 
 /// c is 0.5 of the bias and nine times 1e-6 of x: 2e-6 of it each, neither "0.00 %" nor nothing.

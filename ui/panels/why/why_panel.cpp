@@ -155,10 +155,10 @@ constexpr int kTextPart = 2, kAllParts = 5;  ///< of the width, beside the terms
 /// scrolling.
 void WhyPanel::arrange() {
     constexpr int kWide = 640, kLow = 260;  // pixels
-    constexpr int kFormulaLines = 4;        // at most, or a part of the height
+    constexpr int kFormulaLines = 3;        // at most, or a part of the height
     const bool wasBeside = std::exchange(m_isBeside, width() >= kWide && height() < kLow);
     m_formulaArea->setMaxTextHeight(
-        std::max(kFormulaLines * fontMetrics().lineSpacing(), height() / (m_isBeside ? 2 : 3)));
+        std::max(kFormulaLines * fontMetrics().lineSpacing(), height() / (m_isBeside ? 2 : 4)));
     if (m_isBeside != wasBeside) setColumnWidths(m_view, m_isBeside ? kNarrowTermWidths : kTermWidths);
     for (QWidget* part : std::initializer_list<QWidget*>{m_top, m_formulaArea, m_view, m_note, m_progress})
         m_grid->removeWidget(part);

@@ -16,7 +16,9 @@
 #include <QtTest>
 
 #include "core/document/document.h"
+#include "core/export/write_export.h"
 #include "core/io/npz/npz.h"
+#include "core/session/edits/edited_model.h"
 #include "core/session/session.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
@@ -65,6 +67,7 @@ class TestBisectionPanel : public test::WindowFixture {
     void theSelectionIsFollowed();
     void editsAreSaid();
     void aNarrowPanelHasTheStepsBelow();
+    void anEditedInputIsNamed();
     void cancellingSaysSo();
     void modelsThatAgreeSaySo();
     void whatCannotBeOpenedSaysSo();
@@ -262,10 +265,47 @@ void TestBisectionPanel::aNarrowPanelHasTheStepsBelow() {
     QVERIFY(splitter);
     QDockWidget* const dock = m_window->docks().dock(QStringLiteral("bisection"));
     dock->setFloating(true);
+    auto* const finding = bisected()->findChild<QLabel*>(QStringLiteral("bisectionFinding"));
+    auto* const save = bisected()->findChild<QPushButton*>(QStringLiteral("savePiece"));
+    // All of what was found is there, however many lines it takes.
+    const auto isWhole = [finding] {
+        return finding->text().endsWith(QStringLiteral("same inputs, other output: 1 operation")) &&
+               !finding->text().contains(QChar(0x2026)) &&
+               finding->height() >= finding->heightForWidth(finding->width());
+    };
     dock->resize(700, 300);
     QTRY_COMPARE(splitter->orientation(), Qt::Horizontal);
+    QTRY_VERIFY(isWhole() && save->geometry().left() > finding->geometry().right());
     dock->resize(480, 400);
     QTRY_COMPARE(splitter->orientation(), Qt::Vertical);
+    QTRY_VERIFY(isWhole() && save->geometry().top() > finding->geometry().bottom());
+}
+
+/// Of a model that was saved with an edit of x: nothing is cut out, and x is what is selected.
+void TestBisectionPanel::anEditedInputIsNamed() {
+    session::Session session;
+    QVERIFY(session.open(path("model.onnx").toStdString()));
+    session::Edit edit;
+    edit.kind = session::Edit::Kind::Scale;
+    edit.number = 2;
+    session::EditPlace place;
+    QVERIFY(session.addEdit(session.document()->graph->findNode("x"), edit, place));
+    const auto edited = session::editedDocument(*session.document(), session.edits());
+    QVERIFY(edited);
+    const std::string file = path("edited.onnx").toStdString();
+    QVERIFY(exporting::writeExport(**edited, {exporting::ExportFormat::Onnx, {}}, file, {}));
+    openNetwork("model.onnx");
+    bisectWith(path("edited.onnx"));
+    QCOMPARE(bisected()->finding(),
+             QStringLiteral("x (by its edit) differs from edited.onnx: an input that is edited"));
+    QCOMPARE(bisected()->view()->model()->rowCount(), 1);
+    QCOMPARE(cell(bisected()->view(), 0, BisectionTableModel::Node), QStringLiteral("x"));
+    QCOMPARE(cell(bisected()->view(), 0, BisectionTableModel::Role), QStringLiteral("differs"));
+    QVERIFY(!bisected()->findChild<QPushButton*>(QStringLiteral("savePiece"))->isEnabled());
+    QVERIFY(flagsOf("x") & canvas::kBisected);
+    pressButton(bisected(), "selectPart");
+    settle();
+    QCOMPARE(context().navigation().selectedNodes(), std::vector<graph::NodeId>{named("x")});
 }
 
 void TestBisectionPanel::cancellingSaysSo() {
