@@ -197,6 +197,10 @@ std::vector<Function> makeTable() {
         {"transpose(a, axes=None)", "The axes in another order; reversed if none is given", kItems,
          [](Workspace& workspace, Arguments given) { return Value(transposed(workspace, given[0], given[1])); }},
         {"astype(x, dtype)", "Another dtype: fractions are cut, integers wrap", kMethod, converted},
+        {"float32(x)", "Each element rounded to float32", kPlain,
+         [](Workspace& workspace, Arguments given) -> Value {
+             return workspace.cast(arrayOf(workspace, given[0]), DType::Float32);
+         }},
         {"array(object)", "The array of a list", kPlain,
          [](Workspace& workspace, Arguments given) { return Value(arrayOf(workspace, given[0])); }},
         {"sum(a, axis=None, *, keepdims=False)", "The sum; of integers and bools in 64 bits", kMethod,
@@ -240,6 +244,7 @@ std::vector<Function> makeTable() {
         {"tan(x)", "The tangent of each element", kPlain, element<std::tan>},
         {"tanh(x)", "The hyperbolic tangent of each element", kPlain, element<std::tanh>},
         {"sigmoid(x)", "1 / (1 + exp(-x)) of each element", kPlain, element<sigmoid>},
+        {"erf(x)", "The error function of each element", kPlain, element<std::erf>},
         {"shape(a)", "The dimensions as a tuple", kShown, shapeOf},
         {"size(a)", "How many elements there are", kShown,
          [](Workspace& workspace, Arguments given) { return Value::ofInt(plainArray(workspace, given[0]).numel()); }},

@@ -251,6 +251,9 @@ void TestExpression::valuesAreNumpys_data() {
     addRow("sign(i)", "int8[3] -1 -1 1");
     addRow("sigmoid(0 * y)", "float32[3] 0.5 0.5 0.5");
     addRow("tanh(0)", "float64[] 0");
+    addRow("round(erf([0, 0.5, -2]), 9)", "float64[3] 0 0.520499878 -0.995322265");  // of tables
+    addRow("astype(float32(1 / 3), 'float64') * 3 - 1", "float64[] 2.98023224e-08");
+    addRow("dtype(float32([1, 2]))", "'float32'");
     addRow("isnan(bad)", "bool[4] 0 1 0 0");
     addRow("isinf(bad)", "bool[4] 0 0 1 0");
     addRow("isfinite(bad)", "bool[4] 1 0 0 1");
