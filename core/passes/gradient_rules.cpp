@@ -331,6 +331,8 @@ const GradientRule* findGradientRule(const Expr& expr) {
         addScatterGradients(rules);
         addLossGradients(rules);
         addAttentionGradients(rules);
+        addSignalGradients(rules);
+        addContribGradients(rules);
         return rules;
     }();
     const std::string& domain = expr.op.domain;

@@ -19,6 +19,9 @@ void addRecurrentGradients(GradientRules& rules);
 void addScatterGradients(GradientRules& rules);
 void addLossGradients(GradientRules& rules);
 void addAttentionGradients(GradientRules& rules);
+void addSignalGradients(GradientRules& rules);
+/// Called behind those of ai.onnx, some of whose rules it gives to other names.
+void addContribGradients(GradientRules& rules);
 
 // What rules are written with.
 

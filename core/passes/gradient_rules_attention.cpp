@@ -202,8 +202,7 @@ void attentionRule(GradientBuilder& b, const Expr& e) {
 }
 
 /// The mask that hides keys by a number, and what is added to the scores; invalid: neither.
-NodeId addedToScores(GradientBuilder& b, const Expr& e, NodeId query) {
-    const NodeId hides = inputOf(e, 4), bias = inputOf(e, 5);
+NodeId addedToScores(GradientBuilder& b, const Expr& e, NodeId query, NodeId hides, NodeId bias) {
     const auto dims = hides.valid() ? b.dimSizesOf(hides) : std::nullopt;
     if (!hides.valid()) return bias;
     if (!dims || dims->size() < 2 || dims->size() > 3) {
@@ -225,27 +224,75 @@ NodeId addedToScores(GradientBuilder& b, const Expr& e, NodeId query) {
     return b.sized(b.add(added, bias), *both);
 }
 
-/// query, key, value [B, S, H·d], a bias of all three, a mask of keys, what is added to the scores, and the past. Keys
-/// and values of an encoder are [B, H, S, d], and have their bias.
+/// A tensor of attention, and its dimensions.
+struct Operand {
+    NodeId node;
+    Dims dims;
+};
+
+/// `count` elements of the last axis.
+Operand lastPart(GradientBuilder& b, const Operand& of, std::int64_t first, std::int64_t count) {
+    Dims dims = of.dims;
+    dims.back() = count;
+    const NodeId part = b.op("Slice", {of.node, b.integers({first}), b.integers({first + count}),
+                                       b.integers({static_cast<std::int64_t>(dims.size()) - 1})});
+    return {b.sized(part, dims), dims};
+}
+
+/// One of those that are stacked in each head: [B, S, H, count, d] as [B, S, H·d].
+Operand stackedPart(GradientBuilder& b, const Operand& of, std::int64_t at) {
+    const Dims dims{of.dims[0], of.dims[1], of.dims[2] * of.dims[4]};
+    const NodeId part = b.op("Slice", {of.node, b.integers({at}), b.integers({at + 1}), b.integers({3})});
+    return {b.sized(b.op("Reshape", {part, b.integers(dims)}), dims), dims};
+}
+
+/// Queries, keys and values in the forms that MultiHeadAttention takes: of their own, keys and values stacked, or all
+/// in one. Empty: another form.
+std::vector<Operand> multiHeadOperands(GradientBuilder& b, const Expr& e) {
+    std::vector<Operand> given;
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (!inputOf(e, i).valid()) break;
+        const auto dims = b.dimSizesOf(inputOf(e, i));
+        if (!dims || dims->size() < 3 || dims->size() > 5) return {};
+        given.push_back({inputOf(e, i), *dims});
+    }
+    if (given.empty()) return {};
+    const Operand& query = given[0];
+    if (query.dims.size() == 5) return {stackedPart(b, query, 0), stackedPart(b, query, 1), stackedPart(b, query, 2)};
+    if (given.size() == 1) {
+        const std::int64_t size = query.dims.back() / 3;
+        return {lastPart(b, query, 0, size), lastPart(b, query, size, size), lastPart(b, query, 2 * size, size)};
+    }
+    if (given[1].dims.size() == 5) return {query, stackedPart(b, given[1], 0), stackedPart(b, given[1], 1)};
+    if (given.size() < 3 || given[2].dims.size() != given[1].dims.size()) return {};
+    return given;
+}
+
+/// query, key, value, a bias of all three, a mask of keys, what is added to the scores, and the past. Keys and values
+/// of an encoder are [B, H, S, d], and have their bias.
 void multiHeadRule(GradientBuilder& b, const Expr& e) {
     const NodeId query = inputOf(e, 0), bias = inputOf(e, 3);
-    const auto q = b.dimSizesOf(query), k = b.dimSizesOf(inputOf(e, 1)), v = b.dimSizesOf(inputOf(e, 2));
-    if (!q || !k || !v || q->size() != 3 || (k->size() != 3 && k->size() != 4) || v->size() != k->size() ||
-        b.version() < 13)
-        return b.fail("the derivative of " + e.op.name +
-                      " needs version 13, and queries, keys and values of their own of known dimensions");
-    b.through(e, [&] {
+    if (b.version() < 13) return b.fail("the derivative of " + e.op.name + " needs version 13");
+    b.through(e, [&]() -> std::vector<NodeId> {
+        std::vector<Operand> operands = multiHeadOperands(b, e);
+        if (operands.empty()) {
+            b.fail("the dimensions of " + e.op.name + " are unknown");
+            return {};
+        }
         AttentionCall call;
-        call.inputs = {query, inputOf(e, 1), inputOf(e, 2), addedToScores(b, e, query), inputOf(e, 6), inputOf(e, 7),
-                       {}};
-        const bool isOfEncoder = k->size() == 4;
+        call.inputs[kMask] = addedToScores(b, e, query, inputOf(e, 4), inputOf(e, 5));
+        call.inputs[kPastKey] = inputOf(e, 6), call.inputs[kPastValue] = inputOf(e, 7);
+        const bool isOfEncoder = operands[1].dims.size() == 4;
         std::int64_t first = 0;
-        for (std::size_t i = 0; bias.valid() && i < (isOfEncoder ? 1U : 3U); ++i) {
-            const Dims& dims = i == 0 ? *q : i == 1 ? *k : *v;
-            const NodeId part =
-                b.op("Slice", {bias, b.integers({first}), b.integers({first + dims.back()}), b.integers({0})});
-            call.inputs[i] = b.sized(b.add(call.inputs[i], part), dims);
-            first += dims.back();
+        for (std::size_t i = 0; i < 3; ++i) {
+            Operand& own = operands[i];
+            if (bias.valid() && (i == 0 || !isOfEncoder)) {
+                const NodeId part =
+                    b.op("Slice", {bias, b.integers({first}), b.integers({first + own.dims.back()}), b.integers({0})});
+                own.node = b.sized(b.add(own.node, part), own.dims);
+                first += own.dims.back();
+            }
+            call.inputs[i] = own.node;
         }
         call.queryHeads = call.keyHeads = e.attributes.getInt("num_heads", 1);
         call.scale = e.attributes.getFloat("scale", 0);
@@ -255,27 +302,98 @@ void multiHeadRule(GradientBuilder& b, const Expr& e) {
     });
 }
 
+/// A mask of Attention by the number of keys that count, [B], or with the first one that does behind, [2·B]: [B, keys]
+/// of ones and zeros. Other forms stay as they are.
+NodeId maskOfKeys(GradientBuilder& b, const Expr& e, std::int64_t batches, std::int64_t keys) {
+    const NodeId given = inputOf(e, 3);
+    const auto dims = given.valid() ? b.dimSizesOf(given) : std::nullopt;
+    if (!dims || dims->size() != 1) return given;
+    const std::vector<double> ends = constantNumbers(b, given);
+    const auto count = static_cast<std::int64_t>(ends.size());
+    if (count != batches && count != 2 * batches) {
+        b.fail("the derivative of " + e.op.name + " with this mask is not supported");
+        return {};
+    }
+    std::vector<std::int32_t> seen;
+    for (std::int64_t n = 0; n < batches; ++n)
+        for (std::int64_t j = 0; j < keys; ++j) {
+            const auto at = static_cast<double>(j);
+            const double first = count > batches ? ends[static_cast<std::size_t>(batches + n)] : 0;
+            seen.push_back(at >= first && at < ends[static_cast<std::size_t>(n)] ? 1 : 0);
+        }
+    return b.constant(Tensor::of<std::int32_t>({batches, keys}, seen));
+}
+
+/// The input [B, S, I] times weights [I, queries + keys + values], by heads. Keys and values, with their past, are the
+/// second result.
+void projectedRule(GradientBuilder& b, const Expr& e) {
+    const NodeId input = inputOf(e, 0), bias = inputOf(e, 2), past = inputOf(e, 4);
+    const auto x = b.dimSizesOf(input), w = b.dimSizesOf(inputOf(e, 1));
+    const auto before = past.valid() ? b.dimSizesOf(past) : std::nullopt;
+    if (!x || !w || x->size() != 3 || w->size() != 2 || b.version() < 13 ||
+        (past.valid() && (!before || before->size() != 5)))
+        return b.fail("the derivative of " + e.op.name + " needs version 13 and known dimensions");
+    const std::int64_t all = w->back();
+    const Dims sizes = e.attributes.getInts("qkv_hidden_sizes", {all / 3, all / 3, all / 3});
+    if (sizes.size() != 3) return b.fail("the sizes of " + e.op.name + " do not match");
+    b.through(e, [&]() -> std::vector<NodeId> {
+        NodeId projected = b.op("MatMul", {input, inputOf(e, 1)});
+        if (bias.valid()) projected = b.add(projected, bias);
+        const Dims dims{(*x)[0], (*x)[1], all};
+        const Operand whole{b.sized(projected, dims), dims};
+        AttentionCall call;
+        std::int64_t first = 0;
+        for (std::size_t i = 0; i < 3; first += sizes[i++]) call.inputs[i] = lastPart(b, whole, first, sizes[i]).node;
+        for (std::size_t i = 0; past.valid() && i < 2; ++i) {
+            const NodeId half =
+                b.op("Gather", {past, b.integers({static_cast<std::int64_t>(i)})}, {{"axis", std::int64_t{0}}});
+            const Dims own(before->begin() + 1, before->end());
+            call.inputs[kPastKey + i] = b.sized(b.op("Reshape", {half, b.integers(own)}), own);
+        }
+        const std::int64_t keys = (*x)[1] + (before ? (*before)[3] : 0);
+        call.inputs[kMask] = addedToScores(b, e, input, maskOfKeys(b, e, (*x)[0], keys), inputOf(e, 5));
+        call.queryHeads = call.keyHeads = e.attributes.getInt("num_heads", 1);
+        call.scale = e.attributes.getFloat("scale", 0);
+        call.isCausal = e.attributes.getInt("unidirectional", 0) != 0;
+        const std::vector<NodeId> made = WrittenAttention(b, call).write();
+        if (made.empty() || e.outputs.size() < 2) return made.empty() ? made : std::vector<NodeId>{made[0]};
+        std::vector<NodeId> kept;
+        for (const std::size_t i : {1U, 2U}) {
+            auto one = b.dimSizesOf(made[i]);
+            if (one) one->insert(one->begin(), 1);
+            kept.push_back(one ? b.sized(b.unsqueezed(made[i], 0), *one) : b.unsqueezed(made[i], 0));
+        }
+        return {made[0], b.op("Concat", kept, {{"axis", std::int64_t{0}}})};
+    });
+}
+
 /// (a, b) -> (a·cos − b·sin, a·sin + b·cos) of pairs in the rotated part of each head.
-std::vector<NodeId> writtenRotation(GradientBuilder& b, const Expr& e, const Dims& x) {
-    const bool isPacked = x.size() == 3, isInterleaved = e.attributes.getInt("interleaved", 0) != 0;
-    const std::int64_t heads = isPacked ? e.attributes.getInt("num_heads", 1) : x[1], rows = isPacked ? x[1] : x[2],
+struct Rotated {
+    NodeId input, cosines, sines, positions;  ///< without positions the tables have a row for each of the input's
+    std::int64_t heads = 1, rotated = 0;      ///< `heads`: of a packed input; `rotated`: of a head; 0: all
+    bool isInterleaved = false;
+};
+
+NodeId writtenRotation(GradientBuilder& b, const Rotated& of, const Dims& x) {
+    const bool isPacked = x.size() == 3, isInterleaved = of.isInterleaved;
+    const std::int64_t heads = isPacked ? of.heads : x[1], rows = isPacked ? x[1] : x[2],
                        size = isPacked ? x[2] / std::max<std::int64_t>(heads, 1) : x[3],
-                       asked = e.attributes.getInt("rotary_embedding_dim", 0), rotated = asked > 0 ? asked : size;
+                       rotated = of.rotated > 0 ? of.rotated : size;
     // [batch, rows, heads, size]
     NodeId split =
-        b.op("Reshape", {inputOf(e, 0), b.integers({x[0], isPacked ? rows : heads, isPacked ? heads : rows, size})});
+        b.op("Reshape", {of.input, b.integers({x[0], isPacked ? rows : heads, isPacked ? heads : rows, size})});
     if (!isPacked) split = b.op("Transpose", {split}, {{"perm", Dims{0, 2, 1, 3}}});
     const auto cut = [&](std::int64_t begin, std::int64_t end, std::int64_t step) {
         return b.op("Slice", {split, b.integers({begin}), b.integers({end}), b.integers({3}), b.integers({step})});
     };
-    const auto angles = [&](std::size_t input) {
-        NodeId rowsOf = inputOf(e, input);
-        if (inputOf(e, 3).valid()) rowsOf = b.op("Gather", {rowsOf, inputOf(e, 3)}, {{"axis", std::int64_t{0}}});
+    const auto angles = [&](NodeId table) {
+        NodeId rowsOf = table;
+        if (of.positions.valid()) rowsOf = b.op("Gather", {rowsOf, of.positions}, {{"axis", std::int64_t{0}}});
         return b.op("Reshape", {rowsOf, b.integers({x[0], rows, 1, rotated / 2})});
     };
     const NodeId first = isInterleaved ? cut(0, rotated, 2) : cut(0, rotated / 2, 1),
-                 second = isInterleaved ? cut(1, rotated, 2) : cut(rotated / 2, rotated, 1), cosines = angles(1),
-                 sines = angles(2);
+                 second = isInterleaved ? cut(1, rotated, 2) : cut(rotated / 2, rotated, 1),
+                 cosines = angles(of.cosines), sines = angles(of.sines);
     const Dims half{x[0], rows, heads, rotated / 2}, paired{x[0], rows, heads, rotated / 2, 1};
     std::vector<NodeId> turned{b.sub(b.mul(cosines, first), b.mul(sines, second)),
                                b.add(b.mul(sines, first), b.mul(cosines, second))};
@@ -290,14 +408,111 @@ std::vector<NodeId> writtenRotation(GradientBuilder& b, const Expr& e, const Dim
         whole = b.op("Concat", {b.sized(whole, {x[0], rows, heads, rotated}), rest}, {{"axis", std::int64_t{3}}});
     }
     if (!isPacked) whole = b.op("Transpose", {whole}, {{"perm", Dims{0, 2, 1, 3}}});
-    return {b.op("Reshape", {whole, b.integers(x)})};
+    return b.sized(b.op("Reshape", {whole, b.integers(x)}), x);
 }
 
 void rotaryRule(GradientBuilder& b, const Expr& e) {
     const auto x = b.dimSizesOf(inputOf(e, 0));
     if (!x || (x->size() != 3 && x->size() != 4) || b.version() < 13)
         return b.fail("the derivative of RotaryEmbedding needs version 13 and known dimensions");
-    b.through(e, [&] { return writtenRotation(b, e, *x); });
+    const Rotated of{inputOf(e, 0),
+                     inputOf(e, 1),
+                     inputOf(e, 2),
+                     inputOf(e, 3),
+                     e.attributes.getInt("num_heads", 1),
+                     e.attributes.getInt("rotary_embedding_dim", 0),
+                     e.attributes.getInt("interleaved", 0) != 0};
+    b.through(e, [&]() -> std::vector<NodeId> { return {writtenRotation(b, of, *x)}; });
+}
+
+/// Rows of tables for tokens [batch, rows] that count from `first` on.
+NodeId countedPositions(GradientBuilder& b, std::int64_t batches, std::int64_t rows, std::int64_t first) {
+    Dims positions;
+    for (std::int64_t n = 0; n < batches; ++n)
+        for (std::int64_t i = 0; i < rows; ++i) positions.push_back(first + i);
+    return b.constant(Tensor::of<std::int64_t>({batches, rows}, positions));
+}
+
+/// The input, positions ([B, S], or that of the first token) and tables.
+void contribRotaryRule(GradientBuilder& b, const Expr& e) {
+    const NodeId ids = inputOf(e, 1);
+    const auto x = b.dimSizesOf(inputOf(e, 0)), table = b.dimSizesOf(inputOf(e, 2)), given = b.dimSizesOf(ids);
+    if (!x || (x->size() != 3 && x->size() != 4) || !table || table->size() != 2 || !given || b.version() < 13)
+        return b.fail("the derivative of RotaryEmbedding needs version 13 and known dimensions");
+    Rotated of{inputOf(e, 0),
+               inputOf(e, 2),
+               inputOf(e, 3),
+               ids,
+               e.attributes.getInt("num_heads", 0),
+               2 * table->back(),
+               e.attributes.getInt("interleaved", 0) != 0};
+    if (of.heads == 0) of.heads = x->back() / std::max<std::int64_t>(of.rotated, 1);
+    b.through(e, [&]() -> std::vector<NodeId> {
+        const std::int64_t rows = x->size() == 3 ? (*x)[1] : (*x)[2];
+        if (given->empty() || *given == Dims{1}) of.positions = b.add(countedPositions(b, (*x)[0], rows, 0), ids);
+        return {writtenRotation(b, of, *x)};
+    });
+}
+
+/// Queries in groups that share keys and values, behind a cache of which each batch uses as many rows.
+void groupQueryRule(GradientBuilder& b, const Expr& e) {
+    const auto number = [&](const char* name, std::int64_t fallback) { return e.attributes.getInt(name, fallback); };
+    const std::int64_t heads = number("num_heads", 1), keyHeads = number("kv_num_heads", 1);
+    const auto q = b.dimSizesOf(inputOf(e, 0));
+    const std::vector<double> lengths = constantNumbers(b, inputOf(e, 5)), total = constantNumbers(b, inputOf(e, 6));
+    const auto refuse = [&](const char* why) { b.fail("the derivative of " + e.op.name + " " + why); };
+    if (!q || q->size() != 3 || lengths.empty() || total.empty() || b.version() < 13)
+        return refuse("needs version 13, known dimensions and constant lengths");
+    const auto rows = (*q)[1], longest = static_cast<std::int64_t>(total.front());
+    if (std::ranges::any_of(lengths, [&](double length) { return length + 1 != total.front(); }))
+        return refuse("with lengths that differ is not supported");
+    for (const char* type : {"k_quant_type", "v_quant_type"})
+        if (e.attributes.getString(type, "NONE") != "NONE") return refuse("with a quantised cache is not supported");
+    if (number("smooth_softmax", 0) == 1 || inputOf(e, 11).valid() || inputOf(e, 14).valid())
+        return refuse("with a sink or normalised heads is not supported");
+    const std::int64_t past = longest - rows;
+    b.through(e, [&]() -> std::vector<NodeId> {
+        const std::int64_t size = q->back() / (inputOf(e, 1).valid() ? heads : heads + 2 * keyHeads);
+        std::vector<Operand> operands{{inputOf(e, 0), *q}};
+        if (inputOf(e, 1).valid()) {
+            for (const std::size_t i : {1U, 2U}) operands.push_back({inputOf(e, i), {(*q)[0], rows, keyHeads * size}});
+        } else {
+            const Operand whole = operands.front();
+            operands = {lastPart(b, whole, 0, heads * size), lastPart(b, whole, heads * size, keyHeads * size),
+                        lastPart(b, whole, (heads + keyHeads) * size, keyHeads * size)};
+        }
+        if (number("do_rotary", 0) != 0) {
+            const auto table = b.dimSizesOf(inputOf(e, 7));
+            const NodeId positions = inputOf(e, 9).valid() ? inputOf(e, 9) : countedPositions(b, (*q)[0], rows, past);
+            for (std::size_t i = 0; table && i < 2; ++i)
+                operands[i].node = writtenRotation(
+                    b,
+                    {operands[i].node, inputOf(e, 7), inputOf(e, 8), positions, i == 0 ? heads : keyHeads,
+                     2 * table->back(), number("rotary_interleaved", 0) != 0},
+                    operands[i].dims);
+        }
+        AttentionCall call;
+        for (std::size_t i = 0; i < 3; ++i) call.inputs[i] = operands[i].node;
+        for (std::size_t i = 0; past > 0 && i < 2; ++i) {
+            const NodeId room = inputOf(e, 3 + i);
+            const Dims dims{(*q)[0], keyHeads, past, size};
+            call.inputs[kPastKey + i] =
+                b.sized(b.op("Slice", {room, b.integers({0}), b.integers({past}), b.integers({2})}), dims);
+        }
+        call.inputs[kMask] = inputOf(e, 10);
+        call.queryHeads = heads, call.keyHeads = keyHeads;
+        call.scale = e.attributes.getFloat("scale", 0), call.softcap = e.attributes.getFloat("softcap", 0);
+        call.isCausal = number("causal", 1) != 0;
+        if (const std::int64_t window = number("local_window_size", -1); window >= 0) call.left = window - 1;
+        std::vector<NodeId> made = WrittenAttention(b, call).write();
+        for (std::size_t i = 1; i < made.size() && i < e.outputs.size(); ++i) {
+            const auto kept = b.dimSizesOf(e.outputs[i]);
+            const bool isWhole = i < 3 && kept && kept->size() == 4 && (*kept)[2] == longest;
+            if (!isWhole && b.gradientOf(e.outputs[i]).valid()) refuse("by what a larger cache keeps is not supported");
+        }
+        made.resize(std::min<std::size_t>(made.size(), 3));
+        return made;
+    });
 }
 
 }  // namespace
@@ -305,7 +520,10 @@ void rotaryRule(GradientBuilder& b, const Expr& e) {
 void addAttentionGradients(GradientRules& rules) {
     rules.insert({{"Attention", attentionRule},
                   {"RotaryEmbedding", rotaryRule},
-                  {"com.microsoft::MultiHeadAttention", multiHeadRule}});
+                  {"com.microsoft::Attention", projectedRule},
+                  {"com.microsoft::GroupQueryAttention", groupQueryRule},
+                  {"com.microsoft::MultiHeadAttention", multiHeadRule},
+                  {"com.microsoft::RotaryEmbedding", contribRotaryRule}});
 }
 
 }  // namespace sonde::passes

@@ -250,7 +250,7 @@ std::optional<std::string> spelledOut(GradientBuilder& b, const Expr& e, std::st
     return result + "->" + output;
 }
 
-/// Without blanks; nothing for what the rule cannot do: letters twice in one operand.
+/// Without blanks; nothing if it means nothing.
 std::optional<Equation> readEquation(GradientBuilder& b, const Expr& e, std::string text) {
     std::erase(text, ' ');
     if (text.find('.') != std::string::npos) {
@@ -272,10 +272,26 @@ std::optional<Equation> readEquation(GradientBuilder& b, const Expr& e, std::str
     std::ranges::sort(sorted);
     for (const char letter : sorted)
         if (arrow == std::string::npos && std::ranges::count(sorted, letter) == 1) equation.output += letter;
-    for (const std::string& operand : equation.inputs)
-        for (const char letter : operand)
-            if (std::ranges::count(operand, letter) > 1) return std::nullopt;
     return equation;
+}
+
+/// Ones where the indices of one letter are equal, else zeros: of an operand with a letter more than once, whose other
+/// places have letters of their own in `own`. Adds factors and their letters.
+void separateLetters(GradientBuilder& b, const Expr& e, std::size_t operand, std::string& own, std::string& text,
+                     std::vector<NodeId>& inputs, const std::string& used) {
+    const auto dims = b.dimSizesOf(inputOf(e, operand));
+    std::string free;
+    for (char letter = 'a'; letter <= 'z'; ++letter)
+        for (const char one : {letter, static_cast<char>(letter - 'a' + 'A')})
+            if (used.find(one) == std::string::npos) free += one;
+    for (std::size_t d = 1; d < own.size(); ++d) {
+        if (own.find(own[d]) == d) continue;
+        if (!dims || free.empty()) return b.fail("the dimensions of an operand of Einsum are unknown");
+        text += std::string(",") + own[d] + free.back();
+        inputs.push_back(b.constant(unitMatrix((*dims)[d], b.graph().node(inputOf(e, operand)).type.dtype)));
+        own[d] = free.back();
+        free.pop_back();
+    }
 }
 
 /// The sum of products of g with the other inputs; letters that only this input has are filled by a factor of ones.
@@ -292,7 +308,9 @@ void einsumRule(GradientBuilder& b, const Expr& e) {
             text += ',' + equation->inputs[k];
             inputs.push_back(inputOf(e, k));
         }
-        const std::string& own = equation->inputs[i];
+        std::string own = equation->inputs[i], all = equation->output;
+        for (const std::string& operand : equation->inputs) all += operand;
+        separateLetters(b, e, i, own, text, inputs, all);
         if (std::ranges::any_of(own, [&](char letter) { return text.find(letter) == std::string::npos; })) {
             text += ',' + own;
             inputs.push_back(b.filled(inputOf(e, i), 1));
