@@ -208,7 +208,10 @@ void define_aten_arithmetic(Registry& registry) {
     explain("aten", "rsub", dependence::elementWise, "y - alpha * x");
     explain("aten", "mul", dependence::elementWise, "x * y");
     explain("aten", "div", dependence::elementWise, "x / y");
-    explain("aten", "div.Tensor_mode div.Scalar_mode", dependence::elementWise);
+    explain("aten", "div.Tensor_mode div.Scalar_mode", dependence::roundedQuotient);
+    explain("aten", "floor_divide", dependence::elementWise, "x // y");
+    explain("aten", "remainder", dependence::remainder);
+    explain("aten", "fmod", dependence::remainder, "fmod");
     explain("aten", "pow", dependence::elementWise, "x ** y : trunc(x ** y)");
     explain("aten", "eq", dependence::elementWise, "x == y");
     explain("aten", "ne", dependence::elementWise, "x != y");

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
@@ -153,6 +154,9 @@ void define_aten_counts(Registry& registry) {
         "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
         "elements without repetitions", kRed,
         [](Eager& e) { return unique(e, e.has("dim") ? std::optional(e.integer("dim")) : std::nullopt, true); }));
+    explain("aten", "count_nonzero", dependence::reduced, "sum(x != 0)");
+    explain("aten", "bincount", dependence::countedEqual);
+    explain("aten", "_unique _unique2 unique_consecutive unique_dim unique_dim_consecutive", dependence::firstEqual);
 }
 
 }  // namespace sonde::ops

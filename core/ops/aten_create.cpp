@@ -520,6 +520,12 @@ void define_aten_create(Registry& registry) {
     explain("aten",
             "zeros ones full empty arange linspace eye zeros_like ones_like full_like new_zeros new_ones new_full",
             dependence::fixed);
+    explain("aten", "one_hot", dependence::ofOneClass);
+    explain(
+        "aten",
+        "empty_like empty_strided new_empty zero scalar_tensor logspace tril_indices triu_indices fft_fftfreq fft_rfftfreq "
+        "hann_window hamming_window blackman_window",
+        dependence::fixed);
 }
 
 }  // namespace sonde::ops

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
@@ -334,6 +335,7 @@ void define_aten_fourier(Registry& registry) {
                           }));
     registry.add(eagerRow("is_complex(Tensor self) -> bool", "whether x is complex", Category::Shape,
                           [](Eager& e) -> EagerResult { return Value::ofBool(isComplex(e.tensor("self"))); }));
+    explain("aten", "fft_fftshift fft_ifftshift", dependence::moved, "self");
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/eager.h"
@@ -216,6 +217,43 @@ EagerResult embeddingBag(Eager& e) {
     return std::vector<Value>{Value(result), Value(members), Value(counts), Value(counts)};
 }
 
+/// The rows of a bag, added, averaged, or the largest of each column.
+base::Result<Dependence> bagTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    if (call.output != 0 || call.at.size() != 2) return opError("places and counts of bags have no formula");
+    const Tensor &table = context.in("weight"), &indices = context.in("indices"),
+                 &offsets = context.in(call.op.position("offsets"));
+    SONDE_ASSIGN(const std::int64_t mode, intOf(context.value("mode")));
+    std::int64_t padding = -1;
+    if (context.has(call.op.position("padding_idx"))) {
+        SONDE_ASSIGN(padding, intOf(context.value(call.op.position("padding_idx"))));
+    }
+    const std::int64_t bag = call.at[0], begin = offsets.toInt64(bag),
+                       end = bag + 1 < offsets.numel() ? offsets.toInt64(bag + 1) : indices.numel();
+    if (begin < 0 || end > indices.numel()) return opError("the offsets do not match the indices");
+    const bool isWeighted = context.has(call.op.position("per_sample_weights"));
+    Dependence made;
+    const std::uint32_t part = made.listPart("x", isWeighted ? "w" : ""), index = made.listPart("index");
+    for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t row = indices.toInt64(i);
+        if (row == padding) continue;
+        if (row < 0 || row >= table.dim(0)) return opError("an index is out of range");
+        dependence::addElement(made, part, call, context.position("weight"), row * table.dim(1) + call.at[1]);
+        if (isWeighted) {
+            DependenceTerm& term = made.terms.back();
+            term.weightInput = static_cast<std::uint32_t>(call.op.position("per_sample_weights"));
+            term.weightElement = i;
+            term.weight = context.in(call.op.position("per_sample_weights")).toDouble(i);
+        }
+        dependence::addElement(made, index, call, context.position("indices"), i);
+        made.terms.back().weight = 0;
+    }
+    if (made.terms.empty()) return dependence::constantElement(0);
+    made.formula = isWeighted ? "sum(w * x)" : mode == 0 ? "sum(x)" : mode == 1 ? "mean(x)" : "max(x)";
+    if (mode == 2) dependence::weighChosen(made, part, true);
+    return made;
+}
+
 }  // namespace
 
 void define_aten_gather(Registry& registry) {
@@ -300,6 +338,7 @@ void define_aten_gather(Registry& registry) {
     explain("aten", "scatter_add", dependence::scattered, "gather add");
     explain("aten", "scatter_reduce scatter.reduce", dependence::scattered, "gather");
     explain("aten", "index_add", dependence::scattered, "index_select add");
+    explain("aten", "embedding_bag", bagTerms);
 }
 
 }  // namespace sonde::ops

@@ -337,6 +337,8 @@ void define_aten_index(Registry& registry) {
     explain("aten", "index_put", dependence::moved, "self values");
     explain("aten", "index_copy masked_scatter", dependence::moved, "self source");
     explain("aten", "index_fill", dependence::moved, "self value");
+    explain("aten", "put", dependence::moved, "self source");
+    explain("aten", "_unsafe_index_put", dependence::moved, "self values");
 }
 
 }  // namespace sonde::ops

@@ -511,6 +511,26 @@ void define_aten_layers(Registry& registry) {
     defineLosses(registry);
     explain("aten", "native_layer_norm", dependence::layerNormalised);
     explain("aten", "rms_norm", dependence::rootMeanSquareNormalised);
+    const auto explainLoss = [](std::string_view name, std::string_view formula) {
+        explain("aten", name, dependence::pairLoss, formula);
+    };
+    explainLoss("mse_loss", "(x - y) ** 2");
+    explainLoss("l1_loss", "abs(x - y)");
+    explain("aten", "smooth_l1_loss", dependence::huberLoss,
+            "where(abs(x - y) < beta, 0.5 * (x - y) ** 2 / beta, abs(x - y) - 0.5 * beta)");
+    explain("aten", "huber_loss", dependence::huberLoss,
+            "where(abs(x - y) < beta, 0.5 * (x - y) ** 2, beta * (abs(x - y) - 0.5 * beta))");
+    explainLoss("kl_div", "where(y == 0, 0, y * log(y)) - y * x | exp(y) * (y - x)");
+    explainLoss("binary_cross_entropy", "-(y * maximum(log(x), -100) + (1 - y) * maximum(log(1 - x), -100))");
+    explainLoss("binary_cross_entropy_with_logits",
+                "(1 - y) * x + (1 + (positive - 1) * y) * (maximum(-x, 0) + log1p(exp(-abs(x))))");
+    explain("aten", "nll_loss nll_loss2d nll_loss_nd", dependence::likelihoodLoss);
+    explain("aten", "cross_entropy_loss", dependence::entropyLoss);
+    explain("aten", "norm_except_dim", dependence::normed, "except");
+    explain("aten", "_weight_norm", dependence::weightNormed);
+    explain("aten", "renorm", dependence::heldBelowNorm);
+    explain("aten", "native_group_norm", dependence::groupNormalised);
+    explain("aten", "native_batch_norm _native_batch_norm_legit", dependence::batchNormalised);
 }
 
 }  // namespace sonde::ops

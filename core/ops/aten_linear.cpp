@@ -126,6 +126,13 @@ void define_aten_linear(Registry& registry) {
     explain("aten", "addmv", dependence::generalProduct);
     explain("aten", "einsum", dependence::einsteinSum);
     explain("aten", "bilinear", dependence::bilinearForm);
+    explain("aten", "outer ger addr", dependence::contracted);
+    explain("aten", "inner", dependence::contracted, "inner");
+    explain("aten", "addbmm", dependence::contracted, "batches");
+    explain("aten", "tensordot", dependence::contracted, "dims");
+    explain("aten", "kron", dependence::kroneckerProduct);
+    explain("aten", "equal", dependence::ofAllPairs, "x == y");
+    explain("aten", "allclose", dependence::ofAllPairs, "(x == y) | (abs(x - y) <= atol + rtol * abs(y))");
 }
 
 }  // namespace sonde::ops

@@ -260,14 +260,24 @@ base::Result<void> addStates(const ElementCall& call, const StepAsked& asked, co
         SONDE_ASSIGN(
             const std::vector<Value> results,
             runLayers(call, ofSequence(x, asked.batch, isBackward ? asked.step + 1 : 0, before), own, parameters, 1));
-        const std::int64_t at = isBackward ? asked.step + 1 : asked.step - 1;
-        const std::int64_t line =
-            asked.isBatchFirst ? asked.batch * asked.steps + at : at * asked.batches + asked.batch;
-        const std::int64_t width = sizeOf(states.front()), first = (line * asked.directions + asked.direction) * width;
+        const std::int64_t width = sizeOf(states.front());
+        const auto firstAt = [&](std::int64_t when) {
+            const std::int64_t line =
+                asked.isBatchFirst ? asked.batch * asked.steps + when : when * asked.batches + asked.batch;
+            return (line * asked.directions + asked.direction) * width;
+        };
+        const std::int64_t first = firstAt(isBackward ? asked.step + 1 : asked.step - 1);
+        const std::uint32_t member = isLast ? 0 : dependence::innerState(asked.layer, false);
         for (std::int64_t j = 0; j < width; ++j)
-            step.h.push_back(stateTerm(0, isLast ? 0 : dependence::innerState(asked.layer, false), first + j,
-                                       results[1].tensor().toDouble(asked.direction * width + j), true));
+            step.h.push_back(
+                stateTerm(0, member, first + j, results[1].tensor().toDouble(asked.direction * width + j), true));
         const bool isProjected = step.projection.tensor != nullptr;
+        for (const std::int64_t unit : {std::int64_t{0}, width - 1}) {
+            const std::int64_t element = firstAt(isBackward ? asked.steps - 1 : 0) + unit;
+            step.begins.push_back(stateTerm(0, member, element, 0, true));
+            if (step.cell == dependence::RecurrentStep::Cell::Lstm && !isProjected)
+                step.begins.push_back(stateTerm(0, dependence::innerState(asked.layer, true), element, 0, true));
+        }
         for (std::int64_t j = 0; step.cell == dependence::RecurrentStep::Cell::Lstm && j < step.hidden; ++j) {
             const double value = results[2].tensor().toDouble(asked.direction * step.hidden + j);
             memories.push_back(stateTerm(0, dependence::innerState(asked.layer, true), first + j, value, true));
@@ -357,6 +367,56 @@ base::Result<Dependence> layerTermsOf(const ElementCall& call) {
     return layerTerms(call, cell);
 }
 
+/// One step, whose state before is an argument.
+template <Cell cell>
+base::Result<Dependence> cellTermsOf(const ElementCall& call) {
+    using dependence::RecurrentStep;
+    const KernelContext& context = call.context;
+    const Tensor& x = context.in("input");
+    const auto weights = [&](std::string_view name) {
+        dependence::GateWeights found;
+        if (!context.has(Name(name))) return found;
+        found.input = static_cast<std::uint32_t>(context.position(Name(name)));
+        found.tensor = &context.in(Name(name));
+        found.width = found.tensor->rank() > 1 ? found.tensor->dim(1) : 1;
+        return found;
+    };
+    RecurrentStep step;
+    step.cell = cell == Cell::Lstm  ? RecurrentStep::Cell::Lstm
+                : cell == Cell::Gru ? RecurrentStep::Cell::Gru
+                                    : RecurrentStep::Cell::Plain;
+    step.order = cell == Cell::Lstm ? "ifgo" : cell == Cell::Gru ? "rzn" : "h";
+    if (cell == Cell::Relu) step.candidate = "maximum({}, 0)";
+    step.inputWeights = weights("w_ih"), step.stateWeights = weights("w_hh");
+    step.inputBias = weights("b_ih"), step.stateBias = weights("b_hh");
+    if (!step.inputWeights.tensor || !step.stateWeights.tensor || call.at.empty())
+        return opError("weights are missing");
+    step.hidden = step.stateWeights.width, step.unit = call.at.back(), step.isMemory = call.output == 1;
+    const std::int64_t batch = call.at.size() > 1 ? call.at[0] : 0, width = x.dim(x.rank() - 1);
+    const auto own = static_cast<std::uint32_t>(context.position("input")),
+               hx = static_cast<std::uint32_t>(context.position("hx"));
+    for (std::int64_t i = 0; i < width; ++i)
+        step.x.push_back(stateTerm(own, 0, batch * width + i, x.toDouble(batch * width + i), false));
+    const bool isList = context.value("hx").isListLike();
+    const auto addState = [&](std::vector<DependenceTerm>& terms, std::uint32_t member) -> base::Result<void> {
+        const Value& state = isList ? context.value("hx").items()[member] : context.value("hx");
+        SONDE_ASSIGN(const Tensor packed, state.tensor().contiguous());
+        if (packed.numel() < (batch + 1) * step.hidden) return opError("the state does not match the weights");
+        for (std::int64_t j = 0; j < step.hidden; ++j)
+            terms.push_back(
+                stateTerm(hx, member, batch * step.hidden + j, packed.toDouble(batch * step.hidden + j), false));
+        return {};
+    };
+    SONDE_TRY(addState(step.h, 0));
+    if (cell == Cell::Lstm) {
+        std::vector<DependenceTerm> memories;
+        if (context.value("hx").items().size() < 2) return opError("the cell's memory is missing");
+        SONDE_TRY(addState(memories, 1));
+        step.memory = memories[static_cast<std::size_t>(step.unit)];
+    }
+    return dependence::recurrentStep(step);
+}
+
 void add(Registry& registry, std::string_view schema, std::string_view summary, Cell cell) {
     OpDef def = atenRow(schema, summary, Category::Layer,
                         [cell](KernelContext& context) { return runRecurrent(context, cell); });
@@ -383,6 +443,10 @@ void define_aten_recurrent(Registry& registry) {
     explain("aten", "gru.input", layerTermsOf<Cell::Gru>);
     explain("aten", "rnn_tanh.input", layerTermsOf<Cell::Tanh>);
     explain("aten", "rnn_relu.input", layerTermsOf<Cell::Relu>);
+    explain("aten", "lstm_cell", cellTermsOf<Cell::Lstm>);
+    explain("aten", "gru_cell", cellTermsOf<Cell::Gru>);
+    explain("aten", "rnn_tanh_cell", cellTermsOf<Cell::Tanh>);
+    explain("aten", "rnn_relu_cell", cellTermsOf<Cell::Relu>);
 }
 
 }  // namespace sonde::ops

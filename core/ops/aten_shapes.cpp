@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
@@ -435,6 +436,11 @@ void define_aten_shapes(Registry& registry) {
                  [](Eager& e) -> EagerResult { return e.reshape(e.tensor("self"), Shape{e.tensor("self").numel()}); }));
     registry.add(eagerRow("stride(Tensor self) -> int[]", "strides in elements", kShape,
                           [](Eager& e) -> EagerResult { return Eager::Argument::listOf(e.tensor("self").strides()); }));
+    explain("aten", "trace", dependence::traced);
+    explain("aten", "fliplr flipud rot90 tile native_channel_shuffle adjoint mH matrix_H", dependence::moved, "self");
+    explain("aten", "copy", dependence::moved, "src");
+    explain("aten", "fill", dependence::moved, "value");
+    explain("aten", "fill_diagonal", dependence::moved, "self fill_value");
 }
 
 }  // namespace sonde::ops

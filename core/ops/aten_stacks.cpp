@@ -187,6 +187,7 @@ void define_aten_stacks(Registry& registry) {
                               return y;
                           }));
     explain("aten", "select_scatter slice_scatter diagonal_scatter", dependence::moved, "self src");
+    explain("aten", "block_diag cartesian_prod", dependence::moved, "tensors");
 }
 
 }  // namespace sonde::ops

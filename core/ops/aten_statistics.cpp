@@ -454,14 +454,25 @@ void define_aten_statistics(Registry& registry) {
     registry.add(
         eagerRow("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
                  "mean over axes without what is missing", kRed, [](Eager& e) { return withoutMissing(e, true); }));
-    explain("aten", "var var_mean", dependence::reduced, "sum((x - mean(x)) * (x - mean(x))) / (count - correction)");
+    explain("aten", "var var_mean", dependence::reduced,
+            "sum((x - mean(x)) * (x - mean(x))) / (count - correction) | mean(x)");
     explain("aten", "std std_mean", dependence::reduced,
-            "sqrt(sum((x - mean(x)) * (x - mean(x))) / (count - correction))");
+            "sqrt(sum((x - mean(x)) * (x - mean(x))) / (count - correction)) | mean(x)");
     explain("aten", "cdist _cdist_forward", dependence::distance);
     explain("aten", "cumsum", dependence::running, "sum(x)");
     explain("aten", "cumprod", dependence::running, "prod(x)");
     explain("aten", "logcumsumexp", dependence::running, "max(x) + log(sum(exp(x - max(x))))");
     explain("aten", "topk sort kthvalue median.dim mode cummax cummin", dependence::selected, "dim");
+    explain("aten", "dist pairwise_distance", dependence::differenceNorm);
+    explain("aten", "cosine_similarity", dependence::cosine);
+    explain("aten", "aminmax", dependence::reduced, "min(x) | max(x)");
+    explain("aten", "nansum", dependence::reduced, "sum(where(isnan(x), 0, x))");
+    explain("aten", "nanmean", dependence::reduced, "sum(where(isnan(x), 0, x)) / sum(isnan(x) == 0)");
+    explain("aten", "bucketize searchsorted", dependence::placeAmong);
+    explain("aten", "msort", dependence::chosenOfLine, "first");
+    explain("aten", "nanmedian", dependence::chosenOfLine);
+    explain("aten", "median", dependence::chosenOfLine);
+    explain("aten", "quantile", dependence::quantile);
 }
 
 }  // namespace sonde::ops

@@ -563,6 +563,15 @@ void define_aten_views(Registry& registry) {
         [](InferContext& c) { return inferConvert(c, "dtype"); }, Category::Transform);
     explain("aten", "size dim", dependence::fixed);
     explain("aten", "to type_as float double half bfloat16 int long short char byte bool cpu", dependence::converted);
+    explain("aten", "numel stride is_complex is_floating_point", dependence::fixed);
+    explain("aten",
+            "_to_copy _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short",
+            dependence::converted);
+    explain("aten",
+            "Float FloatImplicit ScalarImplicit item _local_scalar_dense conj _conj _conj_physical conj_physical",
+            dependence::elementWise, "x");
+    explain("aten", "Int IntImplicit", dependence::elementWise, "trunc(x)");
+    explain("aten", "Bool is_nonzero", dependence::elementWise, "x != 0");
 }
 
 }  // namespace sonde::ops

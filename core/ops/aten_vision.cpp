@@ -204,6 +204,8 @@ void define_aten_vision(Registry& registry) {
     explain("aten", "grid_sampler grid_sampler_2d grid_sampler_3d", dependence::gridSampled);
     explain("aten", "im2col", dependence::moved, "self");
     explain("aten", "col2im", columnTerms);
+    explain("aten", "max_unpool2d max_unpool3d", dependence::moved, "self");
+    explain("aten", "affine_grid_generator", dependence::affineGrid);
 }
 
 }  // namespace sonde::ops

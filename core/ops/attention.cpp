@@ -468,6 +468,8 @@ void define_attention(Registry& registry) {
     }
     explain("", "Attention", dependence::attended, "V");
     explain("", "RotaryEmbedding", rotatedTerms);
+    explain("", "SwiGLU", dependence::elementWise, "x * sigmoid(alpha * x) * y");
+    explain("", "TensorScatter", dependence::moved, "past_cache update");
 }
 
 }  // namespace sonde::ops

@@ -291,6 +291,7 @@ void define_binary(Registry& registry) {
     explain("", "Sub", dependence::elementWise, "x - y");
     explain("", "Mul", dependence::elementWise, "x * y");
     explain("", "Div", dependence::elementWise, "x / y : trunc(x / y)");
+    explain("", "Mod", dependence::remainder);
     explain("", "Pow", dependence::elementWise, "x ** y : trunc(x ** y)");
     explain("", "Max", dependence::elementWiseOfAll, "max(x)");
     explain("", "Min", dependence::elementWiseOfAll, "min(x)");

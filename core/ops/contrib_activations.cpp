@@ -1,5 +1,7 @@
 // com.microsoft: activations with what goes before them.
 
+#include "core/ops/dependence/products.h"
+#include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/support/contrib.h"
 
@@ -80,6 +82,67 @@ EagerResult gemmFastGelu(Eager& e) {
     return e.as(gelu(e, biased(e, e("matmul", widened(e, "X"), widened(e, "W"))), "tanh"), e.tensor("X").dtype());
 }
 
+base::Result<Dependence> productGeluTerms(const ElementCall& call) {
+    Dependence made;
+    SONDE_TRY(dependence::addMatrixProduct(made, call, call.context.position("X"), call.context.position("W")));
+    std::string x = "sum(w * x)";
+    if (call.context.has(call.op.position("bias"))) {
+        const std::int64_t element =
+            dependence::broadcastElement(call.at, call.context.in(call.op.position("bias")).shape());
+        if (element < 0) return opError("the bias does not match the product");
+        dependence::addElement(made, made.part("bias"), call, call.op.position("bias"), element);
+        x = "(sum(w * x) + bias)";
+    }
+    made.formula = dependence::geluFormula(x, true);
+    return made;
+}
+
+/// The element, and the one half of the row behind it, with their biases.
+base::Result<Dependence> splitGeluTerms(const ElementCall& call) {
+    const std::size_t x = call.context.position("X"), bias = call.op.position("bias");
+    const Shape& shape = call.context.in(x).shape();
+    std::vector<std::int64_t> other = call.at;
+    other.back() += call.result.dim(call.result.rank() - 1);
+    Dependence made;
+    for (const auto& [name, added, at] :
+         {std::tuple("x", "b", &call.at), std::tuple("y", "c", &std::as_const(other))}) {
+        const std::int64_t element = dependence::broadcastElement(*at, call.context.in(bias).shape());
+        if (element < 0) return opError("the bias does not match the input");
+        dependence::addElement(made, made.part(name), call, x, dependence::elementAt(*at, shape));
+        dependence::addElement(made, made.part(added), call, bias, element);
+    }
+    made.formula = "(x + b) * " + dependence::geluFormula("(y + c)", false);
+    return made;
+}
+
+/// Softmax of sums with a bias that is repeated.
+base::Result<Dependence> biasedSoftmaxTerms(const ElementCall& call) {
+    const Attributes& attributes = call.context.attributes();
+    const std::size_t data = call.op.position("data"), bias = call.op.position("bias");
+    const Shape& shape = call.context.in(data).shape();
+    std::vector<std::int64_t> dims = call.context.in(bias).shape().dims();
+    SONDE_ASSIGN(const std::size_t axis, axisOf(attributes.getInt("axis", 1), shape.rank()));
+    const std::size_t tail = shape.rank() - axis;
+    if (attributes.getInt("is_inner_broadcast", 0) != 0 && dims.size() >= tail && dims.size() < shape.rank())
+        dims.insert(dims.end() - static_cast<std::ptrdiff_t>(tail), shape.rank() - dims.size(), 1);
+    const Shape spread(dims);
+    dependence::Region row = dependence::Region::only(call.at);
+    for (std::size_t d = axis; d < shape.rank(); ++d) row.widen(d, shape);
+    SONDE_TRY(dependence::checkTerms(2 * row.count()));
+    Dependence made;
+    made.formula = "exp(x + b - max(row + bias)) / sum(exp(row + bias - max(row + bias)))";
+    dependence::addElement(made, made.part("x"), call, data, call.element);
+    const std::int64_t own = dependence::broadcastElement(call.at, spread);
+    if (own < 0) return opError("the bias does not match the input");
+    dependence::addElement(made, made.part("b"), call, bias, own);
+    const std::uint32_t rows = made.listPart("row"), biases = made.listPart("bias");
+    dependence::forEach(row, shape, [&](const std::vector<std::int64_t>& at, std::int64_t element) {
+        dependence::addElement(made, rows, call, data, element);
+        dependence::addElement(made, biases, call, bias, dependence::broadcastElement(at, spread));
+    });
+    return made;
+}
+
 base::Result<void> inferProduct(InferContext& context) { return inferAs(context, "", "MatMul", {"X", "W"}); }
 
 }  // namespace
@@ -125,9 +188,13 @@ void define_contrib_activations(Registry& registry) {
                      .optionalIn("bias", kContribFloats, "T")
                      .out("Y")
                      .runs(gemmFastGelu, inferProduct));
-    explain("com.microsoft", "BiasGelu FastGelu", dependence::elementWise);
+    explain("com.microsoft", "BiasGelu", dependence::gelu);
+    explain("com.microsoft", "FastGelu", dependence::gelu, "tanh");
     explain("com.microsoft", "QuickGelu", dependence::elementWise, "x * sigmoid(alpha * x)");
     explain("com.microsoft", "BiasAdd", dependence::elementWise, "x + y + z");
+    explain("com.microsoft", "BiasSplitGelu", splitGeluTerms);
+    explain("com.microsoft", "BiasSoftmax", biasedSoftmaxTerms);
+    explain("com.microsoft", "GemmFastGelu", productGeluTerms);
 }
 
 }  // namespace sonde::ops

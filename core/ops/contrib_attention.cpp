@@ -455,7 +455,7 @@ void define_contrib_attention(Registry& registry) {
                      .attrInt("past_present_share_buffer", 0)
                      .runs(decoderMultiHead, inferMultiHead));
     explain("com.microsoft", "Attention", projectedTerms);
-    explain("com.microsoft", "MultiHeadAttention", termsByHeads);
+    explain("com.microsoft", "MultiHeadAttention DecoderMaskedMultiHeadAttention", termsByHeads);
 }
 
 }  // namespace sonde::ops

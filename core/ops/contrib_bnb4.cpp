@@ -1,5 +1,6 @@
 // com.microsoft: matrix product with weights of bitsandbytes, 4 bits each from a table, scaled by blocks.
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/kernels/gemm.h"
 #include "core/ops/support/contrib.h"
 
@@ -15,6 +16,12 @@ constexpr float kCodebook[2][16] = {
     {-1.0F, -0.6961928009986877F, -0.5250730514526367F, -0.39491748809814453F, -0.28444138169288635F,
      -0.18477343022823334F, -0.09105003625154495F, 0.0F, 0.07958029955625534F, 0.16093020141124725F,
      0.24611230194568634F, 0.33791524171829224F, 0.44070982933044434F, 0.5626170039176941F, 0.7229568362236023F, 1.0F}};
+
+float bnb4Weight(const Tensor& packed, const Tensor& factors, std::int64_t kind, std::int64_t block,
+                 std::int64_t flat) {
+    const std::uint8_t byte = packed.data<std::uint8_t>()[flat / 2];
+    return kCodebook[kind][flat % 2 == 0 ? byte >> 4 : byte & 15] * factors.data<float>()[flat / block];
+}
 
 /// A [.., K] · Wᵀ for W [N, K], whose numbers lie in one row, two a byte, the first in the upper half; absmax [blocks]
 /// are the factors of blocks of that row.
@@ -38,9 +45,7 @@ EagerResult bnb4Product(Eager& e) {
     shape[shape.rank() - 1] = n;
     Tensor y = e.get(Tensor::allocate(DType::Float32, shape));
     const auto weight = [&](std::int64_t row, std::int64_t i) {
-        const std::int64_t flat = row * k + i;
-        const std::uint8_t byte = packed.data<std::uint8_t>()[flat / 2];
-        return kCodebook[kind][flat % 2 == 0 ? byte >> 4 : byte & 15] * factors.data<float>()[flat / block];
+        return bnb4Weight(packed, factors, kind, block, row * k + i);
     };
     const kernels::PanelSource<float> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr,
                                                    float* target) {
@@ -56,6 +61,32 @@ EagerResult bnb4Product(Eager& e) {
     call.ldc = n;
     kernels::gemm(call, e.context().pool());
     return e.as(y, e.tensor("A").dtype());
+}
+
+/// The elements of a row of A, weighed by numbers of the table times their block's factor.
+base::Result<Dependence> bnb4Terms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Attributes& attributes = context.attributes();
+    const std::int64_t n = attributes.getInt("N", 1), k = attributes.getInt("K", 1),
+                       block = attributes.getInt("block_size", 1);
+    SONDE_ASSIGN(const Tensor factors, context.in(call.op.position("absmax")).cast(DType::Float32));
+    const std::size_t a = context.position("A"), absmax = call.op.position("absmax");
+    const std::int64_t row = call.element / n, column = call.element % n;
+    if ((row + 1) * k > context.in(a).numel()) return opError("the result does not match A");
+    SONDE_TRY(dependence::checkTerms(2 * k));
+    Dependence made;
+    made.formula = "sum(w * x)";
+    const std::uint32_t part = made.listPart("x", "w"), through = made.listPart("factor");
+    for (std::int64_t i = 0; i < k; ++i) {
+        dependence::addElement(made, part, call, a, row * k + i);
+        made.terms.back().weight = static_cast<double>(bnb4Weight(
+            context.in(call.op.position("B")), factors, attributes.getInt("quant_type", 0), block, column * k + i));
+    }
+    for (std::int64_t b = column * k / block; b <= (column * k + k - 1) / block; ++b) {
+        dependence::addElement(made, through, call, absmax, b);
+        made.terms.back().weight = 0;
+    }
+    return made;
 }
 
 base::Result<void> inferBnb4Product(InferContext& context) {
@@ -80,6 +111,7 @@ void define_contrib_bnb4(Registry& registry) {
                      .attrInt("training_mode", 0)
                      .attrInt("transB", 1)
                      .runs(bnb4Product, inferBnb4Product));
+    explain("com.microsoft", "MatMulBnb4", bnb4Terms);
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/region.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/contrib.h"
 
 namespace sonde::ops {
@@ -25,6 +27,18 @@ EagerResult scaledImage(Eager& e) {
         e.fail("bias must have one entry for each channel of " + x.typeText());
     const Tensor offsets = e.as(Tensor::of<double>(Shape{1, x.dim(1), 1, 1}, bias), x.dtype());
     return e("add.Tensor", e("mul.Scalar", x, parameter(e, "scale", 1)), offsets);
+}
+
+base::Result<Dependence> scaledImageTerms(const ElementCall& call) {
+    const std::vector<double> bias = call.context.attributes().getFloats("bias");
+    if (call.at.size() < 2 || call.at[1] >= static_cast<std::int64_t>(bias.size()))
+        return opError("the bias does not match the channels");
+    Dependence made;
+    made.formula = "scale * x + bias";
+    dependence::addElement(made, made.part("x"), call, 0, call.element);
+    made.number("scale", call.context.attributes().getFloat("scale", 1));
+    made.number("bias", bias[static_cast<std::size_t>(call.at[1])]);
+    return made;
 }
 
 /// alpha·ln(1 + e^(beta·x))
@@ -133,6 +147,11 @@ void define_contrib_early(Registry& registry) {
             .attrInt("across_channels", 0)
             .attrInt("normalize_variance", 1)
             .runs(earlyMeanVariance, inferSame));
+    explain("", "Affine", dependence::elementWise, "alpha * x + beta");
+    explain("", "ParametricSoftplus", dependence::elementWise, "alpha * log1p(exp(beta * x))");
+    explain("", "ScaledTanh", dependence::elementWise, "alpha * tanh(beta * x)");
+    explain("", "ImageScaler", scaledImageTerms);
+    explain("", "Crop", dependence::moved, "X");
 }
 
 }  // namespace sonde::ops

@@ -443,6 +443,7 @@ void define_contrib_group_attention(Registry& registry) {
                      .attr("v_quant_type", AttributeKind::String)
                      .runs(groupQuery, inferGroupQuery));
     explain("com.microsoft", "RotaryEmbedding", contribRotatedTerms);
+    explain("com.microsoft", "GroupQueryAttention", termsByGroups);
 }
 
 }  // namespace sonde::ops

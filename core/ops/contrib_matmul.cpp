@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/number_text.h"
+#include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
+#include "core/ops/dependence/windows.h"
 #include "core/ops/support/contrib.h"
 #include "core/ops/support/conv_row.h"
 
@@ -214,11 +217,69 @@ void defineProducts(Registry& registry) {
                      .prepares(preparedAs("Gemm")));
 }
 
+/// The formula behind an activation that a fused operator names.
+base::Result<std::string> activatedFormula(const std::string& x, const std::string& name,
+                                           const Attributes& parameters) {
+    const auto number = [&](std::string_view parameter, double fallback) {
+        return base::shortestText(parameters.getFloat(parameter, fallback));
+    };
+    if (name.empty()) return x;
+    if (name == "Relu") return "maximum(" + x + ", 0)";
+    if (name == "Tanh") return "tanh(" + x + ")";
+    if (name == "Sigmoid") return "sigmoid(" + x + ")";
+    if (name == "LeakyRelu") return "maximum(" + x + ", 0) + " + number("alpha", 0.01) + " * minimum(" + x + ", 0)";
+    if (name == "HardSigmoid")
+        return "clip(" + number("alpha", 0.2) + " * (" + x + ") + " + number("beta", 0.5) + ", 0, 1)";
+    if (name == "Clip") return "clip(" + x + ", " + number("alpha", 0) + ", " + number("beta", 0) + ")";
+    if (name == "Softplus") return "maximum(" + x + ", 0) + log1p(exp(-abs(" + x + ")))";
+    if (name == "Softsign") return "(" + x + ") / (1 + abs(" + x + "))";
+    if (name == "Elu") return "maximum(" + x + ", 0) + " + number("alpha", 1) + " * expm1(minimum(" + x + ", 0))";
+    return opError("the activation '" + name + "' has no formula");
+}
+
+/// activation_params of convolutions by the names that their ONNX operators have.
+Attributes convParameters(const Attributes& attributes) {
+    const std::vector<double> given = attributes.getFloats("activation_params");
+    Attributes parameters;
+    if (!given.empty()) parameters.set("alpha", given[0]);
+    if (given.size() > 1) parameters.set("beta", given[1]);
+    return parameters;
+}
+
+/// A convolution of ai.onnx, with channels first; what is added and the activation behind it.
+base::Result<Dependence> fusedConvTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Shape &x = context.in("X").shape(), &w = context.in("W").shape();
+    dependence::Convolution convolution;
+    convolution.x = context.position("X"), convolution.w = context.position("W"),
+    convolution.bias = context.position("B");
+    convolution.hasBias = context.has("B");
+    convolution.groups = context.attributes().getInt("group", 1);
+    convolution.hasLastChannels = call.text == "last";
+    if (x.rank() < 3 || w.rank() != x.rank()) return opError("the weights do not match the input");
+    const std::size_t first = convolution.hasLastChannels ? 1 : 2;
+    SONDE_ASSIGN(convolution.window, windowFromAttributes(context.attributes(), std::span(w.dims()).subspan(2),
+                                                          std::span(x.dims()).subspan(first, x.rank() - 2)));
+    SONDE_ASSIGN(Dependence made, dependence::convolved(call, convolution));
+    if (context.has(call.op.position("Z"))) {
+        dependence::addElement(made, made.part("z"), call, call.op.position("Z"), call.element);
+        made.formula += " + z";
+    }
+    SONDE_ASSIGN(made.formula, activatedFormula(made.formula, context.attributes().getString("activation", ""),
+                                                convParameters(context.attributes())));
+    return made;
+}
+
 /// As Gemm without what it adds.
 base::Result<Dependence> fusedProductTerms(const ElementCall& call) {
     const Turns turns(call.context.attributes());
     if (turns.batch[0] || turns.batch[1]) return opError("there is no formula where the first axis is moved");
-    return dependence::generalProduct(call);
+    SONDE_ASSIGN(Dependence made, dependence::generalProduct(call));
+    const Attributes& attributes = call.context.attributes();
+    if (!attributes.has("activation")) return made;
+    SONDE_ASSIGN(made.formula, activatedFormula(made.formula, attributes.getString("activation", ""),
+                                                activationParameters(attributes)));
+    return made;
 }
 
 }  // namespace
@@ -237,7 +298,9 @@ void define_contrib_matmul(Registry& registry) {
     registry.add(fusedConvRow("NhwcConv", "convolution with channels last")
                      .out("Y")
                      .runs(channelsLastConv, inferChannelsLastConv));
-    explain("com.microsoft", "FusedMatMul TransposeMatMul", fusedProductTerms);
+    explain("com.microsoft", "FusedMatMul TransposeMatMul FusedMatMulActivation FusedGemm", fusedProductTerms);
+    explain("com.microsoft", "FusedConv", fusedConvTerms);
+    explain("com.microsoft", "NhwcFusedConv NhwcConv", fusedConvTerms, "last");
 }
 
 }  // namespace sonde::ops

@@ -1,6 +1,7 @@
 // com.microsoft: weights of 2, 4 or 8 bits in blocks with a scale and a zero point each. They are never unpacked as a
 // whole: a product asks for them panel by panel.
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/kernels/gemm.h"
 #include "core/ops/support/contrib.h"
 
@@ -92,6 +93,35 @@ EagerResult nbitsProduct(Eager& e) {
     if (e.has("bias")) y = e("add.Tensor", y, e.as(e.tensor("bias"), DType::Float32));
     if (y.shape() != shape) e.fail("bias " + e.tensor("bias").typeText() + " does not match");
     return e.as(y, e.tensor("A").dtype());
+}
+
+/// The elements of a row of A, weighed by numbers that are unpacked; the scales act through these.
+base::Result<Dependence> nbitsTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    BlockWeights weights;
+    SONDE_TRY(runEager(call.context, [&](Eager& e) {
+        weights = BlockWeights::of(e);
+        return EagerResult(Value());
+    }));
+    const std::size_t a = context.position("A");
+    const std::int64_t row = call.element / weights.n, column = call.element % weights.n;
+    if ((row + 1) * weights.k > context.in(a).numel()) return opError("the result does not match A");
+    SONDE_TRY(dependence::checkTerms(weights.k + weights.blocks));
+    Dependence made;
+    made.formula = "sum(w * x)";
+    const std::uint32_t part = made.listPart("x", "w"), scales = made.listPart("scale");
+    for (std::int64_t i = 0; i < weights.k; ++i) {
+        dependence::addElement(made, part, call, a, row * weights.k + i);
+        made.terms.back().weight = static_cast<double>(weights.at(column, i));
+    }
+    for (std::int64_t b = 0; b < weights.blocks; ++b) {
+        dependence::addElement(made, scales, call, context.position("scales"), column * weights.blocks + b);
+        made.terms.back().weight = 0;
+    }
+    if (!context.has(call.op.position("bias"))) return made;
+    made.formula += " + bias";
+    dependence::addElement(made, made.part("bias"), call, call.op.position("bias"), column);
+    return made;
 }
 
 base::Result<void> inferNbitsProduct(InferContext& context) {
@@ -193,6 +223,37 @@ EagerResult gatherBlocks(Eager& e) {
     return e.as(y, e.tensor("scales").dtype());
 }
 
+/// A number that is unpacked, times the scale of its block.
+base::Result<Dependence> blockTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    BlockTable table;
+    SONDE_TRY(runEager(call.context, [&](Eager& e) {
+        table = tableOf(e);
+        return EagerResult(Value());
+    }));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("gather_axis", 0), table.shape.rank()));
+    const Tensor& indices = context.in("indices");
+    std::int64_t inner = 1;
+    for (std::size_t i = axis + 1; i < table.shape.rank(); ++i) inner *= table.shape[i];
+    const std::int64_t line = call.element / inner, position = line % std::max<std::int64_t>(indices.numel(), 1);
+    std::int64_t index = indices.toInt64(position);
+    if (index < 0) index += table.shape[axis];
+    if (index < 0 || index >= table.shape[axis]) return dependence::constantElement(0);
+    const std::int64_t flat = (line / indices.numel() * table.shape[axis] + index) * inner + call.element % inner;
+    const std::int64_t block = table.blockOf(flat);
+    const std::size_t scales = context.position("scales");
+    const double scale = table.scales.toDouble(block);
+    Dependence made;
+    made.formula = "number * scale";
+    made.number("number", scale == 0 ? 0 : table.at(flat) / scale);
+    if (context.in(scales).shape() == table.scales.shape())
+        dependence::addElement(made, made.part("scale"), call, scales, block);
+    else made.number("scale", scale);
+    dependence::addElement(made, made.part("index"), call, context.position("indices"), position);
+    made.terms.back().weight = 0;
+    return made;
+}
+
 base::Result<void> inferGatherBlocks(InferContext& context) {
     const auto &data = context.in("data").shape, &indices = context.in("indices").shape;
     std::optional<Dims> dims;
@@ -242,6 +303,8 @@ void define_contrib_nbits(Registry& registry) {
             .attrInt("gather_axis", 0)
             .attrInt("quantize_axis", 1)
             .runs(gatherBlocks, inferGatherBlocks));
+    explain("com.microsoft", "MatMulNBits", nbitsTerms);
+    explain("com.microsoft", "GatherBlockQuantized", blockTerms);
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/support/contrib.h"
 
@@ -212,6 +213,23 @@ EagerResult gatedNorm(Eager& e) {
     return e.as(e("mul.Tensor", normal, e("silu", widened(e, "gate"))), e.tensor("X").dtype());
 }
 
+base::Result<Dependence> gatedNormTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const std::int64_t length = context.in(call.op.position("scale")).numel();
+    if (length < 1) return opError("the scale is empty");
+    Dependence made;
+    made.formula = "x / sqrt(mean(row * row) + epsilon) * scale * gate * sigmoid(gate)";
+    dependence::addElement(made, made.part("x"), call, context.position("X"), call.element);
+    dependence::addElement(made, made.part("scale"), call, call.op.position("scale"), call.element % length);
+    dependence::addElement(made, made.part("gate"), call, call.op.position("gate"), call.element);
+    const std::uint32_t row = made.listPart("row");
+    SONDE_TRY(dependence::checkTerms(length));
+    for (std::int64_t i = 0; i < length; ++i)
+        dependence::addElement(made, row, call, context.position("X"), call.element / length * length + i);
+    made.number("epsilon", context.attributes().getFloat("epsilon", 1e-5));
+    return made;
+}
+
 void defineEarly(Registry& registry) {
     for (std::string_view domain : {std::string_view(), std::string_view("com.microsoft")}) {
         registry.add(Row("LayerNormalization", 1,
@@ -342,6 +360,8 @@ void define_contrib_normalization(Registry& registry) {
     explain("com.microsoft", "SkipLayerNormalization", dependence::skipNormalised, "mean");
     explain("com.microsoft", "SkipSimplifiedLayerNormalization", dependence::skipNormalised);
     explain("com.microsoft", "EmbedLayerNormalization", dependence::embeddingNormalised);
+    explain("com.microsoft", "GroupNorm SkipGroupNorm", dependence::sumGroupNormalised);
+    explain("com.microsoft", "GatedRMSNorm", gatedNormTerms);
 }
 
 }  // namespace sonde::ops

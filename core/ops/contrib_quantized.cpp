@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/dependence/rules.h"
+#include "core/ops/dependence/windows.h"
 #include "core/ops/kernels/quantized_values.h"
 #include "core/ops/support/contrib.h"
 
@@ -26,14 +27,14 @@ Tensor againY(Eager& e, const Tensor& x) { return again(e, x, "Y_scale", "Y_zero
 
 EagerResult quantizedBinary(Eager& e, kernels::Binary operation) {
     const Value zeroA = e.optional("A_zero_point"), zeroB = e.optional("B_zero_point");
-    if (auto y = kernels::quantizedBinary(e.context(), operation, {e.tensor("A"), e.tensor("A_scale"), zeroA},
-                                          {e.tensor("B"), e.tensor("B_scale"), zeroB}, e.tensor("C_scale"),
-                                          e.optional("C_zero_point"))) {
-        return e.get(std::move(*y));
+    const bool isSum = operation == kernels::Binary::Add;
+    if (auto y = e.get(kernels::quantizedBinary(e.context(), isSum, {e.tensor("A"), e.tensor("A_scale"), zeroA},
+                                                {e.tensor("B"), e.tensor("B_scale"), zeroB}, e.tensor("C_scale"),
+                                                e.optional("C_zero_point")))) {
+        return std::move(*y);
     }
     const Tensor a = real(e, "A", "A_scale", "A_zero_point"), b = real(e, "B", "B_scale", "B_zero_point");
-    return again(e, e(operation == kernels::Binary::Add ? "add.Tensor" : "mul.Tensor", a, b), "C_scale", "C_zero_point",
-                 e.tensor("A").dtype());
+    return again(e, e(isSum ? "add.Tensor" : "mul.Tensor", a, b), "C_scale", "C_zero_point", e.tensor("A").dtype());
 }
 
 base::Result<void> inferQuantizedPair(InferContext& context) {
@@ -140,6 +141,19 @@ Tensor onImage(Eager& e, const Tensor& x, bool last, std::string_view name, cons
 EagerResult quantizedPool(Eager& e, std::string_view name) {
     const Attributes& attributes = e.context().attributes();
     return againY(e, onImage(e, realX(e), channelsLast(attributes), name, attributes));
+}
+
+/// The mean of a window, with channels first.
+base::Result<Dependence> quantizedPoolTerms(const ElementCall& call) {
+    const Attributes& attributes = call.context.attributes();
+    const Shape& shape = call.context.in("X").shape();
+    if (channelsLast(attributes)) return opError("there is no formula for channels at the end");
+    if (shape.rank() < 3) return opError("the input is no image");
+    SONDE_ASSIGN(const Window window, windowFromAttributes(attributes, {}, std::span(shape.dims()).subspan(2)));
+    dependence::Pooling mean{"sum(x) / divisor"};
+    mean.countsPadding = attributes.getInt("count_include_pad", 0) != 0;
+    SONDE_ASSIGN(Dependence made, dependence::pooled(call, window, mean));
+    return dependence::quantizedFrom(std::move(made), call, "sum(" + dependence::realValue("x") + ") / divisor");
 }
 
 EagerResult channelsLastMaxPool(Eager& e) {
@@ -381,12 +395,19 @@ void define_contrib_quantized(Registry& registry) {
                      .optionalIn("B_zero_point", kBytes, "T")
                      .out("C")
                      .runs(mulInteger, inferMulInteger));
-    explain("com.microsoft", "QLinearAdd", dependence::quantizedElementWise, "A + B");
-    explain("com.microsoft", "QLinearMul", dependence::quantizedElementWise, "A * B");
+    explain("com.microsoft", "QLinearAdd", dependence::quantizedPair, "A + B");
+    explain("com.microsoft", "QLinearMul", dependence::quantizedPair, "A * B");
     explain("com.microsoft", "QLinearSigmoid", dependence::quantizedElementWise, "sigmoid(X)");
     explain("com.microsoft", "QLinearLeakyRelu", dependence::quantizedElementWise, "where(X < 0, alpha * X, X)");
     explain("com.microsoft", "QLinearGlobalAveragePool", dependence::quantizedChannelMean);
     explain("com.microsoft", "QLinearConcat", dependence::quantizedJoined);
+    explain("com.microsoft", "QLinearWhere", dependence::quantizedElementWise, "where(condition, X, Y)");
+    explain("com.microsoft", "QLinearReduceMean", dependence::quantizedMean);
+    explain("com.microsoft", "QLinearAveragePool", quantizedPoolTerms);
+    explain("com.microsoft", "QLinearSoftmax", dependence::quantizedSoftmax);
+    explain("com.microsoft", "QLinearConv", dependence::quantizedConvolved);
+    explain("com.microsoft", "ReduceSumInteger", dependence::reduced, "sum(x)");
+    explain("com.microsoft", "MulInteger", dependence::centredFactors);
 }
 
 }  // namespace sonde::ops

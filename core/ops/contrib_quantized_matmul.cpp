@@ -178,6 +178,8 @@ void define_contrib_quantized_matmul(Registry& registry) {
             }));
     explain("com.microsoft", "MatMulIntegerToFloat", integerToFloatTerms);
     explain("com.microsoft", "DynamicQuantizeMatMul", dynamicProductTerms);
+    explain("com.microsoft", "MatMulInteger16", dependence::integerProduct);
+    explain("com.microsoft", "QGemm", dependence::quantizedGeneralProduct);
 }
 
 }  // namespace sonde::ops

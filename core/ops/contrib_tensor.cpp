@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/support/contrib.h"
 #include "core/ops/support/wide.h"
@@ -142,6 +143,26 @@ EagerResult complexMul(Eager& e, bool conjugate) {
     return e.as(e.get(e("view_as_real", product).contiguous()), e.tensor("A").dtype());
 }
 
+/// Of pairs (x, y) and (u, v); `text`: the formulas of both parts.
+base::Result<Dependence> complexTerms(const ElementCall& call) {
+    if (call.at.empty()) return opError("the result has no pairs");
+    const std::size_t bar = call.text.find(" | ");
+    Dependence made;
+    made.formula = call.at.back() == 0 ? call.text.substr(0, bar) : call.text.substr(bar + 3);
+    for (const auto& [input, names] : {std::pair("A", "xy"), std::pair("B", "uv")}) {
+        const std::size_t at = call.context.position(input);
+        for (std::int64_t part = 0; part < 2; ++part) {
+            std::vector<std::int64_t> index = call.at;
+            index.back() = part;
+            const std::int64_t element = dependence::broadcastElement(index, call.context.in(at).shape());
+            if (element < 0) return opError("the factors do not match");
+            dependence::addElement(made, made.part(std::string_view(names).substr(static_cast<std::size_t>(part), 1)),
+                                   call, at, element);
+        }
+    }
+    return made;
+}
+
 EagerResult distances(Eager& e) {
     const std::string metric = e.context().attributes().getString("metric", "sqeuclidean");
     if (metric != "euclidean" && metric != "sqeuclidean") e.fail("metric '" + metric + "' is not supported");
@@ -265,6 +286,44 @@ EagerResult cropAndResize(Eager& e) {
     return e.as(y, e.tensor("X").dtype());
 }
 
+/// The pixels around the place in the box; the box, which tells the place, has no weight.
+base::Result<Dependence> cropTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Tensor &image = context.in("X"), &boxes = context.in("rois");
+    if (image.rank() != 4 || call.at.size() != 4 || call.at[0] * 4 + 4 > boxes.numel())
+        return opError("the boxes do not match the result");
+    SONDE_ASSIGN(const std::vector<std::int64_t> batches, intsOf(context.value(call.op.position("batch_indices"))));
+    const std::int64_t height = image.dim(2), width = image.dim(3), box = call.at[0] * 4,
+                       plane =
+                           (batches[static_cast<std::size_t>(call.at[0])] * image.dim(1) + call.at[1]) * height * width;
+    const double y = cropPlace(boxes.toDouble(box), boxes.toDouble(box + 2), height, call.at[2], call.result.dim(2)),
+                 x = cropPlace(boxes.toDouble(box + 1), boxes.toDouble(box + 3), width, call.at[3], call.result.dim(3));
+    const bool isInside =
+        y >= 0 && y <= static_cast<double>(height - 1) && x >= 0 && x <= static_cast<double>(width - 1);
+    if (!isInside) return dependence::constantElement(context.attributes().getFloat("extrapolation_value", 0));
+    Dependence made;
+    made.formula = "sum(w * x)";
+    const std::uint32_t part = made.listPart("x", "w"), where = made.listPart("box");
+    const auto add = [&](std::int64_t row, std::int64_t column, double weight) {
+        if (weight == 0) return;
+        dependence::addElement(made, part, call, context.position("X"), plane + row * width + column);
+        made.terms.back().weight = weight;
+    };
+    if (context.attributes().getString("mode", "bilinear") == "nearest") {
+        add(static_cast<std::int64_t>(std::round(y)), static_cast<std::int64_t>(std::round(x)), 1);
+    } else {
+        const auto top = static_cast<std::int64_t>(std::floor(y)), left = static_cast<std::int64_t>(std::floor(x));
+        const double dy = y - static_cast<double>(top), dx = x - static_cast<double>(left);
+        add(top, left, (1 - dy) * (1 - dx)), add(top, left + 1, (1 - dy) * dx);
+        add(top + 1, left, dy * (1 - dx)), add(top + 1, left + 1, dy * dx);
+    }
+    for (std::int64_t i = 0; i < 4; ++i) {
+        dependence::addElement(made, where, call, context.position("rois"), box + i);
+        made.terms.back().weight = 0;
+    }
+    return made;
+}
+
 base::Result<void> inferCrop(InferContext& context) {
     const auto &image = context.in("X").shape, &boxes = context.in("rois").shape;
     Dims dims{boxes && !boxes->empty() ? boxes->front() : Dim{}, image && image->size() == 4 ? (*image)[1] : Dim{},
@@ -289,7 +348,7 @@ void addAlias(Registry& registry, Row row, std::string_view onnx, int version) {
 void define_contrib_tensor(Registry& registry) {
     const auto kTensor = Category::Tensor;
     addAlias(registry, contribRow("Gelu", "x · Φ(x)", Category::Activation).in("X", kFloats, "T").out("Y"), "Gelu", 20);
-    explain("com.microsoft", "Gelu", dependence::elementWise);
+    explain("com.microsoft", "Gelu", dependence::gelu);
     addAlias(registry,
              contribRow("Trilu", "the upper or lower triangle of matrices", kTensor)
                  .in("X")
@@ -404,6 +463,19 @@ void define_contrib_tensor(Registry& registry) {
                      .attrFloat("extrapolation_value", 0)
                      .attrString("mode", "bilinear")
                      .runs(cropAndResize, inferCrop));
+    explain("com.microsoft", "Trilu ExpandDims UnfoldTensor", dependence::moved);
+    explain("com.microsoft", "GatherND", dependence::moved, "data");
+    explain("com.microsoft", "Pad", dependence::moved, "data value");
+    explain("com.microsoft", "TorchEmbedding", dependence::gathered);
+    explain("com.microsoft", "GridSample", dependence::gridSampled);
+    explain("com.microsoft", "Unique", dependence::firstEqual);
+    explain("com.microsoft", "Range", dependence::fixed);
+    explain("com.microsoft", "Inverse", dependence::inverted);
+    explain("com.microsoft", "GatedAdd", dependence::elementWise, "x + y * z");
+    explain("com.microsoft", "ComplexMul", complexTerms, "x * u - y * v | x * v + y * u");
+    explain("com.microsoft", "ComplexMulConj", complexTerms, "x * u + y * v | y * u - x * v");
+    explain("com.microsoft", "CDist", dependence::distance);
+    explain("com.microsoft", "CropAndResize", cropTerms);
 }
 
 }  // namespace sonde::ops

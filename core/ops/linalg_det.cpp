@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -145,6 +146,10 @@ void define_linalg_det(Registry& registry) {
                      .in("X", kFloats)
                      .out("Y")
                      .runs(onnxDet, inferPerMatrix));
+    explain("", "Det", dependence::determinant);
+    explain("aten", "det linalg_det _linalg_det", dependence::determinant);
+    explain("aten", "linalg_slogdet slogdet _linalg_slogdet", dependence::determinant, "sign");
+    explain("aten", "logdet", dependence::determinant, "log");
 }
 
 }  // namespace sonde::ops

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/number_text.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -353,6 +354,8 @@ void define_linalg_norm(Registry& registry) {
     using namespace linalg;
     defineVectorNorms(registry);
     defineMatrixNorms(registry);
+    explain("aten", "norm frobenius_norm linalg_vector_norm", dependence::normed);
+    explain("aten", "linalg_norm linalg_matrix_norm", dependence::normed, "matrix");
 }
 
 }  // namespace sonde::ops

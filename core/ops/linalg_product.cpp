@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -314,6 +315,9 @@ void define_linalg_product(Registry& registry) {
     registry.add(eagerRow(
         "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", "cross product", kLayer,
         [](Eager& e) { return cross(e, e.integer("dim")); }, inferCross));
+    explain("aten", "vdot linalg_vecdot", dependence::dotProduct);
+    explain("aten", "cross linalg_cross", dependence::crossProduct);
+    explain("aten", "linalg_multi_dot chain_matmul", dependence::chainedProduct);
 }
 
 }  // namespace sonde::ops

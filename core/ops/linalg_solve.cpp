@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -302,6 +303,8 @@ void define_linalg_solve(Registry& registry) {
                           }));
     addEffect("aten", "_linalg_check_errors");
     defineSolvers(registry);
+    explain("aten", "linalg_inv linalg_inv_ex inverse", dependence::inverted);
+    explain("aten", "linalg_solve linalg_solve_ex _linalg_solve_ex linalg_solve_triangular", dependence::solved);
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/normalize.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -87,6 +88,8 @@ void define_losses(Registry& registry) {
                      .attr("ignore_index", AttributeKind::Int)
                      .attrString("reduction", "mean")
                      .runs(crossEntropy, inferLoss));
+    explain("", "NegativeLogLikelihoodLoss", dependence::likelihoodLoss);
+    explain("", "SoftmaxCrossEntropyLoss", dependence::entropyLoss);
 }
 
 }  // namespace sonde::ops

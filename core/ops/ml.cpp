@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 
+#include "core/ops/dependence/region.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
@@ -144,6 +146,40 @@ base::Result<void> normalizeRows(KernelContext& context) {
         }
     }
     return {};
+}
+
+/// The column of the call's element.
+std::size_t columnOf(const ElementCall& call) { return call.at.empty() ? 0 : static_cast<std::size_t>(call.at.back()); }
+
+base::Result<Dependence> featureScaledTerms(const ElementCall& call) {
+    const Attributes& attributes = call.context.attributes();
+    Dependence made;
+    made.formula = "(x - offset) * scale";
+    dependence::addElement(made, made.part("x"), call, 0, call.element);
+    made.number("offset", featureOf(attributes.getFloats("offset"), columnOf(call), 0));
+    made.number("scale", featureOf(attributes.getFloats("scale"), columnOf(call), 1));
+    return made;
+}
+
+base::Result<Dependence> imputedTerms(const ElementCall& call) {
+    const double x = call.context.in("X").toDouble(call.element), y = call.result.toDouble(call.element);
+    if (x != y && !(std::isnan(x) && std::isnan(y))) return dependence::constantElement(y);
+    return dependence::sourceElement(call, 0, 0, call.element, x);
+}
+
+base::Result<Dependence> rowNormalisedTerms(const ElementCall& call) {
+    const std::string norm = call.context.attributes().getString("norm", "MAX"), length = norm == "MAX" ? "max(row)"
+                                                                                          : norm == "L1"
+                                                                                              ? "sum(abs(row))"
+                                                                                              : "sqrt(sum(row * row))";
+    const Shape& shape = call.context.in("X").shape();
+    dependence::Region row = dependence::Region::only(call.at);
+    if (shape.rank() > 0) row.widen(shape.rank() - 1, shape);
+    Dependence made;
+    made.formula = "where(" + length + " == 0, x, x / " + length + ")";
+    dependence::addElement(made, made.part("x"), call, 0, call.element);
+    SONDE_TRY(dependence::addRegion(made, made.listPart("row"), call, 0, row));
+    return made;
 }
 
 base::Result<void> categoriesOneHot(KernelContext& context) {
@@ -333,6 +369,11 @@ void define_ml(Registry& registry) {
                          .attrFloat("default_float", -0.0)
                          .runs(labelEncoder, inferLabels));
     }
+    explain("ai.onnx.ml", "ArrayFeatureExtractor", dependence::moved, "X");
+    explain("ai.onnx.ml", "Binarizer", dependence::elementWise, "x > threshold");
+    explain("ai.onnx.ml", "Scaler", featureScaledTerms);
+    explain("ai.onnx.ml", "Imputer", imputedTerms);
+    explain("ai.onnx.ml", "Normalizer", rowNormalisedTerms);
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
@@ -69,6 +70,31 @@ base::Result<void> classify(KernelContext& context) {
     return setScores(context, 1, DType::Float32, rows, labels.size());
 }
 
+/// A score: the features by the coefficients of its class, and what the transform makes of the sum.
+base::Result<Dependence> linearTerms(const ElementCall& call) {
+    const Attributes& attributes = call.context.attributes();
+    if (call.output == 0 && call.op.outputs.size() > 1) return opError("the label that is chosen has no formula");
+    SONDE_ASSIGN(const FeatureTable table, featureTable(call.context.in("X")));
+    const std::vector<double> weights = attributes.getFloats("coefficients"),
+                              biases = attributes.getFloats("intercepts");
+    const std::int64_t row = call.at.size() > 1 ? call.at[0] : 0, target = call.at.empty() ? 0 : call.at.back();
+    const std::int64_t targets = static_cast<std::int64_t>(weights.size()) / std::max<std::int64_t>(table.columns, 1);
+    if (target >= targets || (call.op.outputs.size() > 1 && targets == 1))
+        return opError("a score for two classes has no formula");
+    Dependence made;
+    made.formula = "sum(w * x) + bias";
+    const std::uint32_t part = made.listPart("x", "w");
+    for (std::int64_t c = 0; c < table.columns; ++c) {
+        dependence::addElement(made, part, call, 0, row * table.columns + c);
+        made.terms.back().weight = weights[static_cast<std::size_t>(target * table.columns + c)];
+    }
+    made.number("bias", biases.empty() ? 0 : biases[static_cast<std::size_t>(target)]);
+    const std::string transform = attributes.getString("post_transform", "NONE");
+    if (transform == "LOGISTIC") made.formula = "sigmoid(" + made.formula + ")";
+    else if (transform != "NONE") return opError("scores behind " + transform + " have no formula");
+    return made;
+}
+
 base::Result<void> inferRegressor(InferContext& context) {
     setScoreType(context, 0, context.attributes().getInt("targets", 1));
     return {};
@@ -99,6 +125,7 @@ void define_ml_linear(Registry& registry) {
                      .attr("classlabels_strings", AttributeKind::Strings)
                      .attrInt("multi_class", 0)
                      .runs(classify, inferClassifier));
+    explain("ai.onnx.ml", "LinearRegressor LinearClassifier", linearTerms);
 }
 
 }  // namespace sonde::ops

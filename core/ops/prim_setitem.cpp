@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/prim_row.h"
@@ -141,6 +142,7 @@ void define_prim_setitem(Registry& registry) {
                          writeOut, inferWriteOut));
     registry.add(primRow("setitem_with_transformation(t self, t index, t transformations) -> t",
                          "x with functions applied to x[index]", Category::Tensor, transformItem, inferSame));
+    explain("prim", "setitem", dependence::moved, "self value");
 }
 
 }  // namespace sonde::ops

@@ -375,6 +375,12 @@ void define_prim_structure(Registry& registry) {
     explain("prim", "append", dependence::moved, "list item");
     explain("prim", "Bool Int Float item min max sqrt not_ and_ or_ xor_", dependence::elementWise);
     explain("prim", "len", dependence::fixed);
+    for (const auto& [names, formula] :
+         {std::pair("Abs", "abs(x)"), std::pair("Ceil", "ceil(x)"), std::pair("Floor", "floor(x)"),
+          std::pair("Round", "round(x)"), std::pair("Exp", "exp(x)"), std::pair("Log", "log(x)"),
+          std::pair("Sin", "sin(x)"), std::pair("Cos", "cos(x)"), std::pair("Tanh", "tanh(x)"),
+          std::pair("IsNaN", "isnan(x)"), std::pair("IsInf", "isinf(x)"), std::pair("NumToTensor", "x")})
+        explain("prim", names, dependence::elementWise, formula);
 }
 
 }  // namespace sonde::ops

@@ -221,7 +221,7 @@ base::Result<Dependence> quantizedTerms(const ElementCall& call) {
     SONDE_ASSIGN(Dependence dependence, scaledTerms(call, "y_scale", "y_zero_point", "x / scale + zero_point"));
     const std::optional<QuantizedRange> range = quantizedRange(call.result.dtype());
     if (!range) return opError("there is no formula for " + call.result.typeText());
-    dependence.formula = "clip(round(x / scale) + zero_point, low, high)";
+    dependence.formula = "clip(round(float32(x / scale)) + zero_point, low, high)";
     dependence.number("low", range->low);
     dependence.number("high", range->high);
     return dependence;
@@ -286,7 +286,7 @@ base::Result<Dependence> dynamicallyQuantizedTerms(const ElementCall& call) {
     if (call.output == 0) {
         dependence::addElement(made, made.part("x"), call, 0, call.element);
         SONDE_TRY(addOutput("y_zero_point", 2));
-        made.formula = isZero ? "y_zero_point" : "clip(round(x / y_scale) + y_zero_point, 0, 255)";
+        made.formula = isZero ? "y_zero_point" : "clip(round(float32(x / y_scale)) + y_zero_point, 0, 255)";
         return made;
     }
     const std::uint32_t part = made.listPart("x");
@@ -303,7 +303,7 @@ base::Result<Dependence> dynamicallyQuantizedTerms(const ElementCall& call) {
     if (most && call.output == 1) most->weight = 1.0 / 255;
     made.formula = call.output == 1 ? "(maximum(max(x), 0) - minimum(min(x), 0)) / 255"
                    : isZero         ? "0"
-                                    : "clip(round(-minimum(min(x), 0) / y_scale), 0, 255)";
+                                    : "clip(round(float32(-minimum(min(x), 0) / y_scale)), 0, 255)";
     return made;
 }
 
@@ -346,6 +346,8 @@ void define_quantize(Registry& registry) {
     explain("", "QuantizeLinear", quantizedTerms);
     explain("", "DequantizeLinear", dequantizedTerms);
     explain("", "DynamicQuantizeLinear", dynamicallyQuantizedTerms);
+    explain("com.microsoft", "QuantizeLinear", quantizedTerms);
+    explain("com.microsoft", "DequantizeLinear", dequantizedTerms);
 }
 
 }  // namespace sonde::ops

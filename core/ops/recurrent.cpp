@@ -454,12 +454,18 @@ base::Result<void> addSources(const ElementCall& call, const Cell& cell, const S
     } else {
         SONDE_ASSIGN(const std::vector<Value> before, stateBefore(call, place));
         const std::int64_t at = place.isBackward ? place.step + 1 : place.step - 1;
+        const auto elementAt = [&](std::int64_t when, std::int64_t unit) {
+            return ((cell.byBatch ? (place.batch * cell.steps + when) * cell.directions + place.direction
+                                  : (when * cell.directions + place.direction) * cell.batches + place.batch)) *
+                       cell.hidden +
+                   unit;
+        };
+        const std::int64_t begin = place.isBackward ? cell.lengths[static_cast<std::size_t>(place.batch)] - 1 : 0;
+        for (const std::int64_t unit : {std::int64_t{0}, cell.hidden - 1})
+            for (const std::uint32_t member : {std::uint32_t{0}, dependence::innerState(0, true)})
+                if (member == 0 || cell.gates == 4) add(step.begins, 0, elementAt(begin, unit), 0, true, member);
         for (std::int64_t j = 0; j < cell.hidden; ++j) {
-            const std::int64_t element =
-                ((cell.byBatch ? (place.batch * cell.steps + at) * cell.directions + place.direction
-                               : (at * cell.directions + place.direction) * cell.batches + place.batch)) *
-                    cell.hidden +
-                j;
+            const std::int64_t element = elementAt(at, j);
             add(step.h, 0, element, before[1].tensor().toDouble(place.direction * cell.hidden + j), true);
             if (cell.gates == 4)
                 add(memories, 0, element, before[2].tensor().toDouble(place.direction * cell.hidden + j), true,

@@ -328,6 +328,7 @@ void define_sampling(Registry& registry) {
     explain("", "MaxUnpool", dependence::moved, "X");
     explain("", "GridSample", dependence::gridSampled);
     explain("", "DeformConv", deformedTerms);
+    explain("", "AffineGrid", dependence::affineGrid);
 }
 
 }  // namespace sonde::ops

@@ -316,6 +316,7 @@ void define_sequence(Registry& registry) {
     explain("", "SequenceAt ConcatFromSequence SequenceErase SplitToSequence", dependence::moved);
     explain("", "SequenceConstruct", dependence::moved, "inputs");
     explain("", "SequenceInsert", dependence::moved, "input_sequence tensor");
+    explain("", "SequenceLength", dependence::fixed);
 }
 
 }  // namespace sonde::ops

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/ops/dependence/region.h"
+#include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/fourier.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -231,6 +232,48 @@ base::Result<void> stft(KernelContext& context) {
     return setNarrow(context, 0, out, signal.dtype());
 }
 
+/// [batch, frame, bin, real or imaginary]: the elements of the frame, turned and weighed by the window.
+base::Result<Dependence> framedTerms(const ElementCall& call) {
+    const KernelContext& context = call.context;
+    const Tensor& signal = context.in("signal");
+    const Tensor* const window = context.optionalIn("window");
+    if (call.at.size() != 4 || signal.rank() != 3) return opError("the frames do not match the signal");
+    SONDE_ASSIGN(const std::int64_t hop, intOf(context.value("frame_step")));
+    std::int64_t length = window ? window->numel() : signal.dim(1);
+    if (context.has("frame_length")) {
+        SONDE_ASSIGN(length, intOf(context.value("frame_length")));
+    }
+    const std::int64_t parts = signal.dim(2), first = call.at[1] * hop;
+    if (first < 0 || first + length > signal.dim(1) || (window && window->numel() != length))
+        return opError("the frames do not match the signal");
+    SONDE_TRY(dependence::checkTerms((parts + 1) * length));
+    Dependence made;
+    made.formula = "sum(w * x)";
+    const std::uint32_t part = made.listPart("x", "w");
+    const bool isImaginary = call.at[3] == 1;
+    for (std::int64_t t = 0; t < length; ++t) {
+        const double phase = 2 * std::numbers::pi * static_cast<double>(t * call.at[2] % length) /
+                             static_cast<double>(length),
+                     scale = window ? window->toDouble(t) : 1;
+        for (std::int64_t p = 0; p < parts; ++p) {
+            const std::int64_t element = (call.at[0] * signal.dim(1) + first + t) * parts + p;
+            dependence::addElement(made, part, call, context.position("signal"), element);
+            // exp(−i·phase)·(x or i·x)
+            const double turned = isImaginary == (p == 1) ? std::cos(phase)
+                                  : p == 1                ? std::sin(phase)
+                                                          : -std::sin(phase);
+            made.terms.back().weight = scale * turned;
+        }
+    }
+    if (!window) return made;
+    const std::uint32_t through = made.listPart("window");  // it acts through the weights
+    for (std::int64_t t = 0; t < length; ++t) {
+        dependence::addElement(made, through, call, context.position("window"), t);
+        made.terms.back().weight = 0;
+    }
+    return made;
+}
+
 base::Result<DType> outputType(const Attributes& attributes) {
     const std::int64_t code = attributes.getInt("output_datatype", 1);
     if (code < 1 || code >= tensor::kDTypeCount)
@@ -368,6 +411,8 @@ void define_signal(Registry& registry) {
                      .attrInt("output_datatype", 1)
                      .runs(melWeights, inferMel));
     explain("", "DFT", spectrumTerms);
+    explain("", "STFT", framedTerms);
+    explain("", "HannWindow HammingWindow BlackmanWindow MelWeightMatrix", dependence::fixed);
 }
 
 }  // namespace sonde::ops

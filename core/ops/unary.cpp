@@ -140,7 +140,7 @@ std::vector<Function> functions() {
         {"", 0, "logarithm of base 2", "log2(x)", kEl, kFloats, {[](double x, double, double) { return std::log2(x); }, nullptr}, {}, {"log2(Tensor self) -> Tensor"}},
         {"", 0, "logarithm of base 10", "log10(x)", kEl, kFloats, {[](double x, double, double) { return std::log10(x); }, nullptr}, {}, {"log10(Tensor self) -> Tensor"}},
         {"", 0, "ln(1 + x)", "log1p(x)", kEl, kFloats, {[](double x, double, double) { return std::log1p(x); }, nullptr}, {}, {"log1p(Tensor self) -> Tensor"}},
-        {"Erf", 9, "error function", "", kEl, kNumbers, {[](double x, double, double) { return std::erf(x); }, nullptr, Unary::Erf}, {},
+        {"Erf", 9, "error function", "erf(x) : trunc(erf(x))", kEl, kNumbers, {[](double x, double, double) { return std::erf(x); }, nullptr, Unary::Erf}, {},
          {"erf(Tensor self) -> Tensor", "erf_(Tensor(a!) self) -> Tensor(a!)"}},
         {"Sin", 7, "sine", "sin(x)", kEl, kFloats, {[](double x, double, double) { return std::sin(x); }, nullptr}, {}, {"sin(Tensor self) -> Tensor"}},
         {"Cos", 7, "cosine", "cos(x)", kEl, kFloats, {[](double x, double, double) { return std::cos(x); }, nullptr}, {}, {"cos(Tensor self) -> Tensor"}},
@@ -150,9 +150,9 @@ std::vector<Function> functions() {
         {"Atan", 7, "arc tangent", "", kEl, kFloats, {[](double x, double, double) { return std::atan(x); }, nullptr}, {}, {"atan(Tensor self) -> Tensor"}},
         {"Sinh", 9, "hyperbolic sine", "(exp(x) - exp(-x)) / 2", kEl, kFloats, {[](double x, double, double) { return std::sinh(x); }, nullptr}, {}, {"sinh(Tensor self) -> Tensor"}},
         {"Cosh", 9, "hyperbolic cosine", "(exp(x) + exp(-x)) / 2", kEl, kFloats, {[](double x, double, double) { return std::cosh(x); }, nullptr}, {}, {"cosh(Tensor self) -> Tensor"}},
-        {"Asinh", 9, "inverse hyperbolic sine", "", kEl, kFloats, {[](double x, double, double) { return std::asinh(x); }, nullptr}, {}, {"asinh(Tensor self) -> Tensor"}},
-        {"Acosh", 9, "inverse hyperbolic cosine", "", kEl, kFloats, {[](double x, double, double) { return std::acosh(x); }, nullptr}, {}, {"acosh(Tensor self) -> Tensor"}},
-        {"Atanh", 9, "inverse hyperbolic tangent", "", kEl, kFloats, {[](double x, double, double) { return std::atanh(x); }, nullptr}, {}, {"atanh(Tensor self) -> Tensor"}},
+        {"Asinh", 9, "inverse hyperbolic sine", "sign(x) * log(abs(x) + sqrt(x * x + 1))", kEl, kFloats, {[](double x, double, double) { return std::asinh(x); }, nullptr}, {}, {"asinh(Tensor self) -> Tensor"}},
+        {"Acosh", 9, "inverse hyperbolic cosine", "log(x + sqrt(x * x - 1))", kEl, kFloats, {[](double x, double, double) { return std::acosh(x); }, nullptr}, {}, {"acosh(Tensor self) -> Tensor"}},
+        {"Atanh", 9, "inverse hyperbolic tangent", "0.5 * log((1 + x) / (1 - x))", kEl, kFloats, {[](double x, double, double) { return std::atanh(x); }, nullptr}, {}, {"atanh(Tensor self) -> Tensor"}},
         {"", 0, "x · sigmoid(x)", "x / (1 + exp(-x))", kAct, kFloats, {[](double x, double, double) { return x * sigmoidOf(x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}},
          {"silu(Tensor self) -> Tensor", "silu_(Tensor(a!) self) -> Tensor(a!)"}},
         {"", 0, "min(max(0, x), 6)", "clip(x, min, max)", kAct, kFloats,
@@ -164,14 +164,14 @@ std::vector<Function> functions() {
         {"", 0, "ln sigmoid(x)", "minimum(x, 0) - log1p(exp(-abs(x)))", kAct, kFloats, {[](double x, double, double) { return -softplusOf(-x); }, nullptr}, {},
          {"log_sigmoid(Tensor self) -> Tensor"}},
         {"", 0, "2^x", "2.0 ** x", kEl, kFloats, {[](double x, double, double) { return std::exp2(x); }, nullptr}, {}, {"exp2(Tensor self) -> Tensor"}},
-        {"", 0, "1 − erf(x)", "", kEl, kFloats, {[](double x, double, double) { return std::erfc(x); }, nullptr}, {}, {"erfc(Tensor self) -> Tensor"}},
+        {"", 0, "1 − erf(x)", "1 - erf(x)", kEl, kFloats, {[](double x, double, double) { return std::erfc(x); }, nullptr}, {}, {"erfc(Tensor self) -> Tensor"}},
         {"", 0, "inverse of the error function", "", kEl, kFloats, {[](double x, double, double) { return erfInverseOf(x); }, nullptr}, {},
          {"erfinv(Tensor self) -> Tensor"}},
         {"", 0, "ln |Γ(x)|", "", kEl, kFloats, {[](double x, double, double) { return std::lgamma(x); }, nullptr}, {}, {"lgamma(Tensor self) -> Tensor"}},
         {"", 0, "d/dx ln Γ(x)", "", kEl, kFloats, {[](double x, double, double) { return digammaOf(x); }, nullptr}, {}, {"digamma(Tensor self) -> Tensor"}},
         {"", 0, "the fractional part", "x - trunc(x)", kEl, kFloats, {[](double x, double, double) { return x - std::trunc(x); }, nullptr}, {},
          {"frac(Tensor self) -> Tensor"}},
-        {"", 0, "sin(πx) / πx", "", kEl, kFloats,
+        {"", 0, "sin(πx) / πx", "where(x == 0, 1, sin(3.141592653589793 * x) / (3.141592653589793 * x))", kEl, kFloats,
          {[](double x, double, double) { return x == 0 ? 1.0 : std::sin(3.14159265358979323846 * x) / (3.14159265358979323846 * x); }, nullptr}, {},
          {"sinc(Tensor self) -> Tensor"}},
         {"", 0, "degrees as radians", "x * 3.141592653589793 / 180", kEl, kFloats, {[](double x, double, double) { return x * (3.14159265358979323846 / 180); }, nullptr}, {},
@@ -482,6 +482,8 @@ void define_unary(Registry& registry) {
     const auto explainAten = [](std::string_view names, std::string_view formula) {
         explain("aten", names, dependence::elementWise, formula);
     };
+    explain("", "Gelu", dependence::gelu);
+    explain("aten", "gelu", dependence::gelu);
     explainAten("leaky_relu", "where(x < 0, negative_slope * x, x)");
     explainAten("round.decimals", "");
     explainAten("hardtanh", "clip(x, min_val, max_val)");

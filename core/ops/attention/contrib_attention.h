@@ -40,5 +40,7 @@ std::int64_t headCount(Eager& e, std::string_view attribute = "num_heads");
 
 /// query, key, value, bias … past_key, past_value -> output, present_key, present_value, qk: the rule of its elements.
 base::Result<Dependence> termsByHeads(const ElementCall& call);
+/// The same for grouped queries.
+base::Result<Dependence> termsByGroups(const ElementCall& call);
 
 }  // namespace sonde::ops

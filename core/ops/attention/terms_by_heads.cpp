@@ -9,6 +9,22 @@ namespace sonde::ops {
 
 namespace {
 
+/// Of a past in a buffer that has room for more only some rows count; what is new goes behind them. The rows behind
+/// that are kept as they are: they come last where the buffer is the result.
+base::Result<void> shareBuffer(const ElementCall& call, dependence::AttendedHeads& heads) {
+    const KernelContext& context = call.context;
+    if (context.attributes().getInt("past_present_share_buffer", 0) == 0 || heads.keys.size() != 2) return {};
+    SONDE_ASSIGN(const std::int64_t past, intOf(context.value(call.op.position("past_sequence_length"))));
+    for (std::vector<dependence::HeadRows>* rows : {&heads.keys, &heads.values}) {
+        dependence::HeadRows rest = rows->front();
+        rows->front().rows = past;
+        const std::int64_t kept = past + rows->back().rows;
+        rest.rows -= kept, rest.first += kept * rest.row;
+        if (call.output != 0) rows->push_back(rest);
+    }
+    return {};
+}
+
 /// Where the operator has its queries, keys and values: in the forms that its kernel takes.
 base::Result<dependence::AttendedHeads> headsOfCall(const ElementCall& call) {
     using dependence::HeadRows;
@@ -53,6 +69,7 @@ base::Result<dependence::AttendedHeads> headsOfCall(const ElementCall& call) {
     for (const auto& [name, rows] : {std::pair("past_key", &found.keys), std::pair("past_value", &found.values)})
         if (context.has(name))
             rows->insert(rows->begin(), dependence::headRows(context.position(name), context.in(name), 0));
+    SONDE_TRY(shareBuffer(call, found));
     return found;
 }
 

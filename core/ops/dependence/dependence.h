@@ -49,6 +49,9 @@ struct Dependence {
     std::vector<DependencePart> parts;
     std::vector<DependenceTerm> terms;
     std::vector<std::pair<std::string, Value>> numbers;  ///< "epsilon", 1e-5; None where it is left out
+    /// Of terms that are outputs of the same call, as the states of a recurrent layer: outputs where the chain of them
+    /// begins. All on the way from there takes part as well.
+    std::vector<DependenceTerm> begins = {};
     /// The formula is a call of the operator, and this what its kernel gives for these elements alone.
     std::optional<double> byKernel = std::nullopt;
 

@@ -118,27 +118,47 @@ base::Result<Dependence> elementWise(const ElementCall& call) {
     return dependence;
 }
 
-namespace {
-
-base::Result<Dependence> withFormula(const ElementCall& call, std::string_view formula) {
+base::Result<Dependence> elementWiseAs(const ElementCall& call, std::string_view formula) {
     ElementCall other = call;
     other.text = formula;
     return elementWise(other);
 }
 
-}  // namespace
+std::string geluFormula(const std::string& x, bool isByTanh) {
+    if (!isByTanh) return "0.5 * " + x + " * (1 + erf(" + x + " / sqrt(2)))";
+    return "0.5 * " + x + " * (1 + tanh(0.7978845608028654 * (" + x + " + 0.044715 * " + x + " ** 3)))";
+}
+
+base::Result<Dependence> gelu(const ElementCall& call) {
+    std::string kind = call.context.attributes().getString("approximate", std::string(call.text));
+    if (const Value* given = argumentOf(call, "approximate")) kind = given->toString();
+    const bool isBiased =
+        call.context.inputCount() > 1 && call.context.has(kRight) && call.context.value(kRight).isTensor();
+    return elementWiseAs(call, geluFormula(isBiased ? "(x + y)" : "x", kind == "tanh"));
+}
+
+base::Result<Dependence> remainder(const ElementCall& call) {
+    const bool isOfDividend = call.text == "fmod" || call.context.attributes().getInt("fmod", 0) != 0;
+    return elementWiseAs(call, isOfDividend ? "sign(x) * (abs(x) % abs(y))" : "x % y");
+}
+
+base::Result<Dependence> roundedQuotient(const ElementCall& call) {
+    const Value* const mode = argumentOf(call, "rounding_mode");
+    if (!mode) return elementWiseAs(call, "x / y");
+    return elementWiseAs(call, mode->toString() == "floor" ? "x // y" : "trunc(x / y)");
+}
 
 base::Result<Dependence> converted(const ElementCall& call) {
     const DType dtype = call.result.dtype();
-    if (dtype == DType::Bool) return withFormula(call, "x != 0");
-    if (!tensor::isInteger(dtype)) return withFormula(call, tensor::itemSize(dtype) > 1 ? "x" : "");
-    SONDE_ASSIGN(Dependence dependence, withFormula(call, "trunc(x)"));
+    if (dtype == DType::Bool) return elementWiseAs(call, "x != 0");
+    if (!tensor::isInteger(dtype)) return elementWiseAs(call, tensor::itemSize(dtype) > 1 ? "x" : "");
+    SONDE_ASSIGN(Dependence dependence, elementWiseAs(call, "trunc(x)"));
     const bool isHeld = std::trunc(dependence.terms.front().value) == call.result.toDouble(call.element);
-    return isHeld ? base::Result<Dependence>(std::move(dependence)) : withFormula(call, "");  // it wraps
+    return isHeld ? base::Result<Dependence>(std::move(dependence)) : elementWiseAs(call, "");  // it wraps
 }
 
 base::Result<Dependence> dropped(const ElementCall& call) {
-    SONDE_ASSIGN(Dependence dependence, withFormula(call, "x"));
+    SONDE_ASSIGN(Dependence dependence, elementWiseAs(call, "x"));
     const double x = dependence.terms.front().value, result = call.result.toDouble(call.element);
     if (x == 0 || x == result || std::isnan(x)) return dependence;
     dependence.formula = "w * x";
@@ -160,7 +180,7 @@ base::Result<Dependence> sloped(const ElementCall& call) {
 
 base::Result<Dependence> clipped(const ElementCall& call) {
     const bool byAttributes = call.context.attributes().has("min") || call.context.attributes().has("max");
-    SONDE_ASSIGN(Dependence dependence, withFormula(call, byAttributes ? "clip(x, min, max)" : "clip(x, y, z)"));
+    SONDE_ASSIGN(Dependence dependence, elementWiseAs(call, byAttributes ? "clip(x, min, max)" : "clip(x, y, z)"));
     for (const std::string_view name : {"y", "z", "min", "max"}) {  // what is left out is no bound
         const bool isThere =
             std::ranges::any_of(dependence.parts, [&](const DependencePart& part) { return part.name == name; }) ||

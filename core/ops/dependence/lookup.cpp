@@ -146,8 +146,10 @@ base::Result<T> asked(const DependenceQuestion& question, RunEnvironment& enviro
 base::Result<Dependence> findDependence(const DependenceQuestion& question, RunEnvironment& environment) {
     const DeclaredDependence declared = dependenceOf(*question.op);
     if (!declared) {
+        const bool isRandom = operators::traitsOf(question.op->domain, question.op->name).is(operators::Trait::Random);
         return base::usageError("operator " + std::string(question.op->name) +
-                                " does not declare how its elements depend on its inputs");
+                                (isRandom ? " draws its elements by chance: no formula gives them"
+                                          : " does not declare how its elements depend on its inputs"));
     }
     return asked<Dependence>(question, environment, declared, declared.rule);
 }

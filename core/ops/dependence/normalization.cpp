@@ -244,9 +244,12 @@ base::Result<Dependence> embeddingNormalised(const ElementCall& call) {
 base::Result<Dependence> groupNormalised(const ElementCall& call) {
     const Shape& shape = call.context.in(kOperand).shape();
     std::int64_t groups = call.context.attributes().getInt("num_groups", 1);
-    if (call.context.has("num_groups")) {
-        SONDE_ASSIGN(groups, intOf(call.context.value("num_groups")));
+    for (const std::string_view name : {"num_groups", "group"}) {
+        if (const Value* const given = argumentOf(call, name)) {
+            SONDE_ASSIGN(groups, intOf(*given));
+        }
     }
+    if (call.output != 0) return opError("mean and deviation of the groups have no formula");
     if (shape.rank() < 2 || groups < 1 || shape[1] % groups != 0) return opError("the groups do not match the input");
     const std::int64_t each = shape[1] / groups, channel = channelOf(call), group = channel / each;
     Region row = Region::all(shape);
@@ -258,6 +261,50 @@ base::Result<Dependence> groupNormalised(const ElementCall& call) {
         return input != kNoOperand && call.context.in(input).numel() != shape[1] ? group : channel;
     };
     return normalised(call, kByRow, &row, scale, element(scale), bias, element(bias));
+}
+
+base::Result<Dependence> sumGroupNormalised(const ElementCall& call) {
+    const Attributes& attributes = call.context.attributes();
+    const Shape& shape = call.context.in(kOperand).shape();
+    if (shape.rank() != 4) return opError("the input is no image");
+    const std::size_t axis = attributes.getInt("channels_last", 1) != 0 ? 3 : 1;
+    const std::int64_t groups = attributes.getInt("groups", 1), channel = call.at[axis];
+    if (groups < 1 || shape[axis] % groups != 0) return opError("the groups do not match the input");
+    const std::int64_t each = shape[axis] / groups;
+    Region row = Region::all(shape);
+    row.begin[0] = call.at[0], row.end[0] = call.at[0] + 1;
+    row.begin[axis] = channel / each * each, row.end[axis] = row.begin[axis] + each;
+    Dependence dependence;
+    std::string element, rows;
+    for (const auto& [input, name, list] : {std::tuple("X", "x", "row"), std::tuple("skip", "skip", "skip_row"),
+                                            std::tuple("bias", "bias", "bias_row")}) {
+        const std::size_t at = inputOf(call, {input});
+        if (at == kNoOperand) continue;
+        Shape spread = call.context.in(at).shape();  // [C] and [N, C] are repeated over the image
+        if (spread.rank() < 4) {
+            const Shape given = spread;
+            spread = Shape{given.rank() == 2 ? given[0] : 1, 1, 1, 1};
+            spread[axis] = given[given.rank() - 1];
+        }
+        SONDE_TRY(checkTerms(static_cast<std::int64_t>(dependence.terms.size()) + row.count()));
+        const std::uint32_t part = dependence.part(name), listed = dependence.listPart(list);
+        addElement(dependence, part, call, at, broadcastElement(call.at, spread));
+        if (call.output == 0)
+            forEach(row, shape, [&](const std::vector<std::int64_t>& index, std::int64_t) {
+                addElement(dependence, listed, call, at, broadcastElement(index, spread));
+            });
+        element += (element.empty() ? "" : " + ") + std::string(name);
+        rows += (rows.empty() ? "" : " + ") + std::string(list);
+    }
+    dependence.formula = element;
+    if (call.output != 0) return dependence;
+    SONDE_TRY(addEpsilon(dependence, call));
+    for (const std::string_view name : {"gamma", "beta"})
+        addElement(dependence, dependence.part(name), call, inputOf(call, {name}), channel);
+    dependence.formula = "(" + element + " - mean(" + rows + ")) / sqrt(var(" + rows + ") + epsilon) * gamma + beta";
+    if (attributes.getInt("activation", 0) == 1)
+        dependence.formula = "(" + dependence.formula + ") * sigmoid(" + dependence.formula + ")";
+    return dependence;
 }
 
 base::Result<Dependence> instanceNormalised(const ElementCall& call) {

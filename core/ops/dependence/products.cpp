@@ -87,6 +87,36 @@ base::Result<void> addMatrixProduct(Dependence& dependence, const ElementCall& c
                        {right, first.second, second.second - first.second}, count);
 }
 
+base::Result<void> addPairs(Dependence& dependence, const ElementCall& call, std::size_t left, std::size_t right,
+                            const std::vector<ElementPair>& pairs) {
+    const Tensor &x = call.context.in(left), &w = call.context.in(right);
+    const std::uint32_t part = dependence.listPart("x", "w");
+    for (const ElementPair& pair : pairs) {
+        if (pair.left < 0 || pair.left >= x.numel() || pair.right < 0 || pair.right >= w.numel())
+            return opError(x.typeText() + " and " + w.typeText() + " do not match");
+        addElement(dependence, part, call, left, pair.left);
+        DependenceTerm& term = dependence.terms.back();
+        term.weightInput = static_cast<std::uint32_t>(right);
+        term.weightElement = pair.right;
+        term.weight = w.toDouble(pair.right);
+    }
+    return {};
+}
+
+base::Result<void> addScaledSum(Dependence& dependence, const ElementCall& call, std::size_t bias) {
+    SONDE_ASSIGN(const double alpha, factorOf(call, "alpha"));
+    SONDE_ASSIGN(const double beta, factorOf(call, "beta"));
+    if (alpha != 1) dependence.formula = "alpha * " + dependence.formula;
+    dependence.number("alpha", alpha);
+    dependence.number("beta", beta);
+    if (bias == kNoOperand || beta == 0) return {};
+    const std::int64_t element = broadcastElement(call.at, call.context.in(bias).shape());
+    if (element < 0) return opError("what is added does not match the result");
+    addElement(dependence, dependence.part("bias"), call, bias, element);
+    dependence.formula += beta == 1 ? " + bias" : " + beta * bias";
+    return {};
+}
+
 base::Result<Dependence> matrixProduct(const ElementCall& call) {
     Dependence dependence;
     dependence.formula = "sum(w * x)";
@@ -98,19 +128,11 @@ base::Result<Dependence> generalProduct(const ElementCall& call) {
     const std::size_t left = positionOf(call, {"A", "mat1", "batch1", "mat"}),
                       right = positionOf(call, {"B", "mat2", "batch2", "vec"}), bias = positionOf(call, {"C", "self"});
     if (left == kNoOperand || right == kNoOperand) return opError("a factor is missing");
-    SONDE_ASSIGN(const double alpha, factorOf(call, "alpha"));
-    SONDE_ASSIGN(const double beta, factorOf(call, "beta"));
     Dependence dependence;
-    dependence.formula = alpha == 1 ? "sum(w * x)" : "alpha * sum(w * x)";
+    dependence.formula = "sum(w * x)";
     SONDE_TRY(addMatrixProduct(dependence, call, left, right, call.context.attributes().getInt("transA", 0) != 0,
                                call.context.attributes().getInt("transB", 0) != 0));
-    dependence.number("alpha", alpha);
-    dependence.number("beta", beta);
-    if (bias == kNoOperand || beta == 0) return dependence;
-    const std::int64_t element = broadcastElement(call.at, call.context.in(bias).shape());
-    if (element < 0) return opError("what is added does not match the result");
-    addElement(dependence, dependence.part("bias"), call, bias, element);
-    dependence.formula += beta == 1 ? " + bias" : " + beta * bias";
+    SONDE_TRY(addScaledSum(dependence, call, bias));
     return dependence;
 }
 
@@ -162,10 +184,6 @@ base::Result<Dependence> bilinearForm(const ElementCall& call) {
     return dependence;
 }
 
-namespace {
-
-/// What each pair of elements, one behind the other, adds to the p-norm of their differences: its slope there, as a
-/// norm is the sum of its arguments by their slopes. A count, of p = 0, has none.
 void weighDifferences(Dependence& dependence, double norm, double p) {
     std::vector<DependenceTerm>& terms = dependence.terms;
     bool isChosen = false;
@@ -181,12 +199,13 @@ void weighDifferences(Dependence& dependence, double norm, double p) {
     }
 }
 
-}  // namespace
-
 base::Result<Dependence> distance(const ElementCall& call) {
     const Shape &a = call.context.in(kLeft).shape(), &b = call.context.in(kRight).shape();
     if (a.rank() < 2 || b.rank() < 2 || call.at.size() < 2) return opError("distances are of rows of matrices");
-    SONDE_ASSIGN(const double p, numberOf(call.context.value("p")));
+    double p = 2;
+    if (const Value* const given = argumentOf(call, "p")) {
+        SONDE_ASSIGN(p, numberOf(*given));
+    }
     const std::int64_t size = a[a.rank() - 1];
     if (size == 0) return constantElement(0);
     const std::vector<std::int64_t> batch(call.at.begin(), call.at.end() - 2);
@@ -208,7 +227,9 @@ base::Result<Dependence> distance(const ElementCall& call) {
         addElement(dependence, x, call, kLeft, left + k);
         addElement(dependence, y, call, kRight, right + k);
     }
-    weighDifferences(dependence, call.result.toDouble(call.element), p);
+    const bool isSquare = call.context.attributes().getString("metric", "") == "sqeuclidean";
+    if (isSquare) dependence.formula = "sum((x - y) * (x - y))";
+    weighDifferences(dependence, isSquare ? 1 : call.result.toDouble(call.element), p);
     return dependence;
 }
 

@@ -48,6 +48,9 @@ base::Result<Dependence> quantizedAgain(Dependence dependence, const ElementCall
     return dependence;
 }
 
+/// A number that is computed in float32 and quantised in it.
+std::string inFloat32(const std::string& real) { return "float32(float32(" + real + ") / y_scale)"; }
+
 /// The names of two factors in the call; without scales, nothing is quantised again.
 struct CentredFactors {
     std::string_view x, w, xZero, wZero, xScale = {}, wScale = {};
@@ -66,7 +69,8 @@ base::Result<Dependence> withZeroPoints(Dependence dependence, const ElementCall
     if (factors.xScale.empty()) return dependence;
     SONDE_TRY(addNumberAt(dependence, call, "x_scale", factors.xScale, own.xScale));
     SONDE_TRY(addNumberAt(dependence, call, "w_scale", factors.wScale, own.wScale));
-    return quantizedAgain(std::move(dependence), call, "(" + sum + ") * (x_scale * w_scale / y_scale)", "y_scale",
+    return quantizedAgain(std::move(dependence), call,
+                          "float32(float32(" + sum + ") * float32(float32(x_scale * w_scale) / y_scale))", "y_scale",
                           "y_zero_point");
 }
 
@@ -89,11 +93,14 @@ base::Result<Dependence> centredConvolution(const ElementCall& call, const Centr
     convolution.groups = call.context.attributes().getInt("group", 1);
     const Shape &x = call.context.in(convolution.x).shape(), &w = call.context.in(convolution.w).shape();
     if (x.rank() < 3 || w.rank() != x.rank()) return opError("the weights do not match the input");
+    convolution.hasLastChannels = call.context.attributes().getInt("channels_last", 0) != 0;
+    const std::size_t first = convolution.hasLastChannels ? 1 : 2;
     SONDE_ASSIGN(convolution.window, windowFromAttributes(call.context.attributes(), std::span(w.dims()).subspan(2),
-                                                          std::span(x.dims()).subspan(2)));
+                                                          std::span(x.dims()).subspan(first, x.rank() - 2)));
     SONDE_ASSIGN(Dependence dependence, convolved(call, convolution));
+    const std::int64_t channel = convolution.hasLastChannels ? call.at.back() : call.at[1];
     const std::string sum = std::string(kCentredSum) + (convolution.hasBias ? " + bias" : "");
-    return withZeroPoints(std::move(dependence), call, factors, {-1, call.at[1], call.at[0], call.at[1]}, sum);
+    return withZeroPoints(std::move(dependence), call, factors, {-1, channel, call.at[0], channel}, sum);
 }
 
 }  // namespace
@@ -106,6 +113,31 @@ base::Result<Dependence> quantizedProduct(const ElementCall& call) {
     return centredProduct(call, {"a", "b", "a_zero_point", "b_zero_point", "a_scale", "b_scale"});
 }
 
+base::Result<Dependence> quantizedGeneralProduct(const ElementCall& call) {
+    const Attributes& attributes = call.context.attributes();
+    if (call.at.size() != 2) return opError("the result is no matrix");
+    Dependence dependence;
+    SONDE_TRY(addMatrixProduct(dependence, call, call.context.position("A"), call.context.position("B"),
+                               attributes.getInt("transA", 0) != 0, attributes.getInt("transB", 0) != 0));
+    SONDE_TRY(addNumberAt(dependence, call, "x_zero_point", "a_zero_point", call.at[0]));
+    SONDE_TRY(addNumberAt(dependence, call, "w_zero_point", "b_zero_point", call.at[1]));
+    SONDE_TRY(addNumberAt(dependence, call, "x_scale", "a_scale", -1));
+    SONDE_TRY(addNumberAt(dependence, call, "w_scale", "b_scale", call.at[1]));
+    dependence.number("alpha", static_cast<double>(static_cast<float>(attributes.getFloat("alpha", 1))));
+    std::string sum(kCentredSum);
+    if (const std::size_t c = call.op.position("C"); c < call.context.inputCount() && call.context.has(c)) {
+        const std::int64_t element = broadcastElement(call.at, call.context.in(c).shape());
+        if (element < 0) return opError("C does not match the result");
+        addElement(dependence, dependence.part("c"), call, c, element);
+        sum += " + c";
+    }
+    const std::string factor = "float32(float32(x_scale * alpha) * w_scale)", integers = "float32(" + sum + ")";
+    dependence.formula = integers + " * " + factor;
+    if (!argumentOf(call, "y_scale")) return dependence;
+    return quantizedAgain(std::move(dependence), call, "float32(" + integers + " * float32(" + factor + " / y_scale))",
+                          "y_scale", "y_zero_point");
+}
+
 base::Result<Dependence> integerConvolved(const ElementCall& call) {
     return centredConvolution(call, {"x", "w", "x_zero_point", "w_zero_point"});
 }
@@ -113,6 +145,31 @@ base::Result<Dependence> integerConvolved(const ElementCall& call) {
 base::Result<Dependence> quantizedConvolved(const ElementCall& call) {
     return centredConvolution(call, {"x", "w", "x_zero_point", "w_zero_point", "x_scale", "w_scale"});
 }
+
+std::string realValue(const std::string& x) { return "float32((" + x + " - " + x + "_zero_point) * " + x + "_scale)"; }
+
+namespace {
+
+/// "X" of X_scale; some operators have small letters there.
+std::string scalePrefix(const ElementCall& call, char letter) {
+    const std::string capital(1, letter);
+    const bool isCapital = call.op.position(Name(capital + "_scale")) < call.op.inputs.size();
+    return isCapital ? capital : std::string(1, static_cast<char>(letter - 'A' + 'a'));
+}
+
+/// The element of an input named `input` that goes with the result's, as `part`, with its scale and zero point.
+base::Result<void> addQuantized(Dependence& dependence, const ElementCall& call, const std::string& input,
+                                const std::string& part) {
+    const std::size_t at = call.context.position(Name(input));
+    const std::int64_t element = broadcastElement(call.at, call.context.in(at).shape());
+    if (element < 0) return opError(input + " does not match the result");
+    addElement(dependence, dependence.part(part), call, at, element);
+    const std::string prefix = scalePrefix(call, input[0]);
+    SONDE_TRY(addNumberAt(dependence, call, part + "_scale", prefix + "_scale", -1));
+    return addNumberAt(dependence, call, part + "_zero_point", prefix + "_zero_point", -1);
+}
+
+}  // namespace
 
 base::Result<Dependence> quantizedElementWise(const ElementCall& call) {
     Dependence dependence;
@@ -122,22 +179,42 @@ base::Result<Dependence> quantizedElementWise(const ElementCall& call) {
             real += letter;
             continue;
         }
-        const std::string input(1, letter), part(1, static_cast<char>(letter - 'A' + 'a'));
-        real += "((" + part + " - " + part + "_zero_point) * " + part + "_scale)";
+        const std::string part = letter == 'Y' ? "u" : std::string(1, static_cast<char>(letter - 'A' + 'a'));
+        real += realValue(part);
         const bool isKnown =
             std::ranges::any_of(dependence.parts, [&](const DependencePart& known) { return known.name == part; });
-        if (isKnown) continue;
-        const std::size_t at = call.context.position(Name(input));
-        const std::int64_t element = broadcastElement(call.at, call.context.in(at).shape());
-        if (element < 0) return opError(input + " does not match the result");
-        addElement(dependence, dependence.part(part), call, at, element);
-        SONDE_TRY(addNumberAt(dependence, call, part + "_scale", input + "_scale", -1));
-        SONDE_TRY(addNumberAt(dependence, call, part + "_zero_point", input + "_zero_point", -1));
+        if (!isKnown) SONDE_TRY(addQuantized(dependence, call, std::string(1, letter), part));
     }
-    dependence.number("alpha", call.context.attributes().getFloat("alpha", 1));
-    const std::string result(call.op.outputs.front().name);
-    return quantizedAgain(std::move(dependence), call, "(" + real + ") / y_scale", result + "_scale",
-                          result + "_zero_point");
+    if (const std::size_t at = call.op.position("condition"); at < call.context.inputCount()) {
+        const std::int64_t element = broadcastElement(call.at, call.context.in(at).shape());
+        if (element < 0) return opError("the condition does not match the result");
+        addElement(dependence, dependence.part("condition"), call, at, element);
+    }
+    dependence.number("alpha", static_cast<double>(static_cast<float>(call.context.attributes().getFloat("alpha", 1))));
+    const std::string result = scalePrefix(call, call.op.outputs.front().name[0]);
+    return quantizedAgain(std::move(dependence), call, inFloat32(real), result + "_scale", result + "_zero_point");
+}
+
+base::Result<Dependence> quantizedPair(const ElementCall& call) {
+    Dependence dependence;
+    SONDE_TRY(addQuantized(dependence, call, "A", "a"));
+    SONDE_TRY(addQuantized(dependence, call, "B", "b"));
+    SONDE_ASSIGN(dependence, quantizedAgain(std::move(dependence), call, {}, "C_scale", "C_zero_point"));
+    std::string real;
+    if (call.text == "A + B") {
+        const std::string a = "float32(a_scale / y_scale)", b = "float32(b_scale / y_scale)",
+                          shift = "float32(y_zero_point - float32(float32(" + a + " * a_zero_point) + float32(" + b +
+                                  " * b_zero_point)))";
+        real = isRepeatedInRows(call.context.in("A").shape(), call.result.shape())
+                   ? "b * " + b + " + float32(a * " + a + " + " + shift + ")"
+                   : "a * " + a + " + float32(b * " + b + " + " + shift + ")";
+    } else {
+        real =
+            "float32((a - a_zero_point) * (b - b_zero_point) * float32(float32(a_scale * b_scale) / y_scale)) + "
+            "y_zero_point";
+    }
+    dependence.formula = "clip(round(float32(" + real + ")), low, high)";
+    return dependence;
 }
 
 base::Result<Dependence> quantizedChannelMean(const ElementCall& call) {
@@ -152,8 +229,49 @@ base::Result<Dependence> quantizedChannelMean(const ElementCall& call) {
     for (DependenceTerm& term : dependence.terms) term.weight = 1 / static_cast<double>(image.count());
     SONDE_TRY(addNumberAt(dependence, call, "x_scale", "X_scale", -1));
     SONDE_TRY(addNumberAt(dependence, call, "x_zero_point", "X_zero_point", -1));
-    return quantizedAgain(std::move(dependence), call, "(mean(x) - x_zero_point) * (x_scale / y_scale)", "Y_scale",
+    return quantizedAgain(std::move(dependence), call, inFloat32("mean(" + realValue("x") + ")"), "Y_scale",
                           "Y_zero_point");
+}
+
+base::Result<Dependence> quantizedFrom(Dependence dependence, const ElementCall& call, const std::string& real) {
+    SONDE_TRY(addNumberAt(dependence, call, "x_scale", "X_scale", -1));
+    SONDE_TRY(addNumberAt(dependence, call, "x_zero_point", "X_zero_point", -1));
+    return quantizedAgain(std::move(dependence), call, inFloat32(real), "Y_scale", "Y_zero_point");
+}
+
+base::Result<Dependence> quantizedMean(const ElementCall& call) {
+    ElementCall mean = call;
+    mean.text = "mean(x)";
+    SONDE_ASSIGN(Dependence dependence, reduced(mean));
+    return quantizedFrom(std::move(dependence), call, "mean(" + realValue("x") + ")");
+}
+
+base::Result<Dependence> quantizedSoftmax(const ElementCall& call) {
+    const Tensor& x = call.context.in(kOperand);
+    const Attributes& attributes = call.context.attributes();
+    const bool isFlattened = attributes.getInt("opset", 13) < 13;
+    SONDE_ASSIGN(const std::size_t axis, axisOf(attributes.getInt("axis", isFlattened ? 1 : -1), x.rank()));
+    Region region = Region::only(call.at);
+    for (std::size_t d = axis; d < (isFlattened ? x.rank() : axis + 1); ++d) region.widen(d, x.shape());
+    Dependence dependence;
+    addElement(dependence, dependence.part("x"), call, kOperand, call.element);
+    SONDE_TRY(addRegion(dependence, dependence.listPart("row"), call, kOperand, region));
+    return quantizedFrom(std::move(dependence), call,
+                         "exp((x - max(row)) * x_scale) / sum(exp((row - max(row)) * x_scale))");
+}
+
+base::Result<Dependence> centredFactors(const ElementCall& call) {
+    Dependence dependence;
+    dependence.formula = "(a - a_zero_point) * (b - b_zero_point)";
+    for (const auto& [input, part] : {std::pair("A", "a"), std::pair("B", "b")}) {
+        const std::size_t at = call.context.position(Name(input));
+        const std::int64_t element = broadcastElement(call.at, call.context.in(at).shape());
+        if (element < 0) return opError("the factors do not match");
+        addElement(dependence, dependence.part(part), call, at, element);
+        SONDE_TRY(
+            addNumberAt(dependence, call, std::string(part) + "_zero_point", std::string(input) + "_zero_point", -1));
+    }
+    return dependence;
 }
 
 base::Result<Dependence> quantizedJoined(const ElementCall& call) {
@@ -171,8 +289,7 @@ base::Result<Dependence> quantizedJoined(const ElementCall& call) {
         addElement(dependence, dependence.part("x_scale"), call, part + 1, 0);
         if (call.context.has(part + 2)) addElement(dependence, dependence.part("x_zero_point"), call, part + 2, 0);
         else dependence.number("x_zero_point", 0);
-        return quantizedAgain(std::move(dependence), call, "(x - x_zero_point) * (x_scale / y_scale)", "Y_scale",
-                              "Y_zero_point");
+        return quantizedAgain(std::move(dependence), call, inFloat32(realValue("x")), "Y_scale", "Y_zero_point");
     }
     return opError("the parts do not match the result");
 }
@@ -191,7 +308,7 @@ base::Result<Dependence> scaledProduct(const ElementCall& call, const std::optio
     if (range) {
         dependence.number("x_scale", range->scale);
         dependence.number("x_zero_point", range->zeroPoint);
-        if (range->scale > 0) x = "clip(round(x / x_scale) + x_zero_point, 0, 255)";
+        if (range->scale > 0) x = "clip(round(float32(x / x_scale)) + x_zero_point, 0, 255)";
         else x = "x_zero_point";  // all elements are 0
     } else {
         SONDE_TRY(addNumberAt(dependence, call, "x_scale", "a_scale", row));

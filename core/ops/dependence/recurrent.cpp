@@ -160,7 +160,9 @@ std::string addState(Dependence& dependence, const DependenceTerm& term, const s
 
 }  // namespace
 
-base::Result<Dependence> recurrentStep(const RecurrentStep& step) {
+namespace {
+
+base::Result<Dependence> stepTerms(const RecurrentStep& step) {
     SONDE_TRY(checkTerms(4 * static_cast<std::int64_t>(step.x.size() + step.h.size()) + step.hidden));
     if (step.projection.tensor && !step.isMemory) return projectedUnits(step);
     Dependence dependence;
@@ -195,6 +197,14 @@ base::Result<Dependence> recurrentStep(const RecurrentStep& step) {
         dependence.formula =
             "(1 - " + update + ") * " + candidate(gates.limited(inner)) + " + " + update + " * " + state;
     }
+    return dependence;
+}
+
+}  // namespace
+
+base::Result<Dependence> recurrentStep(const RecurrentStep& step) {
+    SONDE_ASSIGN(Dependence dependence, stepTerms(step));
+    dependence.begins = step.begins;
     return dependence;
 }
 

@@ -26,9 +26,10 @@ inline constexpr std::uint32_t innerState(std::int64_t layer, bool isMemory) {
 struct RecurrentStep {
     enum class Cell : std::uint8_t { Plain, Gru, Lstm };
     Cell cell = Cell::Plain;
-    std::int64_t hidden = 0, unit = 0;  ///< units, and the one that is asked for
-    std::vector<DependenceTerm> x, h;   ///< of this step, and the state of the one before; without weights
-    DependenceTerm memory;              ///< c of the step before
+    std::int64_t hidden = 0, unit = 0;        ///< units, and the one that is asked for
+    std::vector<DependenceTerm> x, h;         ///< of this step, and the state of the one before; without weights
+    DependenceTerm memory;                    ///< c of the step before
+    std::vector<DependenceTerm> begins = {};  ///< the first and the last unit of the direction's first step
     GateWeights inputWeights, stateWeights, inputBias, stateBias;
     GateWeights peepholes;      ///< of LSTM: rows i, o and f
     std::string order;          ///< of the gates in the rows: "iofc", "zrh", "ifgo", "rzn", "h"

@@ -1,5 +1,7 @@
 // Operators that compute one element from several of an axis, or from all of its line.
 
+#include "core/ops/dependence/reductions.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,9 +11,6 @@
 
 namespace sonde::ops::dependence {
 
-namespace {
-
-/// The axes that are reduced, of attributes, inputs and arguments: none given means all.
 base::Result<std::vector<std::size_t>> reducedAxes(const ElementCall& call, std::size_t rank) {
     const Attributes& attributes = call.context.attributes();
     std::vector<std::int64_t> axes = attributes.getInts("axes");
@@ -26,7 +25,6 @@ base::Result<std::vector<std::size_t>> reducedAxes(const ElementCall& call, std:
     return axesOf(axes, rank);
 }
 
-/// The elements of x that are reduced to the call's one.
 base::Result<Region> reducedRegion(const ElementCall& call, const Shape& shape, const std::vector<std::size_t>& axes) {
     const bool keeps = call.at.size() == shape.rank();
     Region region = Region::all(shape);
@@ -39,6 +37,8 @@ base::Result<Region> reducedRegion(const ElementCall& call, const Shape& shape, 
     }
     return region;
 }
+
+namespace {
 
 /// Variances divide by the count less a correction.
 base::Result<void> addCorrection(Dependence& dependence, const ElementCall& call) {
@@ -55,6 +55,12 @@ base::Result<void> addCorrection(Dependence& dependence, const ElementCall& call
 }  // namespace
 
 base::Result<Dependence> reduced(const ElementCall& call) {
+    if (const std::size_t bar = call.text.find(" | "); bar != std::string_view::npos) {
+        ElementCall other = call;
+        other.text = call.output == 0 ? call.text.substr(0, bar) : call.text.substr(bar + 3);
+        other.output = 0;
+        return reduced(other);
+    }
     if (call.output != 0) return opError("the position of an element has no formula");
     const Tensor& x = call.context.in(kOperand);
     SONDE_ASSIGN(const std::vector<std::size_t> axes, reducedAxes(call, x.rank()));

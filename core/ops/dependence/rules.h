@@ -11,6 +11,18 @@ namespace sonde::ops::dependence {
 /// is the formula ("x + alpha * y"), after " : " another one for integer results. Without one the operator's kernel
 /// computes the element again from these operands alone.
 base::Result<Dependence> elementWise(const ElementCall& call);
+/// The same with another formula.
+base::Result<Dependence> elementWiseAs(const ElementCall& call, std::string_view formula);
+/// x (or x plus the second operand, if there is one) times the normal distribution's function of it. `text`: "tanh" for
+/// its approximation; else the attribute or argument `approximate` says which it is.
+base::Result<Dependence> gelu(const ElementCall& call);
+/// The formula of it for an expression that stands on its own, "x" or "(x + y)".
+std::string geluFormula(const std::string& x, bool isByTanh);
+/// Remainder of the operands: `text` "fmod" with the sign of the first, else with that of the second unless an
+/// attribute fmod is set.
+base::Result<Dependence> remainder(const ElementCall& call);
+/// Of PyTorch's division, as `rounding_mode` says.
+base::Result<Dependence> roundedQuotient(const ElementCall& call);
 /// The first operand in another dtype.
 base::Result<Dependence> converted(const ElementCall& call);
 /// The first operand, scaled or dropped by chance: by which factor, the values say.
@@ -38,7 +50,8 @@ base::Result<Dependence> selected(const ElementCall& call);
 /// this one writes them.
 base::Result<Dependence> scattered(const ElementCall& call);
 
-/// Over axes of the first input: `text` is a formula of x, or of row ("max(row)") where one element is chosen.
+/// Over axes of the first input: `text` is a formula of x, or of row ("max(row)") where one element is chosen; that of
+/// the second output after " | ".
 base::Result<Dependence> reduced(const ElementCall& call);
 /// Running sums and products along an axis.
 base::Result<Dependence> running(const ElementCall& call);
@@ -56,6 +69,8 @@ base::Result<Dependence> skipNormalised(const ElementCall& call);
 base::Result<Dependence> embeddingNormalised(const ElementCall& call);
 base::Result<Dependence> instanceNormalised(const ElementCall& call);
 base::Result<Dependence> groupNormalised(const ElementCall& call);
+/// Of ONNX Runtime: by groups of channels, of X + skip + bias, with an activation.
+base::Result<Dependence> sumGroupNormalised(const ElementCall& call);
 base::Result<Dependence> localResponse(const ElementCall& call);
 base::Result<Dependence> meanVarianceNormalised(const ElementCall& call);
 
@@ -64,19 +79,75 @@ base::Result<Dependence> matrixProduct(const ElementCall& call);
 base::Result<Dependence> generalProduct(const ElementCall& call);
 base::Result<Dependence> linearLayer(const ElementCall& call);
 base::Result<Dependence> einsteinSum(const ElementCall& call);
+/// Of PyTorch: sums over axes of two operands. `text`: "inner", over the last ones; "batches", of the matrices of
+/// addbmm; "dims", over those that dims_self and dims_other name; else over none.
+base::Result<Dependence> contracted(const ElementCall& call);
+/// Along one axis of two operands, `dim` or the first.
+base::Result<Dependence> dotProduct(const ElementCall& call);
+base::Result<Dependence> kroneckerProduct(const ElementCall& call);
+base::Result<Dependence> crossProduct(const ElementCall& call);
+base::Result<Dependence> traced(const ElementCall& call);
+/// Of matrices, along their first row; `text`: "sign" where sign and logarithm are outputs, "log" for the logarithm.
+base::Result<Dependence> determinant(const ElementCall& call);
+base::Result<Dependence> inverted(const ElementCall& call);
+/// X of A·X = B (or X·A = B, if `left` is false), of square matrices or triangles.
+base::Result<Dependence> solved(const ElementCall& call);
 /// Σ w[i, j] · x1[i] · x2[j], of PyTorch.
 base::Result<Dependence> bilinearForm(const ElementCall& call);
+/// Norms along axes, of PyTorch; `text`: "matrix" where a number is a norm of matrices, "except" for all axes but one.
+base::Result<Dependence> normed(const ElementCall& call);
+/// The p-norm of the difference of two tensors, or of their rows if there is an `eps`.
+base::Result<Dependence> differenceNorm(const ElementCall& call);
+base::Result<Dependence> cosine(const ElementCall& call);
+/// Slices that are held below a norm.
+base::Result<Dependence> heldBelowNorm(const ElementCall& call);
+/// Directions that are given a length.
+base::Result<Dependence> weightNormed(const ElementCall& call);
+/// Losses of pairs of elements x and y: `text` is that of one ("(x - y) ** 2"), after " | " for logarithms as target.
+base::Result<Dependence> pairLoss(const ElementCall& call);
+base::Result<Dependence> huberLoss(const ElementCall& call);
+/// Minus the scores that labels name, and minus their log softmax; in both vocabularies.
+base::Result<Dependence> likelihoodLoss(const ElementCall& call);
+base::Result<Dependence> entropyLoss(const ElementCall& call);
+/// How many of the bounds are below an element.
+base::Result<Dependence> placeAmong(const ElementCall& call);
+/// How many elements are the position of the result's.
+base::Result<Dependence> countedEqual(const ElementCall& call);
+base::Result<Dependence> ofOneClass(const ElementCall& call);
+/// The first element that has the result's value, of all.
+base::Result<Dependence> firstEqual(const ElementCall& call);
+/// The same along the axes that are reduced, or ("first") along axis 0.
+base::Result<Dependence> chosenOfLine(const ElementCall& call);
+/// Between two neighbours of a sorted line, of PyTorch.
+base::Result<Dependence> quantile(const ElementCall& call);
+/// Whether all pairs of elements hold: `text` is a formula of x and y.
+base::Result<Dependence> ofAllPairs(const ElementCall& call);
+/// A product of more than two matrices, in a list.
+base::Result<Dependence> chainedProduct(const ElementCall& call);
 /// The p-norm of the difference of two rows, of PyTorch.
 base::Result<Dependence> distance(const ElementCall& call);
 
 /// Of integers with zero points, of ai.onnx; quantised again or not.
 base::Result<Dependence> integerProduct(const ElementCall& call);
 base::Result<Dependence> quantizedProduct(const ElementCall& call);
+/// alpha times scales times (A·B + C), of which either matrix may be turned; quantised again if there is a scale.
+base::Result<Dependence> quantizedGeneralProduct(const ElementCall& call);
 base::Result<Dependence> integerConvolved(const ElementCall& call);
 base::Result<Dependence> quantizedConvolved(const ElementCall& call);
 /// Of real values, quantised again: `text` is a formula in which a capital letter is the real value of the input of
-/// that name ("A + B").
+/// that name ("sigmoid(X)"), and other words are inputs or attributes of their own.
 base::Result<Dependence> quantizedElementWise(const ElementCall& call);
+/// A + B or A * B, as `text` says, in the order of float32 operations that the kernel has.
+base::Result<Dependence> quantizedPair(const ElementCall& call);
+/// "float32((x - x_zero_point) * x_scale)": the real value of the quantised part x.
+std::string realValue(const std::string& x);
+/// What a formula of real values of X gives, quantised as Y.
+base::Result<Dependence> quantizedFrom(Dependence dependence, const ElementCall& call, const std::string& real);
+/// Along axes of a quantised X, quantised as Y: the mean; softmax.
+base::Result<Dependence> quantizedMean(const ElementCall& call);
+base::Result<Dependence> quantizedSoftmax(const ElementCall& call);
+/// (A - its zero point) * (B - its zero point).
+base::Result<Dependence> centredFactors(const ElementCall& call);
 /// The mean of each channel of a quantised image, quantised again.
 base::Result<Dependence> quantizedChannelMean(const ElementCall& call);
 /// Parts with scales and zero points of their own, one behind the other, quantised again.
@@ -91,6 +162,8 @@ base::Result<Dependence> scaledProduct(const ElementCall& call, const std::optio
 /// softmax(scale q·k + mask)·v. `text` names the values' input.
 base::Result<Dependence> attended(const ElementCall& call);
 
+/// The positions of a grid, of rows of theta.
+base::Result<Dependence> affineGrid(const ElementCall& call);
 /// Elements of an image around the position that a grid names, in both vocabularies.
 base::Result<Dependence> gridSampled(const ElementCall& call);
 

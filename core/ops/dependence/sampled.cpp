@@ -1,5 +1,6 @@
 // Images that are sampled at computed places.
 
+#include "core/ops/dependence/heads.h"
 #include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/support/grid_sampling.h"
@@ -43,6 +44,29 @@ base::Result<Dependence> gridSampled(const ElementCall& call) {
     for (std::int64_t d = 0; d < rank; ++d) {
         addElement(dependence, at, call, kRight, point * rank + d);
         dependence.terms.back().weight = 0;
+    }
+    return dependence;
+}
+
+/// Each weight is what the operator gives if its element is 1 and all others are 0.
+base::Result<Dependence> affineGrid(const ElementCall& call) {
+    const Tensor& theta = call.context.in(kOperand);
+    if (theta.rank() != 3 || call.at.empty()) return opError("theta holds no matrices");
+    const std::int64_t columns = theta.dim(2), first = (call.at[0] * theta.dim(1) + call.at.back()) * columns;
+    if (first + columns > theta.numel()) return opError("theta does not match the grid");
+    Dependence dependence;
+    dependence.formula = "sum(w * x)";
+    const std::uint32_t part = dependence.listPart("x", "w");
+    for (std::int64_t k = 0; k < columns; ++k) {
+        SONDE_ASSIGN(Tensor unit, Tensor::zeros(DType::Float64, theta.shape()));
+        unit.mutableData<double>()[first + k] = 1;
+        SONDE_ASSIGN(unit, unit.cast(theta.dtype()));
+        std::vector<Value> inputs = callInputs(call);
+        inputs[kOperand] = Value(unit);
+        SONDE_ASSIGN(const std::vector<Value> results, ops::call(call.op, inputs, call.context.attributes(), 1,
+                                                                 call.context.environment(), call.context.version()));
+        addElement(dependence, part, call, kOperand, first + k);
+        dependence.terms.back().weight = results.front().tensor().toDouble(call.element);
     }
     return dependence;
 }

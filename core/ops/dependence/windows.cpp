@@ -75,9 +75,18 @@ base::Result<Dependence> convolved(const ElementCall& call, const Convolution& c
     const std::size_t rank = w.rank();
     if (rank != window.rank() + 2 || (x.rank() != rank && x.rank() + 1 != rank) || convolution.groups < 1)
         return opError("the weights do not match the input");
-    const Shape shape(withBatch(x.shape().dims(), rank, 1));
-    const Index at = withBatch(call.at, rank, 0);
+    const auto channelsFirst = [&](Index index) {
+        if (convolution.hasLastChannels) std::rotate(index.begin() + 1, index.end() - 1, index.end());
+        return index;
+    };
+    const Shape shape(channelsFirst(withBatch(x.shape().dims(), rank, 1)));
+    const Index at = channelsFirst(withBatch(call.at, rank, 0));
     if (at.size() != rank) return opError("the result does not match the input");
+    const auto elementOf = [&](Index index) {
+        if (!convolution.hasLastChannels) return elementAt(index, shape);
+        std::rotate(index.begin() + 1, index.begin() + 2, index.end());
+        return elementAt(index, x.shape());
+    };
     // Weights: [K, C / groups, kernel…], transposed ones [C, K / groups, kernel…].
     const std::int64_t outputs = convolution.isTransposed ? w.dim(1) : w.dim(0) / convolution.groups;
     const std::int64_t inputs = convolution.isTransposed ? w.dim(0) / convolution.groups : w.dim(1);
@@ -96,7 +105,7 @@ base::Result<Dependence> convolved(const ElementCall& call, const Convolution& c
             for (std::size_t d = 0; d < window.rank(); ++d)
                 index.push_back(inputAt(window, d, at[d + 2], tap[d], shape[d + 2], convolution.isTransposed));
             if (std::ranges::find(index, -1) != index.end()) return;
-            addElement(dependence, part, call, convolution.x, elementAt(index, shape));
+            addElement(dependence, part, call, convolution.x, elementOf(index));
             DependenceTerm& term = dependence.terms.back();
             Index weight = convolution.isTransposed ? Index{group * inputs + c, at[1] % outputs} : Index{at[1], c};
             weight.insert(weight.end(), tap.begin(), tap.end());

@@ -12,6 +12,7 @@ struct Convolution {
     Window window;
     std::int64_t groups = 1;
     bool isTransposed = false;
+    bool hasLastChannels = false;  ///< x and the result are [N, D…, C]
 };
 /// sum(w * x) + bias. x [N, C, D…], or without N.
 base::Result<Dependence> convolved(const ElementCall& call, const Convolution& convolution);

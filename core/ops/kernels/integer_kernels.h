@@ -44,6 +44,15 @@ struct Quantisation {
     std::int32_t zero = 0;
 };
 
+/// Two quantised numbers to one, with ONNX Runtime's order of float32 operations, which tells ties apart.
+struct QuantizedPair {
+    /// A sum: fma(x, ratioX, fma(y, ratioY, shift)).
+    float ratioX = 1, ratioY = 1, shift = 0;
+    /// A product: (x − zeroX)·(y − zeroY)·ratioX + shift.
+    std::int32_t zeroX = 0, zeroY = 0;
+    float low = 0, high = 0;  ///< of the result, which is rounded last
+};
+
 /// Loops over quantised numbers of one instruction set; `y` and bytes `x` have either sign, of which only the low 8
 /// bits are written.
 struct QuantizedLoops {
@@ -55,6 +64,11 @@ struct QuantizedLoops {
     /// y[i] = (x[i] − zero)·scale.
     void (*dequantise)(const std::uint8_t* x, bool isSigned, float zero, float scale, float* y,
                        std::size_t n) = nullptr;
+    /// False if some result is NaN: then z is not to be used.
+    bool (*add)(const std::uint8_t* x, const std::uint8_t* y, bool isSigned, const QuantizedPair& by, std::uint8_t* z,
+                std::size_t n) = nullptr;
+    bool (*multiply)(const std::uint8_t* x, const std::uint8_t* y, bool isSigned, const QuantizedPair& by,
+                     std::uint8_t* z, std::size_t n) = nullptr;
     std::int32_t (*sum)(const std::uint8_t* x, bool isSigned, std::size_t n) = nullptr;
     /// y[i] = x[i] + a modulo 2^32.
     void (*shift)(const std::int32_t* x, std::int32_t a, std::int32_t* y, std::size_t n) = nullptr;

@@ -1,7 +1,6 @@
 #include "core/ops/kernels/quantized_values.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 
 #include "core/ops/support/quantization.h"
@@ -60,39 +59,62 @@ void extendRange(std::span<const float> x, float& low, float& high) {
     floatKernels().quantized.range(x.data(), &low, &high, x.size());
 }
 
-std::optional<base::Result<Tensor>> quantizedBinary(KernelContext& context, Binary operation, const QuantizedOperand& a,
+namespace {
+
+/// x + y or x * y with one scale and zero point each. Of a sum, y is what is added first.
+QuantizedPair quantizedPair(bool isSum, const QuantizedScale& x, const QuantizedScale& y,
+                            const QuantizedScale& result) {
+    QuantizedPair by;
+    if (isSum) {
+        by.ratioX = x.scale / result.scale, by.ratioY = y.scale / result.scale;
+        const float zeros = by.ratioX * static_cast<float>(x.zero) + by.ratioY * static_cast<float>(y.zero);
+        by.shift = static_cast<float>(result.zero) - zeros;
+    } else {
+        by.ratioX = x.scale * y.scale / result.scale;
+        by.zeroX = x.zero, by.zeroY = y.zero;
+        by.shift = static_cast<float>(result.zero);
+    }
+    return by;
+}
+
+base::Result<QuantizedScale> scaleOf(const Tensor& scale, const Value& zero) {
+    SONDE_ASSIGN(const double z, zeroOf(scale, zero));
+    return QuantizedScale{static_cast<float>(scale.toDouble(0)), static_cast<std::int32_t>(z)};
+}
+
+}  // namespace
+
+base::Result<std::optional<Tensor>> quantizedBinary(KernelContext& context, bool isSum, const QuantizedOperand& a,
                                                     const QuantizedOperand& b, const Tensor& scale, const Value& zero) {
     const DType dtype = a.values.dtype();
-    if (!isByte(dtype) || b.values.dtype() != dtype || a.values.shape() != b.values.shape()) return std::nullopt;
-    if (!a.values.isContiguous() || !b.values.isContiguous()) return std::nullopt;
-    const auto zeroA = zeroOf(a.scale, a.zero), zeroB = zeroOf(b.scale, b.zero), zeroY = zeroOf(scale, zero);
-    if (!zeroA || !zeroB || !zeroY) return std::nullopt;
-    base::Result<Tensor> y = context.output(dtype, a.values.shape());
-    if (!y) return y;
-    const Requantisation bounds = requantisationTo(dtype, static_cast<std::int32_t>(*zeroY));
-    const Quantisation by{static_cast<float>(scale.toDouble(0)), bounds.low, bounds.high, bounds.zero};
-    const auto scaleA = static_cast<float>(a.scale.toDouble(0)), scaleB = static_cast<float>(b.scale.toDouble(0));
-    const bool isSigned = dtype == DType::Int8;
-    const FloatKernels& loops = floatKernels();
-    std::uint8_t* const target = mutableBytesOf(*y);
+    if (!isByte(dtype) || b.values.dtype() != dtype) return std::optional<Tensor>();
+    const std::optional<Shape> broadcast = tensor::broadcastShapes(a.values.shape(), b.values.shape());
+    if (!broadcast) return opError(a.values.typeText() + " and " + b.values.typeText() + " do not match");
+    const Shape shape = *broadcast;
+    SONDE_ASSIGN(const QuantizedScale scaleA, scaleOf(a.scale, a.zero));
+    SONDE_ASSIGN(const QuantizedScale scaleB, scaleOf(b.scale, b.zero));
+    SONDE_ASSIGN(const QuantizedScale scaleY, scaleOf(scale, zero));
+    SONDE_ASSIGN(const Tensor wideA, a.values.expanded(shape));
+    SONDE_ASSIGN(const Tensor wideB, b.values.expanded(shape));
+    SONDE_ASSIGN(const Tensor left, wideA.contiguous());
+    SONDE_ASSIGN(const Tensor right, wideB.contiguous());
+    SONDE_ASSIGN(Tensor y, context.output(dtype, shape));
+    const bool turns = isSum && isRepeatedInRows(a.values.shape(), shape);
+    QuantizedPair by =
+        turns ? quantizedPair(isSum, scaleB, scaleA, scaleY) : quantizedPair(isSum, scaleA, scaleB, scaleY);
+    const QuantizedRange range = *quantizedRange(dtype);
+    by.low = static_cast<float>(range.low), by.high = static_cast<float>(range.high);
+    const auto loop = isSum ? floatKernels().quantized.add : floatKernels().quantized.multiply;
+    const std::uint8_t *const first = bytesOf(turns ? right : left), *const second = bytesOf(turns ? left : right);
+    std::uint8_t* const target = mutableBytesOf(y);
     std::atomic<bool> isNumber{true};
-    const auto count = static_cast<std::size_t>(a.values.numel());
-    context.pool().parallelFor(count, kPiece, [&](std::size_t begin, std::size_t end) {
-        constexpr std::size_t kBlock = 1024;
-        std::array<float, kBlock> left, right;
-        for (std::size_t i = begin; i < end; i += kBlock) {
-            const std::size_t n = std::min(kBlock, end - i);
-            loops.quantized.dequantise(bytesOf(a.values) + i, isSigned, static_cast<float>(*zeroA), scaleA, left.data(),
-                                       n);
-            loops.quantized.dequantise(bytesOf(b.values) + i, isSigned, static_cast<float>(*zeroB), scaleB,
-                                       right.data(), n);
-            loops.binary[static_cast<std::size_t>(operation)](left.data(), false, right.data(), false, left.data(), n);
-            if (!loops.quantized.quantise(left.data(), by, target + i, n))
+    context.pool().parallelFor(
+        static_cast<std::size_t>(shape.numel()), kPiece, [&](std::size_t begin, std::size_t end) {
+            if (!loop(first + begin, second + begin, dtype == DType::Int8, by, target + begin, end - begin))
                 isNumber.store(false, std::memory_order_relaxed);
-        }
-    });
-    if (!isNumber.load(std::memory_order_relaxed)) return std::nullopt;
-    return y;
+        });
+    if (!isNumber.load(std::memory_order_relaxed)) return std::optional<Tensor>();
+    return std::optional<Tensor>(std::move(y));
 }
 
 base::Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Value& zero, base::ThreadPool& pool) {

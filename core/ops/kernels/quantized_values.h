@@ -25,14 +25,14 @@ void dequantiseBytes(const std::uint8_t* x, DType from, std::int32_t zero, float
 
 /// Extends low and high to the numbers of x.
 void extendRange(std::span<const float> x, float& low, float& high);
-/// f(a, b) of quantised tensors of one shape, computed in float32 and quantised again, in pieces that stay in the
-/// cache: the same as whole tensors that are dequantised, computed with and quantised. Nothing where types or shapes
-/// are others.
+/// a + b or a · b of quantised tensors, broadcast, in the order of float32 operations that ONNX Runtime has: a sum is
+/// rounded twice, what is repeated along rows being added first (isRepeatedInRows), else b. Nothing where types are
+/// others or a number is NaN. Errors: shapes, scales.
 struct QuantizedOperand {
     const Tensor &values, &scale;
     const Value& zero;
 };
-std::optional<base::Result<Tensor>> quantizedBinary(KernelContext& context, Binary operation, const QuantizedOperand& a,
+base::Result<std::optional<Tensor>> quantizedBinary(KernelContext& context, bool isSum, const QuantizedOperand& a,
                                                     const QuantizedOperand& b, const Tensor& scale, const Value& zero);
 
 /// Where sums of products are quantised again, with what is known of the result's bytes.

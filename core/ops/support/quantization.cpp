@@ -14,6 +14,14 @@ std::optional<QuantizedRange> quantizedRange(DType dtype) {
     return QuantizedRange{0, std::ldexp(1.0, bits) - 1};
 }
 
+bool isRepeatedInRows(const Shape& operand, const Shape& result) {
+    for (std::size_t back = 1; back <= result.rank(); ++back) {
+        if (result[result.rank() - back] == 1) continue;
+        return back > operand.rank() || operand[operand.rank() - back] == 1;
+    }
+    return true;  // one element
+}
+
 double quantized(double ratio, double zero, const QuantizedRange& range) {
     return std::clamp(std::nearbyint(ratio) + zero, range.low, range.high);
 }

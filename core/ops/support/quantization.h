@@ -13,6 +13,15 @@ inline constexpr DTypeSet kBytes = bit(DType::Int8) | bit(DType::UInt8);
 struct QuantizedRange {
     double low, high;
 };
+/// One scale and zero point for a whole tensor.
+struct QuantizedScale {
+    float scale = 1;
+    std::int32_t zero = 0;
+};
+/// Whether an operand of a result of `result` has one element for each of its rows, along the innermost axis that has
+/// several: ONNX Runtime treats such an operand of a pair in a way of its own.
+bool isRepeatedInRows(const Shape& operand, const Shape& result);
+
 /// The numbers that an integer dtype holds; nothing for other dtypes.
 std::optional<QuantizedRange> quantizedRange(DType dtype);
 /// The nearest integer (halves to the even one) plus the zero point, held inside the range.

@@ -131,3 +131,17 @@ mask = i32(1, 1, 1, 0, 1, 1, 0, 0).reshape(2, 4)
 case("QEmbedLayerNormalization", [ids, segments, *tables, mask, *scales, *zeros], {"epsilon": 1e-6}, outputs=2, tol=1e-4)
 none = lambda items: items[:2] + [None] + items[3:]
 case("QEmbedLayerNormalization", [ids, None, *none(tables), None, *none(scales), *none(zeros)], outputs=2, tol=1e-4)
+
+# Ties, which the order of the float32 operations decides: operands of one shape, and repeated along rows or along columns
+for dtype, op, first, quant in (
+    (i8, "QLinearAdd", 76, (0.219, -62, 0.073, 91, 0.438, 42)),
+    (u8, "QLinearAdd", 50, (0.225, 147, 0.075, 191, 0.45, 233)),
+    (i8, "QLinearAdd", 89, (0.126, 116, 0.042, 34, 0.252, -100)),
+    (i8, "QLinearMul", 96, (0.21, 127, 0.07, -38, 0.4704, 101)),
+    (u8, "QLinearMul", 108, (0.066, 149, 0.033, 106, 0.008712, 149)),
+):
+    line = np.arange(first, first + 12).astype(dtype)
+    numbers = [s(v, np.float32 if i % 2 == 0 else dtype) for i, v in enumerate(quant)]
+    pairs = [(np.repeat(line, 12), np.tile(line, 12)), (line[:, None], line[None, :]), (line[None, :], line[:, None])]
+    for a, b in pairs if op == "QLinearAdd" else pairs[:1]:
+        case(op, [a, *numbers[:2], b, *numbers[2:4], *numbers[4:]], tol=0)

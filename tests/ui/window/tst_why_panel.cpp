@@ -332,20 +332,20 @@ void TestWhyPanel::nanLeadsToItsOrigin() {
 
 void TestWhyPanel::anOperatorWithoutARuleListsItsInputs() {
     const onnx::Graph graph{
-        {{"Det", {"x"}, {"y"}}}, {onnx::valueInfo("x", 1, {2, 2})}, {onnx::valueInfo("y", 1, {})}, {}};
+        {{"NonZero", {"x"}, {"y"}}}, {onnx::valueInfo("x", 1, {2, 2})}, {onnx::valueInfo("y", 7, {2, 3})}, {}};
     openModel(onnx::model(graph), tensor::Tensor::of<float>({2, 2}, {0, 1, 2, 3}));
     run();
     select("y");
     ask();
-    QVERIFY2(panel()->noteText().contains(QStringLiteral("Det does not declare")), qPrintable(panel()->noteText()));
-    QVERIFY(panel()->formulaText().contains(QStringLiteral("y = -2")));
+    QVERIFY2(panel()->noteText().contains(QStringLiteral("NonZero does not declare")), qPrintable(panel()->noteText()));
+    QVERIFY(panel()->formulaText().contains(QStringLiteral("y[0, 1] = 1")));
     QCOMPARE(rows(), 1);
     QCOMPARE(cell(0, WhyTermModel::Element), QStringLiteral("x"));
     QVERIFY(panel()->noteText().contains(QStringLiteral("no rule or no terms (100.0 %)")));
     choose(0);
     press(Qt::Key_Return);
     QCOMPARE(context().navigation().selection().node, named("x"));
-    QCOMPARE(panel()->trailText(), QStringLiteral("y \u203a x[1, 1]"));  // the largest
+    QCOMPARE(panel()->trailText(), QStringLiteral("y[0, 1] \u203a x[1, 1]"));  // the largest
 }
 
 void TestWhyPanel::anEmptyTensorSaysSo() {

@@ -63,6 +63,48 @@ void dequantise(const std::uint8_t* __restrict x, bool isSigned, float zero, flo
     }
 }
 
+/// Of x and y, by pairs.
+template <typename Byte, typename Combine>
+bool combine(const Byte* __restrict x, const Byte* __restrict y, const QuantizedPair& by, std::uint8_t* __restrict z,
+             std::size_t n, Combine each) {
+    const QuantizedPair p = by;
+    int isNaN = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        float value = each(p, x[i], y[i]);
+        isNaN |= value != value ? 1 : 0;
+        value = value > p.low ? value : p.low;
+        value = value < p.high ? value : p.high;
+        z[i] = static_cast<std::uint8_t>(__builtin_bit_cast(std::uint32_t, value + kRoundNarrow));
+    }
+    return isNaN == 0;
+}
+
+/// The product of a byte and a float32 is exact in float64, so that each sum rounds once, as a fused one does.
+struct FusedSum {
+    template <typename Byte>
+    float operator()(const QuantizedPair& p, Byte x, Byte y) const {
+        const auto inner =
+            static_cast<float>(static_cast<double>(y) * static_cast<double>(p.ratioY) + static_cast<double>(p.shift));
+        return static_cast<float>(static_cast<double>(x) * static_cast<double>(p.ratioX) + static_cast<double>(inner));
+    }
+};
+
+struct ScaledProduct {
+    template <typename Byte>
+    float operator()(const QuantizedPair& p, Byte x, Byte y) const {
+        const std::int32_t product = (std::int32_t{x} - p.zeroX) * (std::int32_t{y} - p.zeroY);
+        return static_cast<float>(product) * p.ratioX + p.shift;
+    }
+};
+
+template <typename Combine>
+bool combineBytes(const std::uint8_t* x, const std::uint8_t* y, bool isSigned, const QuantizedPair& by, std::uint8_t* z,
+                  std::size_t n) {
+    if (!isSigned) return combine(x, y, by, z, n, Combine{});
+    return combine(reinterpret_cast<const std::int8_t*>(x), reinterpret_cast<const std::int8_t*>(y), by, z, n,
+                   Combine{});
+}
+
 std::int32_t sum(const std::uint8_t* x, bool isSigned, std::size_t n) {
     std::int32_t total = 0;
     if (isSigned) {
@@ -108,7 +150,16 @@ void axpy(std::int32_t a, const std::int32_t* __restrict x, std::int32_t* __rest
 }  // namespace
 
 void addQuantizedLoops(FloatKernels& table) {
-    table.quantized = {requantise<std::int32_t>, requantise<float>, quantise, dequantise, sum, shift, range, axpy};
+    table.quantized = {requantise<std::int32_t>,
+                       requantise<float>,
+                       quantise,
+                       dequantise,
+                       combineBytes<FusedSum>,
+                       combineBytes<ScaledProduct>,
+                       sum,
+                       shift,
+                       range,
+                       axpy};
 }
 
 }  // namespace sonde::ops::kernels::SONDE_ISA

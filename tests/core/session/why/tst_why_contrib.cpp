@@ -43,7 +43,6 @@ class TestWhyContrib : public QObject {
             call.version = line["version"].toInt();
             call.op = ops::Registry::all().find(line["domain"].toString().toStdString(), name, call.version);
             QVERIFY2(call.op, name.c_str());
-            call.slack = name.starts_with("QLinear") ? 1 : 0;  // halves, in float32
             if (!ops::dependenceOf(*call.op)) {
                 without.insert(name);
                 continue;

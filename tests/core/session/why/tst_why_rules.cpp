@@ -116,8 +116,7 @@ QStringList problemsOfCase(const QString& file, Tally& tally) {
             ++tally.elements;
             tally.explained.insert(expr.op.name);
             const double tolerance =
-                test::recombinedTolerance(tensor.dtype()) * 10 * std::max(test::largestMagnitude(tensor), 0.1) +
-                (expr.op.name.ends_with("QuantizeLinear") ? 1 : 0);  // halves, in float32
+                test::recombinedTolerance(tensor.dtype()) * 10 * std::max(test::largestMagnitude(tensor), 0.1);
             if (!test::isNear(*found->recombined, tensor.toDouble(element), tolerance))
                 problems << QString("%1 %2[%3]: %4 gives %5, but the case has %6")
                                 .arg(QFileInfo(QFileInfo(file).path()).fileName(), QString::fromStdString(expr.op.name))
