@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/base/thread_pool.h"
 #include "core/exec/flatten.h"
@@ -167,22 +168,70 @@ class FieldWalk {
         for (const std::int64_t element : looked(box, isMonotone, isExact)) {
             if (m_work.cancelled()) return base::cancelled();
             question.element = element;
-            const auto dependence = ops::findDependence(question, environment);
-            if (!dependence) {
+            if (!includeTermsOf(operation, question, environment, isExact, isWhole)) {
                 throughUnknown(operation);
                 return {};
             }
+        }
+        return {};
+    }
+
+    /// What an element is made of; of elements of the operation's own outputs among that, as states of the steps
+    /// before, what they are made of. False if something has no rule.
+    bool includeTermsOf(const Operation& operation, ops::DependenceQuestion question, ops::RunEnvironment& environment,
+                        bool isExact, bool isWhole) {
+        using Asked = std::tuple<std::size_t, std::size_t, std::int64_t>;  // output, member, element
+        std::vector<Asked> waiting{{question.output, question.member, question.element}};
+        std::set<Asked> seen{waiting.front()};
+        std::vector<Value> outputs(question.outputs.begin(), question.outputs.end());
+        while (!waiting.empty()) {
+            std::tie(question.output, question.member, question.element) = waiting.back();
+            waiting.pop_back();
+            if (m_work.cancelled() || !isKnown(question, outputs, environment)) return false;
+            const auto dependence = ops::findDependence(question, environment);
+            if (!dependence) return false;
+            std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::int64_t>> states;
+            const auto addState = [&](const ops::DependenceTerm& term) {
+                const auto [at, isNew] =
+                    states.try_emplace({term.input, term.member}, std::pair(term.element, term.element));
+                at->second = {std::min(at->second.first, term.element), std::max(at->second.second, term.element)};
+            };
             for (const ops::DependenceTerm& term : dependence->terms) {
                 if (term.isOutput) {
-                    throughUnknown(operation);
-                    return {};
+                    // Where a chain begins is known, and what is on the way is reached: no need to go step by step.
+                    if (!isOfChain(*dependence, term)) addState(term);
+                    continue;
                 }
                 includeTerm(operation, term.input, term.member, term.element, isExact, isWhole);
                 if (term.weightInput != ops::kNoOperand)
                     includeTerm(operation, term.weightInput, term.weightMember, term.weightElement, isExact, isWhole);
             }
+            for (const ops::DependenceTerm& term : dependence->begins) addState(term);
+            for (const auto& [of, ends] : states)
+                for (const std::int64_t element : {ends.first, ends.second})
+                    if (seen.emplace(of.first, of.second, element).second)
+                        waiting.emplace_back(of.first, of.second, element);
         }
-        return {};
+        return true;
+    }
+
+    static bool isOfChain(const ops::Dependence& dependence, const ops::DependenceTerm& term) {
+        return std::ranges::any_of(dependence.begins, [&](const ops::DependenceTerm& begin) {
+            return begin.input == term.input && begin.member == term.member;
+        });
+    }
+
+    /// Whether the output that is asked for has a value; one that nobody reads is computed.
+    static bool isKnown(ops::DependenceQuestion& question, std::vector<Value>& outputs,
+                        ops::RunEnvironment& environment) {
+        if (question.output >= outputs.size() || outputs[question.output].isNone()) {
+            auto results = ops::call(*question.op, question.inputs, *question.attributes, question.op->outputs.size(),
+                                     environment, question.version);
+            if (!results) return false;
+            outputs = std::move(*results);
+        }
+        question.outputs = outputs;
+        return question.output < outputs.size() && !outputs[question.output].isNone();
     }
 
     /// Whether neighbours in the box depend on elements with others in between, as in a convolution whose steps are
