@@ -202,12 +202,15 @@ base::Result<Dependence> quantizedPair(const ElementCall& call) {
     SONDE_ASSIGN(dependence, quantizedAgain(std::move(dependence), call, {}, "C_scale", "C_zero_point"));
     std::string real;
     if (call.text == "A + B") {
-        const std::string a = "float32(a_scale / y_scale)", b = "float32(b_scale / y_scale)",
-                          shift = "float32(y_zero_point - float32(float32(" + a + " * a_zero_point) + float32(" + b +
-                                  " * b_zero_point)))";
-        real = isRepeatedInRows(call.context.in("A").shape(), call.result.shape())
-                   ? "b * " + b + " + float32(a * " + a + " + " + shift + ")"
-                   : "a * " + a + " + float32(b * " + b + " + " + shift + ")";
+        // `first` is added last.
+        const auto sumOf = [](const std::string& first, const std::string& second) {
+            const std::string p = "float32(" + first + "_scale / y_scale)",
+                              q = "float32(" + second + "_scale / y_scale)";
+            const std::string zeros =
+                "float32(" + p + " * " + first + "_zero_point + float32(" + q + " * " + second + "_zero_point))";
+            return first + " * " + p + " + float32(" + second + " * " + q + " + float32(y_zero_point - " + zeros + "))";
+        };
+        real = isRepeatedInRows(call.context.in("A").shape(), call.result.shape()) ? sumOf("b", "a") : sumOf("a", "b");
     } else {
         real =
             "float32((a - a_zero_point) * (b - b_zero_point) * float32(float32(a_scale * b_scale) / y_scale)) + "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "core/ops/support/quantization.h"
 
@@ -67,7 +68,7 @@ QuantizedPair quantizedPair(bool isSum, const QuantizedScale& x, const Quantized
     QuantizedPair by;
     if (isSum) {
         by.ratioX = x.scale / result.scale, by.ratioY = y.scale / result.scale;
-        const float zeros = by.ratioX * static_cast<float>(x.zero) + by.ratioY * static_cast<float>(y.zero);
+        const float zeros = std::fma(by.ratioX, static_cast<float>(x.zero), by.ratioY * static_cast<float>(y.zero));
         by.shift = static_cast<float>(result.zero) - zeros;
     } else {
         by.ratioX = x.scale * y.scale / result.scale;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/document/document.h"
 #include "core/document/model_passes.h"
+#include "core/io/npz/npz.h"
 #include "core/passes/pass.h"
 #include "tests/core/passes/graph_maker.h"
 
@@ -259,6 +261,37 @@ class TestFuseQuantized : public QObject {
             logits.push_back(total * static_cast<double>(0.1F) * static_cast<double>(0.03F));
         }
         QVERIFY(largestStep(numbers(now.at(1)), logits) < 1e-5);
+    }
+
+    /// Values of ONNX Runtime 1.30, which ran the fused network (see make_qdq_net.py): bytes are equal.
+    void everyValueIsThatOfOnnxRuntime() {
+        const std::string net = SONDE_TEST_DATA "/quantized/qdq_net";
+        const auto document = document::open(net + ".onnx", {});
+        QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+        const auto after = fused(*(*document)->graph);
+        QVERIFY(after);
+        QCOMPARE(operators(*after),
+                 std::string("QuantizeLinear QLinearConv MaxPool QLinearConv QLinearConv QLinearAdd QLinearConv "
+                             "QLinearSigmoid QLinearMul QLinearConcat QLinearGlobalAveragePool Flatten QGemm"));
+        const auto npz = io::NpzFile::open(net + ".ort.npz");
+        QVERIFY(npz.has_value());
+        exec::PlanOptions all;
+        all.watchAll = true;
+        const auto plan = exec::Plan::make(after, all);
+        QVERIFY(plan.has_value());
+        exec::Runner runner(1);
+        const exec::Recording recording = runner.run(**plan, std::vector<Value>{*npz->read("in.x")});
+        QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        std::size_t compared = 0;
+        for (const std::string& key : npz->keys()) {
+            if (!key.starts_with("node.")) continue;
+            const Value* const value = recording.value(after->findNode(key.substr(5)));
+            QVERIFY2(value, key.c_str());
+            const double allowed = value->tensor().dtype() == DType::Float32 ? 1e-6 : 0;
+            QVERIFY2(largestStep(numbers(*value), numbers(*npz->read(key))) <= allowed, key.c_str());
+            ++compared;
+        }
+        QCOMPARE(compared, std::size_t(13));
     }
 
     void productsJoinWithAndWithoutQuantisingAgain() {
