@@ -452,6 +452,7 @@ void define_ordering(Registry& registry) {
     explain("", "CumProd", dependence::running, "prod(x)");
     explain("", "TopK", dependence::selected, "axis");
     explain("", "OneHot", dependence::moved, "values");
+    explain("", "Unique", dependence::firstEqual);
 }
 
 }  // namespace sonde::ops

@@ -359,6 +359,7 @@ class TestWhyOperators : public QObject {
                           {x, Value(Tensor::of<float>({2}, {0.2F, 0.9F})), Value(), flag(false), text("midpoint")}),
                      QString());
             QCOMPARE(aten("median", {x}), QString());
+            QCOMPARE(test::checked("", "Unique", {x}, {}, 11), QString());
         }
     }
 
