@@ -28,17 +28,8 @@ Result<NodeId> nodeByNumber(const InternalGraph& graph, std::string_view text) {
 
 Result<NodeId> nodeOfModule(const InternalGraph& graph, const graph::ModuleTree* modules, std::string_view qualname) {
     if (qualname.empty() && !graph.outputs().empty()) return graph.outputs().front();
-    // A leaf is one call; its first one counts, as with scopes.
-    for (ExprId id : graph.main().order) {
-        const Expr& expr = graph.expr(id);
-        if (expr.kind == graph::ExprKind::CallModule && expr.target == qualname && !expr.outputs.empty())
-            return expr.outputs.front();
-    }
-    const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
-    for (const graph::Scope& scope : graph.scopes()) {
-        if (scope.qualname != qualname) continue;
-        if (const NodeId node = graph::outputOfScope(graph, scope.id, order); node.valid()) return node;
-    }
+    const auto isMeant = [qualname](std::string_view each) { return each == qualname; };
+    if (const auto found = graph::moduleOutputs(graph, isMeant, 1); !found.empty()) return found.front();
     std::vector<std::string> names;
     if (modules) {
         for (const graph::ModuleInfo& module : modules->modules()) names.push_back(module.qualname);

@@ -1,5 +1,9 @@
 #include "core/graph/scope_output.h"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 namespace sonde::graph {
 
 NodeId outputOfScope(const InternalGraph& graph, ScopeId scope, const std::vector<ExprId>& order) {
@@ -19,6 +23,37 @@ NodeId outputOfScope(const InternalGraph& graph, ScopeId scope, const std::vecto
         }
     }
     return leaving.valid() ? leaving : last;
+}
+
+std::vector<NodeId> moduleOutputs(const InternalGraph& graph, const std::function<bool(std::string_view)>& fits,
+                                  std::size_t most) {
+    const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
+    std::vector<std::pair<std::size_t, NodeId>> found;  // by where in the program they are computed
+    std::set<std::string_view> done;
+    for (std::size_t i = 0; i < order.size() && found.size() < most; ++i) {
+        const Expr& expr = graph.expr(order[i]);
+        if (expr.kind != ExprKind::CallModule || expr.outputs.empty() || expr.target.empty()) continue;
+        if (fits(expr.target) && done.insert(expr.target).second) found.emplace_back(i, expr.outputs.front());
+    }
+    for (const Scope& scope : graph.scopes()) {
+        if (found.size() >= most) break;
+        if (scope.qualname.empty() || done.contains(scope.qualname) || !fits(scope.qualname)) continue;
+        std::size_t last = 0;
+        std::vector<ExprId> inside;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if (!graph.encloses(scope.id, graph.expr(order[i]).scope)) continue;
+            inside.push_back(order[i]);
+            last = i;
+        }
+        if (const NodeId output = outputOfScope(graph, scope.id, inside); output.valid()) {
+            done.insert(scope.qualname);
+            found.emplace_back(last, output);
+        }
+    }
+    std::ranges::stable_sort(found, {}, [](const auto& each) { return each.first; });
+    std::vector<NodeId> nodes;
+    for (const auto& [at, node] : found) nodes.push_back(node);
+    return nodes;
 }
 
 }  // namespace sonde::graph

@@ -132,18 +132,9 @@ std::vector<NodeId> BoundLesson::limited(std::vector<NodeId> nodes, const Source
 }
 
 std::vector<NodeId> BoundLesson::ofModule(const std::string& pattern) const {
-    const std::vector<ExprId> order = m_graph->recursiveOrder(m_graph->mainId());
-    std::vector<NodeId> found;
-    for (const graph::Scope& scope : m_graph->scopes()) {
-        if (scope.qualname.empty() || scope.call != 0 || !base::globMatches(pattern, scope.qualname, false)) continue;
-        std::vector<ExprId> inside;
-        for (const ExprId expr : order)
-            if (m_graph->encloses(scope.id, m_graph->expr(expr).scope)) inside.push_back(expr);
-        if (const NodeId output = graph::outputOfScope(*m_graph, scope.id, inside); output.valid())
-            found.push_back(output);
-        if (found.size() >= 64) break;  // each takes time by the size of the graph
-    }
-    return found;
+    constexpr std::size_t kMaxModules = 64;  // each takes time by the size of the graph
+    return graph::moduleOutputs(
+        *m_graph, [&](std::string_view qualname) { return base::globMatches(pattern, qualname, false); }, kMaxModules);
 }
 
 }  // namespace sonde::lessons

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/count_text.h"
 #include "core/base/number_text.h"
+#include "core/exec/flatten.h"
 #include "core/expression/expression.h"
 #include "core/session/why/explanation.h"
 #include "core/session/why/place_text.h"
@@ -22,10 +24,44 @@ using tensor::Value;
 namespace {
 
 constexpr std::int64_t kMaxListed = 8;
-constexpr std::size_t kMaxFormula = 400;
+constexpr std::size_t kMaxFormula = 400, kMaxTerms = 1 << 16;
 constexpr const char* kUnknown = "…";
 
-std::string fourDigits(double number) { return base::roundedText(number, 4); }
+/// Doubles are exact up to here, and so are counts.
+constexpr double kMaxExact = 1e15;
+
+/// Counts as they are, other numbers with four digits, of large ones those before the point.
+std::string numberText(double number) {
+    if (std::abs(number) < kMaxExact && std::trunc(number) == number)
+        return std::to_string(static_cast<std::int64_t>(number));
+    constexpr double kMaxPlain = 1e9;
+    int digits = 4;
+    for (double least = 1e4; least <= std::abs(number) && least < kMaxPlain; least *= 10) ++digits;
+    return base::roundedText(number, digits);
+}
+
+/// The same to be read: counts in groups of three digits.
+std::string shownNumber(double number) {
+    if (std::abs(number) < kMaxExact && std::trunc(number) == number)
+        return base::countText(static_cast<std::int64_t>(number));
+    return numberText(number);
+}
+
+/// What somebody has typed: "0,5" is a half, "66,048" may also be a count in groups.
+std::vector<double> readings(std::string given) {
+    std::erase(given, ' ');
+    if (given.starts_with('+')) given.erase(0, 1);
+    std::vector<double> numbers;
+    for (const bool isGrouped : {false, true}) {
+        std::string text = given;
+        if (isGrouped) std::erase(text, ',');
+        else std::ranges::replace(text, ',', '.');
+        const auto number = base::parseNumber<double>(text);
+        if (!number || (isGrouped && !(std::abs(*number) < kMaxExact))) continue;
+        if (!isGrouped || base::countText(static_cast<std::int64_t>(*number)) == given) numbers.push_back(*number);
+    }
+    return numbers;
+}
 
 /// "#12" as the node that it names; invalid if it is none of the graph.
 NodeId nodeNumbered(std::string_view name, const graph::InternalGraph& graph) {
@@ -56,7 +92,7 @@ Result<double> computedNumber(const BoundLesson& lesson, const std::string& text
 std::string shownText(const tensor::Tensor& array) {
     if (array.numel() > kMaxListed) return kUnknown;
     std::string text;
-    for (std::int64_t i = 0; i < array.numel(); ++i) text += (i == 0 ? "" : ", ") + fourDigits(array.toDouble(i));
+    for (std::int64_t i = 0; i < array.numel(); ++i) text += (i == 0 ? "" : ", ") + shownNumber(array.toDouble(i));
     return array.numel() == 1 ? text : "[" + text + "]";
 }
 
@@ -135,12 +171,37 @@ Result<why::Place> placeOf(const BoundLesson& lesson, const std::string& text, c
     return place;
 }
 
+/// Of a sum of products those that count most, with their numbers: a letter stands for all of them in the formula.
+std::string productsText(const why::Explanation& found) {
+    constexpr std::string_view kProducts("sum(w * x)");
+    constexpr std::size_t kMaxProducts = 3;
+    if (!found.formula.starts_with(kProducts) || found.terms.size() < 2) return {};
+    const auto signedText = [](double number) {
+        return number < 0 ? "(" + numberText(number) + ")" : numberText(number);
+    };
+    std::string listed;
+    double rest = found.restSum;
+    std::size_t count = 0;
+    for (const why::Term& term : found.terms) {
+        if (term.part != "x") continue;  // the bias
+        if (count++ < kMaxProducts)
+            listed += (listed.empty() ? "" : ", ") + codeText(numberText(term.weight) + " * " + signedText(term.value));
+        else rest += term.contribution();
+    }
+    const std::size_t all = count + found.restCount();
+    if (all < 2) return {};
+    std::string text =
+        "\nThe largest of " + base::countText(static_cast<std::int64_t>(all)) + " products w * x: " + listed;
+    if (all > kMaxProducts) text += "; the others add up to " + numberText(rest);
+    return text + ".\n";
+}
+
 std::string formulaText(const BoundLesson& lesson, const std::string& text, const LessonValues& values,
                         bool& isComplete, const base::WorkContext& work) {
     const auto place = placeOf(lesson, text, values);
     KnownValues reader(lesson, values);
-    const auto found =
-        place ? why::explain(lesson.graph(), *place, reader, {}, work) : Result<why::Explanation>(place.error());
+    const auto found = place ? why::explain(lesson.graph(), *place, reader, {.terms = kMaxTerms}, work)
+                             : Result<why::Explanation>(place.error());
     if (!found) {
         isComplete = false;
         return "\n`" + text + "` = " + kUnknown + "\n";
@@ -152,7 +213,8 @@ std::string formulaText(const BoundLesson& lesson, const std::string& text, cons
     if (!found->formula.empty()) line += "  \n= " + codeText(found->formula);
     if (!found->withNumbers.empty() && found->withNumbers.size() <= kMaxFormula)
         line += "  \n= " + codeText(found->withNumbers);
-    line += "  \n= **" + fourDigits(found->value) + "**\n\n";
+    line += "  \n= **" + shownNumber(found->value) + "**\n\n";
+    line += productsText(*found);
     if (found->formula.empty() && !found->note.empty()) line += "\n" + found->note + "\n";
     return line;
 }
@@ -175,8 +237,11 @@ std::vector<NodeId> valuesFor(const BoundLesson& lesson, const lessons::Step& st
         for (const std::string& name : lessons::namesIn(block.text)) {
             const NodeId node = lesson.node(name);
             if (!node.valid()) continue;
-            need(node);
-            for (const NodeId input : lesson.graph().expr(lesson.graph().node(node).producer).inputs) need(input);
+            // A called module is explained by the operation in it.
+            const bool isCall = lesson.graph().expr(lesson.graph().node(node).producer).op.name.empty();
+            const NodeId source = isCall ? exec::valueSources(lesson.graph())[node.index()] : node;
+            for (const NodeId each : {node, source}) need(each);
+            for (const NodeId input : lesson.graph().expr(lesson.graph().node(source).producer).inputs) need(input);
         }
     }
     for (const Question& question : step.questions)
@@ -204,7 +269,7 @@ Result<LessonAnswer> solution(const BoundLesson& lesson, const Question& questio
     LessonAnswer answer;
     if (question.kind == Question::Kind::Number) {
         SONDE_ASSIGN(const double number, computedNumber(lesson, question.answer, values, work));
-        answer.number = fourDigits(number);
+        answer.number = numberText(number);
     } else if (question.kind == Question::Kind::Choice) {
         const auto right = std::ranges::find(question.choices, true, &lessons::Choice::isRight);
         answer.choice = static_cast<std::size_t>(right - question.choices.begin());
@@ -222,15 +287,12 @@ Result<LessonVerdict> check(const BoundLesson& lesson, const Question& question,
     std::string right;
     if (question.kind == Question::Kind::Number) {
         SONDE_ASSIGN(const double expected, computedNumber(lesson, question.answer, values, work));
-        std::string given = answer.number;
-        std::erase(given, ' ');
-        std::ranges::replace(given, ',', '.');
-        if (given.starts_with('+')) given.erase(0, 1);
-        const auto number = base::parseNumber<double>(given);
-        if (!number) return usageError("'" + answer.number + "' is no number");
+        const std::vector<double> given = readings(answer.number);
+        if (given.empty()) return usageError("'" + answer.number + "' is no number");
         const double tolerance = question.isRelative ? question.tolerance * std::abs(expected) : question.tolerance;
-        verdict.isRight = std::abs(*number - expected) <= tolerance || *number == expected;
-        right = fourDigits(expected);
+        verdict.isRight = std::ranges::any_of(
+            given, [&](double number) { return std::abs(number - expected) <= tolerance || number == expected; });
+        right = shownNumber(expected);
     } else if (question.kind == Question::Kind::Choice) {
         verdict.isRight = answer.choice < question.choices.size() && question.choices[answer.choice].isRight;
     } else {

@@ -34,6 +34,10 @@ class TestLessons : public QObject {
     void branchesAreTakenBeforeAnythingIsBound();
     void wrongAnswersAreNotRight();
     void filesAreLessonsToo();
+    void modulesAreFoundInEveryFormat_data();
+    void modulesAreFoundInEveryFormat();
+    void countsAreExact();
+    void sumsShowTheirLargestProducts();
 
   private:
     /// y = recurrent(x [5,1,3]) with 2 states.
@@ -327,6 +331,110 @@ void TestLessons::filesAreLessonsToo() {
     QVERIFY(!broken);
     QVERIFY(broken.error().kind == base::ErrorKind::Unreadable);
     QVERIFY2(broken.error().where.ends_with("own.md, line 5"), broken.error().where.c_str());
+}
+
+/// Leaf layers are one call in built-in models and archives, and scopes in ONNX files; blocks are scopes in all.
+void TestLessons::modulesAreFoundInEveryFormat_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("pattern");
+    QTest::addColumn<QString>("qualname");
+    for (const char* const name :
+         {"resnet18_slim.onnx", "unet_small.trace.pt", "unet_small.script.pt", "zoo:resnet18_slim"}) {
+        const QString model = QString::fromLatin1(name);
+        const bool isUnet = model.startsWith(QStringLiteral("unet"));
+        const char *leaf = isUnet ? "enc1.conv1" : "layer1.0.conv1", *leaves = isUnet ? "enc?.conv2" : "layer2.*.conv2",
+                   *first = isUnet ? "enc1.conv2" : "layer2.0.conv2", *block = isUnet ? "enc2" : "layer2.1";
+        QTest::addRow("leaf, %s", name) << model << leaf << leaf;
+        QTest::addRow("leaves, %s", name) << model << leaves << first;
+        QTest::addRow("block, %s", name) << model << block << block;
+    }
+}
+
+void TestLessons::modulesAreFoundInEveryFormat() {
+    QFETCH(QString, name);
+    QFETCH(QString, pattern);
+    QFETCH(QString, qualname);
+    Session session;
+    QVERIFY(session.open(model(name).toStdString()));
+    lessons::LessonProblem problem;
+    const std::string text = "# T\n\n```sonde\nbind a: module " + pattern.toStdString() +
+                             " | a module\n```\n\n## One\n\n{{name $a}}\n\n```sonde\nrun\nformula $a\n```\n";
+    auto lesson = lessons::parse(text, problem);
+    QVERIFY2(lesson, problem.what.c_str());
+    const document::Document& document = *session.document();
+    const lessons::BoundLesson bound(*lesson, document.graph, document.modules.get());
+    QVERIFY2(bound.missing().empty(), bound.missing().empty() ? "" : bound.missingText().c_str());
+    // The same node that the command line calls QUALNAME:.
+    const auto named = document.findNode(qualname.toStdString() + ":");
+    QVERIFY(named);
+    QCOMPARE(bound.node("a"), *named);
+    // Its formula is that of the operation in it.
+    auto run = LessonRun::begin(session, *std::move(lesson));
+    QVERIFY(run);
+    const auto done = run->goTo(0);
+    QVERIFY2(done, done ? "" : done.error().text().c_str());
+    const session::StepText written = session::textOf(run->lesson(), run->step(), run->values());
+    QVERIFY2(written.isComplete, written.markdown.c_str());
+}
+
+/// Fractions of the numbers of a picture: 3 · 148 · 149 = 66,156.
+void TestLessons::countsAreExact() {
+    onnx::Graph graph{
+        {{"Relu", {"x"}, {"y"}}}, {onnx::valueInfo("x", 1, {3, 148, 149})}, {onnx::valueInfo("y", 1, {3, 148, 149})}};
+    const QString path = m_files.filePath("counts.onnx");
+    QVERIFY(onnx::write(path, onnx::model(graph)));
+    lessons::LessonProblem problem;
+    auto lesson = lessons::parse(
+        "# T\n\n```sonde\nbind y: first kind relu\n```\n\n## One\n\n{{$y.size}}, {{$y.size / 7}}\n\n```sonde\nrun\n```\n\n"
+        "```question\nask: How many?\nanswer: $y.size\ntolerance: 0\n```\n",
+        problem);
+    QVERIFY2(lesson, problem.what.c_str());
+    Session session;
+    QVERIFY(session.open(path.toStdString()));
+    auto run = LessonRun::begin(session, *std::move(lesson));
+    QVERIFY(run);
+    QVERIFY(run->goTo(0));
+    const std::string text = session::textOf(run->lesson(), run->step(), run->values()).markdown;
+    QVERIFY2(text.find("66,156, 9451") != std::string::npos, text.c_str());
+    LessonAnswer answer;
+    for (const char* const given : {"66156", "66,156", "66156.0"}) {
+        answer.number = given;
+        const auto verdict = session::check(run->lesson(), run->step().questions[0], answer, run->values());
+        QVERIFY2(verdict && verdict->isRight, given);
+        QCOMPARE(verdict->text, std::string("Right: 66,156."));
+    }
+    for (const char* const given : {"66160", "66.156", "6,6156"}) {
+        answer.number = given;
+        const auto verdict = session::check(run->lesson(), run->step().questions[0], answer, run->values());
+        QVERIFY2(verdict && !verdict->isRight, given);
+    }
+}
+
+/// y = x · w + b of 5 inputs and one output.
+void TestLessons::sumsShowTheirLargestProducts() {
+    onnx::Graph graph{{{"Gemm", {"x", "w", "b"}, {"y"}}},
+                      {onnx::valueInfo("x", 1, {1, 5})},
+                      {onnx::valueInfo("y", 1, {1, 1})},
+                      {onnx::rawTensor("w", 1, {5, 1}, test::floatBytes({0.5F, -3, 2, 0.25F, 1})),
+                       onnx::rawTensor("b", 1, {1}, test::floatBytes({7}))}};
+    const QString path = m_files.filePath("sum.onnx");
+    QVERIFY(onnx::write(path, onnx::model(graph)));
+    lessons::LessonProblem problem;
+    auto lesson = lessons::parse(
+        "# T\n\n```sonde\nbind y: first kind linear\n```\n\n## One\n\n```sonde\nrun\nformula $y\n```\n", problem);
+    QVERIFY2(lesson, problem.what.c_str());
+    Session session;
+    QVERIFY(session.open(path.toStdString()));
+    QVERIFY(session.inputs().set("x", {"[[4,1,-2,8,0.5]]", {}}));
+    session.inputs().read();
+    auto run = LessonRun::begin(session, *std::move(lesson));
+    QVERIFY(run);
+    QVERIFY(run->goTo(0));
+    const std::string text = session::textOf(run->lesson(), run->step(), run->values()).markdown;
+    // 2, -3, -4, 2 and 0.5: the first of equal ones by its place.
+    const std::string expected =
+        "The largest of 5 products w * x: `2 * (-2)`, `-3 * 1`, `0.5 * 4`; the others add up to 2.5.";
+    QVERIFY2(text.find(expected) != std::string::npos, text.c_str());
 }
 
 QTEST_MAIN(TestLessons)
