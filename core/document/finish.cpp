@@ -8,6 +8,7 @@
 
 #include "core/analysis/infer.h"
 #include "core/base/mapped_file.h"
+#include "core/document/fitting_sizes.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::document {
@@ -107,6 +108,7 @@ void finish(Document& document, graph::InternalGraph graph, const base::WorkCont
     ownIndices(graph, document.modules);
     analysis::inferTypes(graph, document.diagnostics);
     document.graph = std::make_shared<const graph::InternalGraph>(std::move(graph));
+    (void)fittingSizes(document.graph);  // here and not where inputs are first shown
 }
 
 std::uint64_t fingerprintOf(std::span<const std::byte> content) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/requirements.h"
+#include "core/document/fitting_sizes.h"
 #include "core/document/test_cases.h"
 #include "core/io/inputs/agreement.h"
 
@@ -20,6 +21,16 @@ void addHints(std::vector<io::InputInfo>& infos, const Document& document) {
         const bool asks = document.inputs[i].isRequired || !infos[i].type.kind;
         if (asks && at != graph.inputs().end())
             infos[i].usual = usual[static_cast<std::size_t>(at - graph.inputs().begin())];
+    }
+}
+
+/// Where a run of the usual sizes would fail.
+void addFittingSizes(std::vector<io::InputInfo>& infos, const Document& document) {
+    const std::vector<tensor::DimSizeHints> sizes = fittingSizes(document.graph);
+    const std::vector<graph::NodeId>& inputs = document.graph->inputs();
+    for (std::size_t i = 0; i < infos.size() && !sizes.empty(); ++i) {
+        const auto at = std::ranges::find(inputs, document.inputs[i].node);
+        if (at != inputs.end()) infos[i].usual = sizes[static_cast<std::size_t>(at - inputs.begin())];
     }
 }
 
@@ -48,6 +59,7 @@ std::vector<io::InputInfo> inputInfos(const Document& document) {
         asksLayers = asksLayers || input.isRequired || !infos.back().type.kind;
     }
     if (asksLayers) addHints(infos, document);
+    addFittingSizes(infos, document);
     io::agreeOnSymbols(infos);
     return infos;
 }
