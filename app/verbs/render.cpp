@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <fmt/format.h>
 #include <map>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "app/verbs/options.h"
+#include "core/base/count_text.h"
 #include "core/document/session_model.h"
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/export.h"
@@ -150,6 +152,11 @@ base::Result<int> render(RenderOptions& options) {
                                       paging));
         return 0;
     }
+    const double largest = canvas::largestScale(canvas::pictureOf(painter));
+    if (ending == ".png" && options.scale > largest)
+        fmt::print(stderr,
+                   "sonde: note: drawn at scale {:.3g} instead of {:g}: an image has at most {} pixels a side\n",
+                   largest, options.scale, base::countText(canvas::kMaxImageSide));
     SONDE_TRY(canvas::exportScene(painter, {}, QString::fromStdString(options.output), options.scale));
     return 0;
 }
@@ -180,7 +187,9 @@ Verb renderVerb() {
                     .add_option("--direction", options->direction,
                                 "Where the graph flows: down or right (default down, of a session what it shows)")
                     ->check(CLI::IsMember({"down", "right"}));
-                command.add_option("--scale", options->scale, "Pixels per unit of a PNG")
+                command
+                    .add_option("--scale", options->scale,
+                                "Pixels per unit of a PNG, which has at most 16,384 pixels a side")
                     ->check(CLI::Range(0.05, 8.0))
                     ->capture_default_str();
                 command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");

@@ -22,9 +22,16 @@ struct SampleOptions {
     std::size_t threads = 0;
 };
 
-std::vector<session::Sample> allSamples() {
+base::Result<std::vector<session::Sample>> allSamples() {
     std::error_code failed;
-    return session::samples(std::filesystem::read_symlink("/proc/self/exe", failed).parent_path());
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
+    std::vector<session::Sample> all = session::samples(program);
+    if (!all.empty()) return all;
+    std::string folders;
+    for (const std::string& folder : session::resourceFolders(program))
+        folders += (folders.empty() ? "" : ", ") + folder;
+    return base::unreadable("no samples are installed: none are in " + folders, "samples",
+                            "install Sonde with its resources, or copy resources/ of the source tree there");
 }
 
 int listSamples(const std::vector<session::Sample>& all) {
@@ -59,7 +66,7 @@ base::Result<void> showSample(const session::Sample& sample, SampleOptions& opti
 }
 
 base::Result<int> samples(SampleOptions& options) {
-    const std::vector<session::Sample> all = allSamples();
+    SONDE_ASSIGN(const std::vector<session::Sample> all, allSamples());
     if (options.id.empty()) return listSamples(all);
     const auto found = std::ranges::find(all, options.id, &session::Sample::id);
     if (found == all.end()) {

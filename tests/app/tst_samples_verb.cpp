@@ -1,5 +1,8 @@
 // `sonde samples` and `sonde run --read`: the real program.
 
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include "tests/support/run_sonde.h"
@@ -16,6 +19,7 @@ class TestSamplesVerb : public QObject {
     void oneIsRunOnItsInput();
     void untrainedOnesWait();
     void errorsNameTheSamples();
+    void withoutResourcesItIsSaidWhereTheyShouldBe();
     void valuesAreRead();
     void readingsAreRefused_data();
     void readingsAreRefused();
@@ -60,6 +64,20 @@ void TestSamplesVerb::errorsNameTheSamples() {
     QCOMPARE(result.status, 2);
     QVERIFY2(result.err.startsWith("sonde: error: there is no sample 'cats'"), qPrintable(result.err));
     QVERIFY(result.err.contains("hint: samples are digits, words"));
+}
+
+void TestSamplesVerb::withoutResourcesItIsSaidWhereTheyShouldBe() {
+    const QTemporaryDir folder;
+    const QString program = folder.filePath(QStringLiteral("bin/sonde"));
+    QVERIFY(QDir(folder.path()).mkpath(QStringLiteral("bin")) && QFile::copy(sondeProgram(), program));
+    for (const QStringList& arguments : {QStringList{"samples"}, QStringList{"samples", "digits"}}) {
+        const Outcome result = runProgram(program, arguments);
+        QCOMPARE(result.status, 3);
+        QVERIFY(result.out.isEmpty());
+        QVERIFY2(result.err.startsWith("sonde: error: no samples are installed: none are in ") &&
+                     result.err.contains(folder.filePath(QStringLiteral("share/sonde"))),
+                 qPrintable(result.err));
+    }
 }
 
 void TestSamplesVerb::valuesAreRead() {

@@ -12,9 +12,12 @@ struct Outcome {
     QString err;
 };
 
-inline Outcome runSonde(const QStringList& arguments) {
+inline QString sondeProgram() { return QStringLiteral(SONDE_BINARY_DIR "/sonde"); }
+
+/// `program`: the real one or a copy of it.
+inline Outcome runProgram(const QString& program, const QStringList& arguments) {
     QProcess process;
-    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), arguments);
+    process.start(program, arguments);
     Outcome outcome;
     if (!process.waitForFinished(120'000)) return outcome;
     outcome.status = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2;
@@ -22,5 +25,7 @@ inline Outcome runSonde(const QStringList& arguments) {
     outcome.err = QString::fromUtf8(process.readAllStandardError());
     return outcome;
 }
+
+inline Outcome runSonde(const QStringList& arguments) { return runProgram(sondeProgram(), arguments); }
 
 }  // namespace sonde::test

@@ -15,8 +15,6 @@
 namespace sonde::canvas {
 namespace {
 
-constexpr double kMaxPixels = 16384;
-
 QRectF pageOf(const ScenePainter& painter) { return pictureOf(painter); }
 
 QColor backgroundOf(const ScenePainter& painter) { return painter.items().style().color(theme::ColorRole::Canvas); }
@@ -102,9 +100,10 @@ QByteArray pdf(const ScenePainter& painter, const SceneMarks& marks) {
 
 }  // namespace
 
+double largestScale(const QRectF& area) { return kMaxImageSide / std::max({area.width(), area.height(), 1.0}); }
+
 QImage sceneImage(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, double scale) {
-    const double longest = std::max({area.width(), area.height(), 1.0});
-    scale = std::min(scale, kMaxPixels / longest);
+    scale = std::min(scale, largestScale(area));
     const QSize size(std::max(1, static_cast<int>(std::ceil(area.width() * scale))),
                      std::max(1, static_cast<int>(std::ceil(area.height() * scale))));
     QImage image(size, QImage::Format_RGB32);

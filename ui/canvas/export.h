@@ -25,7 +25,10 @@ base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMark
 base::Result<void> exportPages(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area,
                                const QString& path, const Paging& paging, const base::WorkContext& work = {});
 
-/// A part of a scene as a picture, `scale` pixels per unit (less if it would be larger than 16,384 pixels).
+/// No side of an image is longer, in pixels: of a large area the scale is at most this.
+inline constexpr int kMaxImageSide = 16384;
+double largestScale(const QRectF& area);
+/// A part of a scene as a picture, `scale` pixels per unit (less if that is more than its largest scale).
 QImage sceneImage(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, double scale);
 
 }  // namespace sonde::canvas

@@ -453,11 +453,12 @@ class Parser {
         }
         if (first == '/') return regex(out);
         int open = 0;  // names such as add(x) may hold brackets of their own
-        std::size_t end = begin;
+        std::size_t end = begin, opened = begin;
         for (; end < m_text.size() && !isSpace(m_text[end]); ++end) {
-            if (m_text[end] == '(') ++open;
+            if (m_text[end] == '(' && open++ == 0) opened = end;
             if (m_text[end] == ')' && --open < 0) break;
         }
+        if (open > 0) return fail("unmatched '('", opened, 1, "put text with a bracket in quotes"), false;
         out.text = base::foldCase(m_text.substr(begin, end - begin));
         out.whole = whole || out.text.find_first_of("*?") != std::string::npos;
         m_at = end;

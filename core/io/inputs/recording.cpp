@@ -11,6 +11,8 @@
 #include <sndfile.h>
 #include <tuple>
 
+#include "core/base/count_text.h"
+#include "core/base/counted_text.h"
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/noise.h"
 #include "core/io/inputs/recording_head.h"
@@ -26,7 +28,8 @@ using tensor::Shape;
 using tensor::Tensor;
 
 constexpr std::int64_t kMaxSamples = std::int64_t{1} << 27;  ///< of all channels together
-constexpr int kMaxRate = 1'000'000;
+constexpr int kMaxRate = 1'000'000, kMaxChannels = 256;
+constexpr int kMaxFactor = 256;  ///< libsamplerate makes at most so many samples of one
 
 bool isRecording(std::span<const std::byte> head) {
     const auto has = [&head](std::size_t at, const char* text) {
@@ -83,10 +86,15 @@ using OpenedSound = std::unique_ptr<SNDFILE, int (*)(SNDFILE*)>;
 /// What the file's head says, and the file for reading; `cursor` and `access` outlive it.
 Result<OpenedSound> openSound(Cursor& cursor, SF_VIRTUAL_IO& access, SF_INFO& info, const std::string& path) {
     OpenedSound opened(sf_open_virtual(&access, SFM_READ, &info, &cursor), sf_close);
+    // libsndfile does not say that a rate of 0 is what it refuses.
+    const std::int64_t rate = opened ? info.samplerate : declaredRate(cursor.bytes).value_or(1);
+    if (rate < 1 || rate > kMaxRate)
+        return base::unreadable("the head of the recording says " + base::countText(rate) + " samples per second", path,
+                                "it must say 1 to " + base::countText(kMaxRate) + "; speech mostly has 16,000");
     if (!opened) return base::unreadable(std::string("the recording cannot be read: ") + sf_strerror(nullptr), path);
-    if (info.channels < 1 || info.channels > 256 || info.samplerate < 1 || info.samplerate > kMaxRate)
-        return base::unreadable("the recording has " + std::to_string(info.channels) + " channels at " +
-                                    std::to_string(info.samplerate) + " samples per second",
+    if (info.channels < 1 || info.channels > kMaxChannels)
+        return base::unreadable("the recording has " + base::countedText(info.channels, "channel") + ": 1 to " +
+                                    std::to_string(kMaxChannels) + " can be read",
                                 path);
     return opened;
 }
@@ -154,7 +162,9 @@ Result<void> resample(Sound& sound, int rate, const std::string& path) {
     if (!src_is_valid_ratio(ratio) || made * sound.channels > static_cast<double>(kMaxSamples))
         return usageError("the recording cannot be brought from " + std::to_string(sound.rate) + " to " +
                               std::to_string(rate) + " samples per second",
-                          path);
+                          path,
+                          "by a factor of " + std::to_string(kMaxFactor) + " at most, and to " +
+                              base::countText(kMaxSamples) + " samples");
     std::vector<float> samples(static_cast<std::size_t>(made) * static_cast<std::size_t>(sound.channels));
     SRC_DATA data{};
     data.data_in = sound.samples.data();

@@ -67,4 +67,11 @@ std::optional<std::int64_t> declaredSamples(Bytes bytes) {
     return {};
 }
 
+std::optional<std::int64_t> declaredRate(Bytes bytes) {
+    if (!isWordAt(bytes, 0, "RIFF") || !isWordAt(bytes, 8, "WAVE")) return {};
+    const auto format = findChunk(bytes, "fmt ", false);
+    if (!format || bytes.size() < format->at + 8) return {};
+    return static_cast<std::int64_t>(numberAt(bytes, format->at + 4, 4, false));
+}
+
 }  // namespace sonde::io

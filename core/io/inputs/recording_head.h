@@ -11,5 +11,7 @@ namespace sonde::io {
 /// not. None: the file is of another format or encoding, or was written by a program that did not know the length.
 /// Sources: Microsoft's "Multimedia Programming Interface and Data Specifications 1.0", Apple's "AIFF 1.3".
 std::optional<std::int64_t> declaredSamples(std::span<const std::byte> bytes);
+/// Samples per second of a WAV file, as its head says it.
+std::optional<std::int64_t> declaredRate(std::span<const std::byte> bytes);
 
 }  // namespace sonde::io

@@ -120,10 +120,17 @@ bool isThere(const Sample& sample) {
 
 }  // namespace
 
+std::vector<std::string> resourceFolders(const fs::path& program) {
+    std::vector<std::string> folders;
+    for (const char* const root : {"../share/sonde", "../../../resources", "../../../../resources"})
+        folders.push_back((program / root).lexically_normal().string());
+    return folders;
+}
+
 std::string resourcePath(const fs::path& program, std::string_view relative) {
-    for (const char* const root : {"../share/sonde", "../../../resources", "../../../../resources"}) {
+    for (const std::string& folder : resourceFolders(program)) {
         std::error_code failed;
-        const fs::path found = fs::canonical(program / root / relative, failed);
+        const fs::path found = fs::canonical(fs::path(folder) / relative, failed);
         if (!failed) return found.string();
     }
     return {};

@@ -30,6 +30,9 @@ struct Sample {
 /// Those whose files are there, trained ones first. `program`: the folder of the program, beside which they are.
 std::vector<Sample> samples(const std::filesystem::path& program);
 
+/// Folders where resources/ is looked for, in this order.
+std::vector<std::string> resourceFolders(const std::filesystem::path& program);
+
 /// A file or folder of resources/, in the source tree or where it was installed; empty if it is not there.
 std::string resourcePath(const std::filesystem::path& program, std::string_view relative);
 

@@ -207,6 +207,8 @@ class TestQuery : public QObject {
         row("op:Conv and and x", 12, "on both sides");
         row("(op:Conv", 0, "unmatched '('");
         row("op:Conv)", 7, "unmatched ')'");
+        row("op:(Conv", 3, "unmatched '('");
+        row("relu or name:add(x", 16, "unmatched '('");
         row("x or ()", 5, "empty brackets");
         row("shpae:[1,2]", 0, "unknown field 'shpae'");
         row("shape:[1,2", 6, "unmatched '['");

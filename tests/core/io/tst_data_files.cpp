@@ -242,6 +242,11 @@ void TestDataFiles::refusals_data() {
     row("an empty table", "a.csv", "", "the table has no numbers");
     row("a cut header", "a.wav", sound.left(20), "the recording cannot be read");
     row("no samples", "a.wav", wave(1, 8000, {}), "the recording has no samples");
+    row("a rate of 0", "a.wav", wave(1, 0, {1, 2}), "the head of the recording says 0 samples per second");
+    row("the largest rate", "a.wav", wave(1, 2147483647, {1, 2}),
+        "the head of the recording says 2,147,483,647 samples per second");
+    row("another rate by far", "a.wav#16000", wave(1, 1, {1, 2}),
+        "the recording cannot be brought from 1 to 16000 samples per second");
     row("not a recording", "a.wav", "hello", "the recording cannot be read");
     row("another kind", "a.bin", "hello", "the file is of no kind that an input is read from");
     row("behind the end", "a.wav#,9", sound, "the recording has 3 samples: none from 9");

@@ -63,7 +63,7 @@ bool looksLikeJson(std::string_view content) {
     const std::size_t first = content.find_first_not_of(kBlanks);
     if (first == std::string_view::npos || (content[first] != '{' && content[first] != '[')) return false;
     const std::size_t second = content.find_first_not_of(kBlanks, first + 1);
-    if (second == std::string_view::npos) return false;
+    if (second == std::string_view::npos) return true;  // no vocabulary is a single bracket
     if (content[second] == '"') return second + 1 == content.size() || content[second + 1] != '\n';
     const bool isEmpty = content[second] == '}' || content[second] == ']';
     return isEmpty && content.find_first_not_of(kBlanks, second + 1) == std::string_view::npos;

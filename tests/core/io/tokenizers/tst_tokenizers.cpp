@@ -242,6 +242,8 @@ void TestTokenizers::refusals_data() {
                                 R"([{"SpecialToken":{"id":"X","type_id":0}}],"special_tokens":{}})"),
         "'X' is none of 'special_tokens' (file, post_processor.single[0].SpecialToken)");
     row("no JSON", R"({"model":{"type":)", "the tokenizer file is no JSON: there is an error at byte 18");
+    row("an open bracket", "{", "the tokenizer file is no JSON: there is an error at byte 2");
+    row("an open list", " [\n", "the tokenizer file is no JSON: there is an error at byte 4");
     row("nothing", "", "the tokenizer file is empty");
     row("SentencePiece", std::string("\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02", 16),
         "a SentencePiece model is not supported as a tokenizer");
