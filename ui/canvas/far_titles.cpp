@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "ui/canvas/item_text.h"
+#include "ui/canvas/run_title.h"
 
 namespace sonde::canvas {
 
@@ -52,13 +54,8 @@ double FarTitles::widthOf(const QString& text) const { return m_items.measure().
 /// A qualname's last part says more than both ends of the whole, and of repeated blocks their number must not be lost.
 QString FarTitles::shortened(const Text& text, double width) const {
     if (widthOf(text.title) <= width) return text.title;
-    if (text.isRepeated) {
-        const qsizetype at = text.title.lastIndexOf(QChar(0xd7));
-        const QString count = u' ' + text.title.mid(at);
-        const QString name =
-            m_items.measure().elided(TextRole::Title, text.title.left(at).trimmed(), width - widthOf(count));
-        return name.size() < kMinLength ? QString() : name + count;
-    }
+    if (text.isRepeated)
+        return shortRunTitle(text.title, [&](const QString& shown) { return widthOf(shown) <= width; });
     const QString shown = m_items.measure().elided(TextRole::Title, text.last, width);
     return shown.size() < kMinLength && shown != text.last ? QString() : shown;
 }
@@ -96,6 +93,7 @@ FarTitle FarTitles::placedInside(ItemId id, const std::vector<QRectF>& taken) {
     if (width < 24 || box.height() * scale < whole * title.factor + 2) return {};
     const double height = whole * title.factor / scale, margin = 3 / scale;
     FarTitle covering;
+    std::size_t mostCovered = std::numeric_limits<std::size_t>::max();
     // What it says is worth less than the names of nodes.
     for (const QString& text :
          {withFacts(textOf(id), (width - 8) / title.factor), shortened(textOf(id), (width - 8) / title.factor)}) {
@@ -111,20 +109,23 @@ FarTitle FarTitles::placedInside(ItemId id, const std::vector<QRectF>& taken) {
             const bool isInside = title.rect.bottom() <= box.bottom() && title.rect.left() >= box.left();
             const auto covers = [&](const QRectF& other) { return other.intersects(title.rect); };
             if (!isInside || std::any_of(taken.begin(), taken.end(), covers) || !isOffNames(title.rect)) continue;
-            if (m_boxes.size() > kMaxPlaced || isOffNodes(title.rect, id)) return title;
-            if (covering.rect.isEmpty()) covering = title;
+            const std::size_t covered = m_boxes.size() > kMaxPlaced ? 0 : nodesUnder(title.rect, id);
+            if (covered == 0) return title;
+            if (covered >= mostCovered) continue;
+            mostCovered = covered;
+            covering = title;
         }
     }
     covering.coversNodes = true;
     return covering;
 }
 
-bool FarTitles::isOffNodes(const QRectF& rect, ItemId id) const {
+std::size_t FarTitles::nodesUnder(const QRectF& rect, ItemId id) const {
     const std::vector<std::uint32_t> near = m_index.itemsWithin(rect);
-    return std::none_of(near.begin(), near.end(), [&](std::uint32_t other) {
+    return static_cast<std::size_t>(std::count_if(near.begin(), near.end(), [&](std::uint32_t other) {
         const layout::SceneItem& item = m_index.scene().items[other];
         return !item.what.open && other != id.value && toQt(item.rect).intersects(rect);
-    });
+    }));
 }
 
 bool FarTitles::isOffNames(const QRectF& rect) const {
@@ -160,25 +161,48 @@ bool FarTitles::isOffItems(const QRectF& rect, ItemId id) const {
     });
 }
 
+void FarTitles::setWholeView(const QRectF& area, double scale) {
+    m_wholeView = area;
+    m_wholeScale = scale;
+    m_scale = 0;
+}
+
+/// What is seen where all of the scene is. Closer than that, one can go on to what is beside it.
+QRectF FarTitles::room() const {
+    const QRectF bounds = toQt(m_index.scene().bounds);
+    const double beside = (kMaxBeside + 8) / m_scale, margin = 2 / m_scale;
+    if (m_wholeView.isEmpty() || m_scale > m_wholeScale * 1.001)
+        return bounds.adjusted(-beside, -beside, beside, beside);
+    return m_wholeView.adjusted(margin, margin, -margin, -margin);
+}
+
 FarTitle FarTitles::placedBeside(ItemId id) {
-    const QRectF box = toQt(m_index.scene().item(id).rect);
+    const QRectF box = toQt(m_index.scene().item(id).rect), room = this->room();
     if (box.height() * m_scale < kMinBoxBeside || box.width() * m_scale < kMinBoxBeside) return {};
+    const double gap = 3 / m_scale, height = (m_items.measure().height(TextRole::Title) + 2) * kBeside / m_scale;
+    const double y = box.top() + std::min(gap, (box.height() - height) / 2);
+    enum class Side { Right, Left, Below, Above };
+    // Beside the flow, not in it; above what is open there is the line that leads into it, and no node.
+    std::vector<Side> sides{Side::Right, Side::Left};
+    if (m_index.scene().direction != layout::Direction::TopDown) sides = {Side::Below, Side::Above};
+    else if (m_index.scene().item(id).what.open) sides.push_back(Side::Above);
     FarTitle title;
     title.factor = kBeside;
-    const Text& text = textOf(id);
-    title.text = withFacts(text, kMaxBeside / title.factor);
-    if (title.text.isEmpty()) return {};
-    const QSizeF size((widthOf(title.text) * title.factor + 8) / m_scale,
-                      (m_items.measure().height(TextRole::Title) + 2) * title.factor / m_scale);
-    const double gap = 3 / m_scale, y = box.top() + std::min(gap, (box.height() - size.height()) / 2);
-    const double x = box.center().x() - size.width() / 2;
-    const std::array places{QPointF(box.right() + gap, y), QPointF(box.left() - gap - size.width(), y),
-                            QPointF(x, box.bottom() + gap), QPointF(x, box.top() - gap - size.height())};
-    // Beside the flow, not in it.
-    const std::size_t first = m_index.scene().direction == layout::Direction::TopDown ? 0 : 2;
-    for (const std::size_t i : {first, first + 1}) {
-        title.rect = QRectF(places[i], size);
-        if (isOffNames(title.rect) && isOffItems(title.rect, id)) return title;
+    for (const Side side : sides) {
+        const double free = side == Side::Right  ? room.right() - box.right() - gap
+                            : side == Side::Left ? box.left() - gap - room.left()
+                                                 : room.width();
+        title.text = withFacts(textOf(id), (std::min(kMaxBeside, free * m_scale) - 8) / title.factor);
+        if (title.text.isEmpty()) continue;
+        const QSizeF size((widthOf(title.text) * title.factor + 8) / m_scale, height);
+        const double x = std::clamp(box.center().x() - size.width() / 2, room.left(),
+                                    std::max(room.left(), room.right() - size.width()));
+        const QPointF at = side == Side::Right   ? QPointF(box.right() + gap, y)
+                           : side == Side::Left  ? QPointF(box.left() - gap - size.width(), y)
+                           : side == Side::Below ? QPointF(x, box.bottom() + gap)
+                                                 : QPointF(x, box.top() - gap - size.height());
+        title.rect = QRectF(at, size);
+        if (room.contains(title.rect) && isOffNames(title.rect) && isOffItems(title.rect, id)) return title;
     }
     return {};
 }

@@ -69,6 +69,8 @@ void GraphCanvas::connectParts() {
     connect(&m_overlays, &CanvasOverlays::itemChosen, &m_navigation, &CanvasNavigation::goTo);
     connect(&m_navigation, &CanvasNavigation::itemSelected, this, [this] { announceCurrent(*this, m_view, m_text); });
     connect(&m_placement, &ScenePlacement::fitAsked, this, &GraphCanvas::layOutFitted);
+    connect(&m_placement, &ScenePlacement::fitAsked, this, &GraphCanvas::tellWholeView);
+    connect(&m_overlays, &CanvasOverlays::roomChanged, this, &GraphCanvas::tellWholeView);
     connect(this, &GraphCanvas::layoutFinished, &m_placement, &ScenePlacement::rememberSoon);
 }
 
@@ -205,6 +207,7 @@ void GraphCanvas::takeScene(const ComposedScene& composed, bool final) {
     m_navigation.followSelectionInside();
     m_overlays.refresh();
     m_placement.place(before, final, !m_wanted);
+    tellWholeView();
     m_renderer.sceneChanged();
     const bool moves = final && !isFirst && m_renderer.startTransition(former, seen);
     if (former && !moves) context::freeLater(std::move(former));
@@ -227,6 +230,15 @@ void GraphCanvas::restyle() {
     if (isResized) requestLayout();
     m_marks.refreshPreviews();
     m_overlays.refresh();
+    tellWholeView();
+}
+
+/// Names beside boxes at its edge are not to be cut.
+void GraphCanvas::tellWholeView() {
+    if (!m_view.painter()) return;
+    const Camera whole = m_placement.fitted();
+    const QRectF seen = whole.visible(m_view.size());
+    if (m_view.painter()->setWholeView(seen, whole.scale, m_view.camera().scale)) m_renderer.invalidate({});
 }
 
 void GraphCanvas::takeOver(const GraphCanvas& other) {
@@ -241,6 +253,7 @@ void GraphCanvas::takeOver(const GraphCanvas& other) {
     m_view.takeOver(other.m_view);
     m_marks.takeOver(other.m_marks);
     m_placement.takeOver(other.m_placement);
+    tellWholeView();
     m_renderer.sceneChanged();
     m_overlays.refresh();
     Q_EMIT sceneChanged();
@@ -340,6 +353,7 @@ void GraphCanvas::resizeEvent(QResizeEvent* event) {
     const bool isWindow = window()->size() != std::exchange(m_windowSize, window()->size());
     const QPoint moved = place - std::exchange(m_placeInWindow, place);
     isWindow ? m_placement.windowResized(event->oldSize()) : m_placement.neighboursResized(event->oldSize(), moved);
+    tellWholeView();
 }
 
 bool GraphCanvas::event(QEvent* event) {

@@ -92,6 +92,7 @@ class GraphCanvas : public QWidget {
     void clearScene();
     void restyle();
     void valuesChanged();
+    void tellWholeView();
     void paintNotice(QPainter& painter);
 
     context::InspectorContext& m_context;

@@ -270,8 +270,9 @@ void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, co
         line(painter, TextRole::Small, {x, y}, width, row, sub);
         y += card.smallLine();
     }
-    if (item.what.expr && !m_style.showAttributes && detail == Detail::Close && box.bottom() - y >= 6) {
-        // Close up, a line of half size fits into the lower margin.
+    // Close up, a line of half size fits into the lower margin; not for those who need larger letters.
+    const bool readsHalfSize = detail == Detail::Close && m_style.textScale < 1.2;
+    if (item.what.expr && !m_style.showAttributes && readsHalfSize && box.bottom() - y >= 6) {
         const QString row = attributeLines(m_graph->expr(item.what.expr), 4).join(QStringLiteral(" · "));
         painter.save();
         painter.translate(x, y);

@@ -8,6 +8,7 @@
 
 #include "ui/canvas/item_painter.h"
 #include "ui/canvas/item_text.h"
+#include "ui/canvas/run_title.h"
 
 namespace sonde::canvas {
 
@@ -50,6 +51,10 @@ class EndNames {
 
 QString elidedFront(const TextMeasure& measure, const QString& text, double available) {
     if (measure.width(TextRole::Title, text) <= available) return text;
+    if (isRunTitle(text)) {
+        const auto fits = [&](const QString& shown) { return measure.width(TextRole::Title, shown) <= available; };
+        if (const QString shown = shortRunTitle(text, fits); !shown.isEmpty()) return shown;
+    }
     qsizetype dropped = 1;
     const auto rest = [&] { return QChar(0x2026) + text.mid(dropped); };
     while (dropped < text.size() && measure.width(TextRole::Title, rest()) > available) ++dropped;

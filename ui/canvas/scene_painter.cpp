@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/analysis/node_measures.h"
 #include "ui/canvas/edge_path.h"
@@ -52,7 +53,9 @@ ScenePainter::ScenePainter(std::shared_ptr<const SceneIndex> index, std::shared_
       m_nameFont(canvasFont(TextRole::Title, style.textScale)), m_labelState(m_index->scene().edges.size(), -1) {}
 
 std::shared_ptr<ScenePainter> ScenePainter::again(const CanvasStyle& style) const {
-    return std::make_shared<ScenePainter>(m_index, m_items.sharedGraph(), m_items.sharedMeasure(), style);
+    auto painter = std::make_shared<ScenePainter>(m_index, m_items.sharedGraph(), m_items.sharedMeasure(), style);
+    painter->m_wholeView = m_wholeView;
+    return painter;
 }
 
 void ScenePainter::paintEdge(QPainter& painter, std::uint32_t id, const QPen& pen, double arrow,
@@ -260,6 +263,13 @@ void ScenePainter::paintTitles(QPainter& painter, const SceneMarks& marks, const
     else paintOpenTitles(painter, m_index->itemsWithin(area), marks);
 }
 
+bool ScenePainter::setWholeView(const QRectF& area, double scale, double shown) {
+    const auto [areaBefore, scaleBefore] = std::exchange(m_wholeView, {area, scale});
+    if (areaBefore == area && scaleBefore == scale) return false;
+    if (m_farTitles) m_farTitles->setWholeView(area, scale);
+    return shown <= 1.001 * std::max(scaleBefore, scale);
+}
+
 void ScenePainter::paintFarTitles(QPainter& painter, const QRectF& area, double scale) const {
     painter.setRenderHint(QPainter::Antialiasing);
     if (!m_farTitles) {
@@ -267,6 +277,7 @@ void ScenePainter::paintFarTitles(QPainter& painter, const QRectF& area, double 
         if (!m_index->scene().jumps.empty())
             names = [this](double at) -> const std::vector<JumpName>& { return jumpNames(at); };
         m_farTitles.emplace(*m_index, m_items, std::move(names));
+        m_farTitles->setWholeView(m_wholeView.first, m_wholeView.second);
     }
     const TextMeasure& measure = m_items.measure();
     const CanvasStyle& style = m_items.style();

@@ -62,6 +62,10 @@ class ScenePainter {
     /// The one at a place, in scene units; null if there is none.
     const JumpName* jumpNameAt(QPointF place, double scale) const;
 
+    /// What is seen where the whole scene is fitted: see FarTitles. Whether what is drawn at `shown` pixels per unit is
+    /// another picture now.
+    bool setWholeView(const QRectF& area, double scale, double shown);
+
     /// Whether any of `area` has the type of an edge on it, or a name at the end of a line, as drawn at that scale.
     bool hasTextIn(const QRectF& area, double scale) const;
 
@@ -91,6 +95,7 @@ class ScenePainter {
     mutable std::vector<signed char> m_labelState;  ///< by edge: unknown, shown, not shown
     mutable std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> m_labelCells;  ///< made when first asked for
     mutable std::optional<FarTitles> m_farTitles;
+    std::pair<QRectF, double> m_wholeView;
     mutable std::pair<double, std::vector<JumpName>> m_jumpNames, m_farNames;  ///< with their factor
     mutable std::vector<float> m_portRooms;  ///< by edge, see portRooms(); made when first asked for
 };

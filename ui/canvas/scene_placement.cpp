@@ -41,6 +41,8 @@ ScenePlacement::ScenePlacement(CanvasView& view, const CanvasOverlays& overlays,
     m_keepInView.setSingleShot(true);
     m_keepInView.setInterval(kResizeMs);
     connect(&m_keepInView, &QTimer::timeout, this, &ScenePlacement::keepInView);
+    m_settles.setSingleShot(true);
+    m_settles.setInterval(kResizeMs);
     connect(&view, &CanvasView::cameraChanged, this, &ScenePlacement::rememberSoon);
     connect(&overlays, &CanvasOverlays::roomChanged, this, &ScenePlacement::placeAgain);
     connect(&context.navigation(), &context::Navigation::selectionChanged, this, [this] { m_isUsed = true; });
@@ -262,6 +264,8 @@ void ScenePlacement::takeOver(const ScenePlacement& other) {
 
 void ScenePlacement::windowResized(QSize before) {
     if (!m_view.painter() || !before.isValid() || before.isEmpty()) return;
+    m_settles.start();
+    m_view.endFlight();  // where it leads is what is to be seen
     keepSoon(before);
     Q_EMIT m_view.cameraChanged();
     placeAgain();
@@ -281,11 +285,11 @@ void ScenePlacement::keepSoon(QSize before) {
 
 void ScenePlacement::neighboursResized(QSize before, QPointF moved) {
     if (!m_view.painter() || !before.isValid() || before.isEmpty()) return;
+    // Panels are still coming with the model, or are being laid out in a window of another size.
+    if (!m_isUsed || m_settles.isActive()) return windowResized(before);
     const bool isFlying = m_view.isFlying();
     const Camera seen = m_view.camera();
-    m_view.endFlight();  // where it leads is what is to be seen
-    // Panels are still coming with the model.
-    if (!m_isUsed) return windowResized(before);
+    m_view.endFlight();
     keepSoon(before);
     const QPointF grown(m_view.size().width() - before.width(), m_view.size().height() - before.height());
     const auto kept = [&](Camera camera) {

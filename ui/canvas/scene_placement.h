@@ -26,7 +26,8 @@ class ScenePlacement : public QObject {
     void fit();
     /// The whole is shown, or about to be.
     bool isFitted() const { return isHome() && m_home->fitted; }
-    /// At which the whole is in view.
+    /// With which the whole is in view.
+    Camera fitted() const;
     double fittedScale() const { return fitted().scale; }
     /// The item stays where it is on the screen when the next scene comes, whatever is in the middle.
     void hold(layout::ItemId item);
@@ -34,7 +35,7 @@ class ScenePlacement : public QObject {
     /// Whether no complete scene of this document was shown yet.
     bool isFirst() const { return m_isFirst; }
     /// Whether the camera is about to follow a change of size.
-    bool isActive() const { return m_keepInView.isActive(); }
+    bool isActive() const { return m_keepInView.isActive() || m_settles.isActive(); }
 
     /// A layout is requested: parts of the former count no more.
     void layoutRequested() { m_beforeParts.reset(); }
@@ -49,7 +50,8 @@ class ScenePlacement : public QObject {
     /// fitted anew.
     void place(const Before& before, bool final, bool mayFit);
 
-    /// The widget of the view had another size, in pixels, because its window has: what was in the middle stays there.
+    /// The widget of the view had another size, in pixels, because its window has: what was in the middle stays there,
+    /// also while the panels around it get their sizes.
     void windowResized(QSize before);
     /// The same because of what is beside it in the window. It went by `moved` on the screen, the scene does not: what
     /// the user looks at stays under the mouse, and as it was once the room is free again.
@@ -87,7 +89,6 @@ class ScenePlacement : public QObject {
         return m_home && (m_home->camera == m_view.camera() || (m_aside && m_aside->now == m_view.camera()));
     }
     QPointF middle() const { return QPointF(m_view.size().width(), m_view.size().height()) / 2.0; }
-    Camera fitted() const;
 
     /// What was looked at when another document took the place of the one that was open: found again by its names.
     struct Kept {
@@ -125,6 +126,7 @@ class ScenePlacement : public QObject {
     Camera m_partsCamera;                     ///< as these parts were placed
     bool m_refits = false;                    ///< the layout that arrives opens or closes something of a fitted view
     QTimer m_rememberTimer;
+    QTimer m_settles;     ///< runs after the window was resized: panels still get their sizes in it
     QTimer m_keepInView;  ///< runs while the window is being resized with the selection in view
 };
 

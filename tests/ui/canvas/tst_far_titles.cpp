@@ -8,6 +8,7 @@
 #include "core/document/document.h"
 #include "ui/canvas/far_titles.h"
 #include "ui/canvas/layout_service.h"
+#include "ui/canvas/run_title.h"
 
 namespace tst_far_titles {
 
@@ -26,6 +27,9 @@ class TestFarTitles : public QObject {
     void partsShowWhatTheWholeShows();
     void namesBetweenColumnsStayReadable_data();
     void namesBetweenColumnsStayReadable();
+    void theEdgeCutsNoName_data();
+    void theEdgeCutsNoName();
+    void runsAreShortenedOnce();
 };
 
 namespace {
@@ -178,6 +182,38 @@ void TestFarTitles::namesBetweenColumnsStayReadable() {
         seen += placed.size();
     }
     QVERIFY(seen > 0 && named > 0);
+}
+
+void TestFarTitles::theEdgeCutsNoName_data() { namesBetweenColumnsStayReadable_data(); }
+
+/// Fitted into a view of 620 by 500 pixels, as a window of 800 by 600 has it.
+void TestFarTitles::theEdgeCutsNoName() {
+    QFETCH(QString, model);
+    QFETCH(int, depth);
+    for (const double columns : {0.0, 1500.0}) {
+        const Scene scene(qPrintable(model), static_cast<std::size_t>(depth), columns);
+        const QSizeF size(620, 500);
+        const Camera camera = Camera::fitting(toQt(scene.index->scene().bounds), size, kFitMargin, 1);
+        const QRectF seen = camera.visible(size);
+        FarTitles titles(*scene.index, *scene.items);
+        titles.setWholeView(seen, camera.scale);
+        const std::vector<FarTitle> placed = titles.within(scene.whole(), camera.scale);
+        for (const FarTitle& title : placed) QVERIFY2(seen.contains(title.rect), qPrintable(title.text));
+        QVERIFY(!placed.empty());
+    }
+}
+
+void TestFarTitles::runsAreShortenedOnce() {
+    const QString title = QString::fromUtf8("features.denselayer2 … 5  × 4");
+    QVERIFY(isRunTitle(title) && !isRunTitle(QStringLiteral("layer1.0")));
+    const auto upTo = [](qsizetype size) { return [size](const QString& text) { return text.size() <= size; }; };
+    QCOMPARE(shortRunTitle(title, upTo(40)), title);
+    QCOMPARE(shortRunTitle(title, upTo(25)), QString::fromUtf8("denselayer2 … 5  × 4"));
+    QCOMPARE(shortRunTitle(title, upTo(15)), QString::fromUtf8("2 … 5  × 4"));
+    QCOMPARE(shortRunTitle(title, upTo(5)), QString::fromUtf8("× 4"));
+    QCOMPARE(shortRunTitle(title, upTo(2)), QString());
+    QCOMPARE(shortRunTitle(QString::fromUtf8("layers.0 … 11  × 6, block 1 of 2 in the pattern"), upTo(20)),
+             QString::fromUtf8("layers.0 … 11  × 6"));
 }
 
 QTEST_MAIN(TestFarTitles)
