@@ -57,9 +57,9 @@ class HitDelegate : public QStyledItemDelegate {
         painter->setFont(option.font);
         painter->setPen(ink);
         const auto fits = [&](const QString& text) { return metrics.horizontalAdvance(text) <= left + 1; };
-        const QString told = models::toldApart(name, namesBeside(index), fits);
+        const QString told = models::fittedApart(name, namesBeside(index), fits);
         painter->drawText(QRect(row.left(), row.top(), left + 2, row.height()), Qt::AlignVCenter | Qt::AlignLeft,
-                          metrics.elidedText(told, Qt::ElideRight, left + 1));
+                          told.isEmpty() ? metrics.elidedText(name, Qt::ElideMiddle, left + 1) : told);
         painter->setPen(faint);
         painter->drawText(row.adjusted(left + gap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignRight,
                           metrics.elidedText(from, Qt::ElideLeft, room - left));

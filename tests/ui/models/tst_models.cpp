@@ -366,6 +366,15 @@ void TestModels::namesLeaveOutWhatTheyShare() {
     QCOMPARE(models::toldApart(here, {there}, upTo(22)), QStringLiteral("…0/conv1/Conv_output_0"));
     QCOMPARE(models::toldApart(here, {there}, upTo(21)), QStringLiteral("…0/conv1/Conv_output_0"));
     QCOMPARE(models::toldApart(there, {here}, upTo(21)), QStringLiteral("…1/conv1/Conv_output_0"));
+    // Where it has to fit neither the block nor the end is lost.
+    QCOMPARE(models::fittedApart(there, {here}, upTo(22)), QStringLiteral("…1/conv1/Conv_output_0"));
+    QCOMPARE(models::fittedApart(there, {here}, upTo(21)), QStringLiteral("…1…Conv_output_0"));
+    const QString third = QStringLiteral("features_denseblock3_denselayer16_conv2/conv2d"),
+                  fourth = QStringLiteral("features_denseblock4_denselayer16_conv2/conv2d");
+    QCOMPARE(models::fittedApart(third, {fourth}, upTo(38)), QStringLiteral("…denseblock3_denselayer16_conv2/conv2d"));
+    QCOMPARE(models::fittedApart(third, {fourth}, upTo(28)), QStringLiteral("…3_denselayer16_conv2/conv2d"));
+    QCOMPARE(models::fittedApart(third, {fourth}, upTo(26)), QStringLiteral("…denseblock3…conv2/conv2d"));
+    QCOMPARE(models::fittedApart(third, {fourth}, upTo(12)), QString());
 }
 
 QTEST_GUILESS_MAIN(TestModels)
