@@ -1,6 +1,7 @@
 #include "ui/context/lessons.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/session/edits/edit_line.h"
 #include "core/session/edits/ready_edit.h"
@@ -12,6 +13,7 @@
 #include "ui/context/open_model.h"
 #include "ui/context/points.h"
 #include "ui/context/runs.h"
+#include "ui/context/window_hint.h"
 
 namespace sonde::context {
 
@@ -66,6 +68,7 @@ void Lessons::close() {
     m_lesson.reset();
     m_bound.reset();
     m_text.clear();
+    m_failure.clear();
     m_asks.clear();
     Q_EMIT lessonChanged();
     endRun();
@@ -80,6 +83,7 @@ std::shared_ptr<const lessons::BoundLesson> Lessons::boundToModel() const {
 void Lessons::bind() {
     m_bound.reset();
     m_text.clear();
+    m_failure.clear();
     m_asks.clear();
     m_verdicts.clear();
     m_at = 0;
@@ -108,6 +112,7 @@ void Lessons::goTo(std::size_t step) {
     leave();
     m_at = step;
     m_text.clear();
+    m_failure.clear();
     m_asks.clear();
     m_verdicts.assign(this->step()->questions.size(), {});
     Q_EMIT stepChanged();
@@ -203,8 +208,20 @@ session::LessonValues Lessons::values(bool mayAsk) {
     return known;
 }
 
+/// Only where the step needs it.
+QString Lessons::failureOfRun() const {
+    const Runs& runs = m_parts.runs;
+    const bool needsRun = std::ranges::find(step()->actions, Action::Kind::Run, &Action::kind) != step()->actions.end();
+    if (runs.isRunning() || (!needsRun && session::valuesFor(*m_bound, *step()).empty())) return {};
+    if (runs.refusal()) return tr("The model did not run: %1").arg(windowTextWithHint(*runs.refusal()));
+    const auto& recording = runs.recording();
+    if (!recording || !recording->error) return {};
+    return tr("The run failed: %1").arg(windowTextWithHint(*recording->error));
+}
+
 void Lessons::write() {
     if (!step()) return;
+    if (const QString failure = failureOfRun(); failure != std::exchange(m_failure, failure)) Q_EMIT textChanged();
     const std::size_t index = m_bound->steps()[m_at];
     m_writing.start(
         [bound = m_bound, index, known = values(true)](const base::WorkContext& work) {

@@ -49,6 +49,8 @@ class Lessons : public QObject {
     const lessons::Step* step() const;
     /// Of the step, in Markdown.
     const QString& text() const { return m_text; }
+    /// Why the run that the step needs has failed, or did not begin; empty if it has not.
+    const QString& failureText() const { return m_failure; }
     /// What a question of the step asks, likewise; empty until the text is there.
     QString ask(std::size_t question) const { return m_asks.value(static_cast<qsizetype>(question)); }
     /// How a question of the step was answered; nothing if it was not.
@@ -85,6 +87,7 @@ class Lessons : public QObject {
     void leave();
     void endRun();
     session::LessonValues values(bool mayAsk);
+    QString failureOfRun() const;
     void write();
 
     Parts m_parts;
@@ -94,7 +97,7 @@ class Lessons : public QObject {
     std::vector<std::string> m_edits;  ///< that the step has made, as session::editText() writes them
     bool m_isFocused = false;
     bool m_hasBegun = false;  ///< the debugged run that shows the edits
-    QString m_text, m_view;
+    QString m_text, m_view, m_failure;
     QStringList m_asks;
     graph::NodeId m_viewed;
     std::vector<std::optional<session::LessonVerdict>> m_verdicts;

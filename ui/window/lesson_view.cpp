@@ -1,6 +1,7 @@
 #include "ui/window/lesson_view.h"
 
 #include <QDockWidget>
+#include <QEvent>
 #include <QMainWindow>
 #include <QTimer>
 
@@ -17,9 +18,10 @@ namespace sonde::window {
 
 namespace {
 
-// Parts of the window's height. A step has what it needs, and the value below it the rest.
-constexpr double kMinHeight = 0.36, kMaxHeight = 0.6;
-constexpr int kValueHeight = 300, kLessonWidth = 360;
+// Parts of the window's height, and of that of the panels at the side: a step has what it needs up to them, and the
+// value below it at least its own. Text that has no room scrolls; a value that is a strip shows nothing.
+constexpr double kMinHeight = 0.36, kMaxHeight = 0.6, kMinValueShare = 0.55;
+constexpr int kMinValueHeight = 300, kLessonWidth = 360;
 
 }  // namespace
 
@@ -27,35 +29,57 @@ LessonView::LessonView(QMainWindow& window, context::InspectorContext& context, 
     : m_window(window), m_lessons(context::lessonsOf(context)), m_docks(docks) {
     connect(&m_lessons, &context::Lessons::lessonChanged, this, [this] {
         if (std::exchange(m_wasOpen, m_lessons.isOpen()) || !m_wasOpen) return;
-        m_height = 0;
-        QTimer::singleShot(0, this, &LessonView::giveRoom);
+        m_isDragged = false;
+        giveRoomSoon();
     });
-    // Once their text is laid out.
     for (const auto signal : {&context::Lessons::textChanged, &context::Lessons::stepChanged})
-        connect(&m_lessons, signal, this, [this] { QTimer::singleShot(0, this, &LessonView::giveRoom); });
-    connect(&m_lessons, &context::Lessons::answered, this,
-            [this] { QTimer::singleShot(0, this, &LessonView::giveRoom); });
+        connect(&m_lessons, signal, this, &LessonView::giveRoomSoon);
+    connect(&m_lessons, &context::Lessons::answered, this, &LessonView::giveRoomSoon);
     connect(&m_lessons, &context::Lessons::textChanged, this, &LessonView::chooseView);
     connect(&context.runs(), &context::Runs::valueArrived, this, &LessonView::chooseView);
     connect(&context.runs(), &context::Runs::runFinished, this, &LessonView::chooseView);
+    window.installEventFilter(this);
+}
+
+/// Once text and panels are laid out.
+void LessonView::giveRoomSoon() { QTimer::singleShot(0, this, &LessonView::giveRoom); }
+
+/// Mouse events between panels are the window's own: these are drags of the borders.
+bool LessonView::eventFilter(QObject* watched, QEvent* event) {
+    const QDockWidget* const dock = m_docks.dock(QStringLiteral("lesson"));
+    if (watched != &m_window || !dock || !m_lessons.isOpen()) return false;
+    if (event->type() == QEvent::MouseButtonPress) m_pressedHeight = dock->height();
+    else if (event->type() == QEvent::MouseButtonRelease && m_pressedHeight > 0)
+        m_isDragged = m_isDragged || std::exchange(m_pressedHeight, 0) != dock->height();
+    else if (event->type() == QEvent::Resize) giveRoomSoon();
+    return false;
+}
+
+bool LessonView::isValueBelow(const QDockWidget& lesson, const QDockWidget* value) const {
+    return value && value->isVisible() && !value->isFloating() && value->geometry().left() == lesson.geometry().left();
 }
 
 /// Where it is docked is the user's, and so is its height once it was dragged.
 void LessonView::giveRoom() {
     QDockWidget* const dock = m_docks.dock(QStringLiteral("lesson"));
+    const QDockWidget* const value = m_docks.dock(QStringLiteral("tensor_viewer"));
     const auto* const panel = qobject_cast<panels::LessonPanel*>(m_docks.panel(QStringLiteral("lesson")));
-    if (!dock || !panel || !m_lessons.isOpen() || dock->isHidden() || dock->isFloating()) return;
-    if (m_height > 0 && dock->height() != m_height) return;
-    const int whole = m_window.height(), min = static_cast<int>(whole * kMinHeight);
-    const int max = std::max(min, std::min(static_cast<int>(whole * kMaxHeight), whole - kValueHeight));
+    if (!dock || !panel || !m_lessons.isOpen() || dock->isHidden() || dock->isFloating() || m_isDragged) return;
+    const int whole = m_window.height();
+    int max = static_cast<int>(whole * kMaxHeight);
+    if (isValueBelow(*dock, value)) {
+        const int both = dock->height() + value->height();
+        max = std::min(max, both - std::min(kMinValueHeight, static_cast<int>(both * kMinValueShare)));
+    }
+    const int min = std::min(static_cast<int>(whole * kMinHeight), max);
     const int height = std::clamp(panel->neededHeight() + dock->height() - panel->height(), min, max);
     if (dock->height() != height) m_window.resizeDocks({dock}, {height}, Qt::Vertical);
-    m_height = dock->height();
     const int width = std::min(kLessonWidth, m_window.width() / 3);
     if (dock->width() < width) m_window.resizeDocks({dock}, {width}, Qt::Horizontal);
 }
 
 void LessonView::chooseView() {
+    giveRoomSoon();  // the panel of the value may have come with it
     auto* const panel = qobject_cast<panels::TensorViewerPanel*>(m_docks.panel(QStringLiteral("tensor_viewer")));
     if (!panel || !panel->viewer()->hasValue()) return;
     if (const panels::TensorViewInfo* const view = panels::viewOfWord(m_lessons.takeView(panel->node())))

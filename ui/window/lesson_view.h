@@ -5,6 +5,7 @@
 #include "ui/context/inspector_context.h"
 #include "ui/context/lessons.h"
 
+class QDockWidget;
 class QMainWindow;
 
 namespace sonde::window {
@@ -18,15 +19,20 @@ class LessonView : public QObject {
     /// All must outlive it.
     LessonView(QMainWindow& window, context::InspectorContext& context, WindowDocks& docks);
 
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     void giveRoom();
+    void giveRoomSoon();
+    bool isValueBelow(const QDockWidget& lesson, const QDockWidget* value) const;
     void chooseView();
 
     QMainWindow& m_window;
     context::Lessons& m_lessons;
     WindowDocks& m_docks;
     bool m_wasOpen = false;
-    int m_height = 0;  ///< that was given to the lesson; 0: none yet
+    bool m_isDragged = false;  ///< the user has chosen a height
+    int m_pressedHeight = 0;   ///< of the lesson when a border between panels was gripped
 };
 
 }  // namespace sonde::window

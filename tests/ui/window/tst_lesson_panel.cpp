@@ -10,6 +10,7 @@
 
 #include "core/lessons/views.h"
 #include "tests/support/branched_convolutions.h"
+#include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
 #include "ui/context/lessons.h"
 #include "ui/panels/lesson/lesson_panel.h"
@@ -40,6 +41,8 @@ class TestLessonPanel : public test::WindowFixture {
     void aFileThatIsNoLessonIsTold();
     void theBranchThatIsTakenIsMeant();
     void eachViewCanBeShown();
+    void aRunThatFailedIsSaid();
+    void theValueHasRoomInSmallWindows();
 
   private:
     panels::LessonPanel* panel() {
@@ -268,6 +271,52 @@ void TestLessonPanel::eachViewCanBeShown() {
     choose(3);
     auto* viewer = static_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
     QTRY_COMPARE(viewer->viewer()->currentView(), QStringLiteral("heat_map"));
+}
+
+/// Reads 2 rows of 3 numbers into 5 columns: the run fails, and with a good input it does not.
+void TestLessonPanel::aRunThatFailedIsSaid() {
+    namespace onnx = test::onnxfile;
+    onnx::Graph graph{{{"Relu", {"x"}, {"r"}}, {"Reshape", {"r", "shape"}, {"y"}}},
+                      {onnx::valueInfo("x", 1, {-1, 3}), onnx::valueInfo("shape", 7, {2})},
+                      {onnx::valueInfo("y", 1, {-1, -1})}};
+    const QString path = m_settings.filePath(QStringLiteral("fails.onnx"));
+    QVERIFY(onnx::write(path, onnx::model(graph)));
+    QFile text(m_settings.filePath(QStringLiteral("own.md")));
+    QVERIFY(text.open(QIODevice::WriteOnly));
+    text.write(
+        "# Own\n\n```sonde\nbind r: first kind relu\n```\n\n## One\n\nThe largest is {{max($r)}}.\n\n```sonde\nrun\n```\n");
+    text.close();
+    open(path);
+    context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("#rand(0,1,2,3)"), {}});
+    context().inputs().setSpec(QStringLiteral("shape"), {QStringLiteral("[5,5]"), {}});
+    QVERIFY(panel()->perform(text.fileName()));
+    settle();
+    QTRY_VERIFY2(panel()->stepText().startsWith(QStringLiteral("The run failed: ")), qPrintable(panel()->stepText()));
+    QVERIFY2(panel()->stepText().contains(QStringLiteral("The largest is")), qPrintable(panel()->stepText()));
+    context().inputs().setSpec(QStringLiteral("shape"), {QStringLiteral("[3,2]"), {}});
+    run();
+    QTRY_VERIFY2(panel()->stepText().startsWith(QStringLiteral("The largest is 0.")), qPrintable(panel()->stepText()));
+}
+
+/// The text scrolls; a value that is a strip shows nothing.
+void TestLessonPanel::theValueHasRoomInSmallWindows() {
+    closeWindow();
+    openWindow({800, 600});
+    open(file("resnet18_slim.onnx"));
+    choose(0);
+    const auto* const value = m_window->docks().dock(QStringLiteral("tensor_viewer"));
+    for (int i = 0; i < 3; ++i) {
+        step(Qt::Key_PageDown);
+        const auto isHalf = [&] { return value->isVisible() && value->height() >= dock()->height(); };
+        QTRY_VERIFY2(isHalf(), qPrintable(QStringLiteral("%1, %2").arg(dock()->height()).arg(value->height())));
+        QVERIFY(dock()->height() > 150);
+    }
+    // A larger window gives the lesson more.
+    const int small = dock()->height();
+    m_window->resize(1280, 1000);
+    settle();
+    QTRY_VERIFY2(dock()->height() > small && value->height() >= 300,
+                 qPrintable(QStringLiteral("%1, %2").arg(dock()->height()).arg(value->height())));
 }
 
 QTEST_MAIN(TestLessonPanel)

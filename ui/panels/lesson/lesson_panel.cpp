@@ -9,6 +9,7 @@
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <QTextBrowser>
+#include <QTextCursor>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -50,7 +51,7 @@ LessonPanel::LessonPanel(context::OpenModel& opened, context::Navigation& naviga
     });
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, [this] {
         m_stepTitle->setFont(theme::Theme::instance().titleFont());
-        fitText();
+        refreshText();
     });
     refresh();
 }
@@ -155,7 +156,21 @@ void LessonPanel::refreshText() {
     if (const QString missing = m_lessons.missingText(); !missing.isEmpty())
         text = tr("Not with this model: %1. Open another model, and the lesson begins.").arg(missing);
     m_text->setMarkdown(text);
+    if (m_lessons.step() && !m_lessons.failureText().isEmpty()) writeFailure(m_lessons.failureText());
     fitText();
+}
+
+/// Above the text, whose numbers it explains.
+void LessonPanel::writeFailure(const QString& failure) {
+    QTextCursor cursor(m_text->document());
+    cursor.insertBlock();
+    cursor.movePosition(QTextCursor::Start);
+    QTextBlockFormat paragraph;
+    paragraph.setBottomMargin(theme::kSmall);
+    cursor.setBlockFormat(paragraph);
+    QTextCharFormat letters;
+    letters.setForeground(theme::color(theme::ColorRole::Error));
+    cursor.insertText(failure, letters);
 }
 
 void LessonPanel::refreshActions() {

@@ -50,6 +50,7 @@ class LessonPanel : public Panel {
     void refresh();
     void refreshStep();
     void refreshText();
+    void writeFailure(const QString& failure);
     void refreshActions();
     void fitText();
 
