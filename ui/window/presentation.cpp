@@ -5,6 +5,7 @@
 #include <QKeyEvent>
 #include <QMainWindow>
 #include <QMenuBar>
+#include <QResizeEvent>
 #include <QStatusBar>
 #include <QToolBar>
 
@@ -348,6 +349,16 @@ void Presentation::placeOverlay() {
     refreshSpotlight();
 }
 
+/// The pane of values grows and shrinks with the window, as the graph does.
+void Presentation::keepPaneShare(int widthBefore) {
+    if (m_paneShare > 0) return;
+    m_paneShare = m_docks.aloneShare(widthBefore);
+    QTimer::singleShot(0, this, [this] {
+        const double share = std::exchange(m_paneShare, 0);
+        if (isOn()) m_docks.setAloneShare(share);
+    });
+}
+
 void Presentation::refreshSpotlight() {
     if (!m_overlay || !m_canvas) return;
     QRectF spot;
@@ -386,6 +397,7 @@ void Presentation::setBlack(bool black) {
 bool Presentation::eventFilter(QObject* watched, QEvent* event) {
     if (!isOn()) return false;
     if (event->type() == QEvent::Resize && (watched == &m_window || watched == m_bar || watched == m_canvas)) {
+        if (watched == &m_window) keepPaneShare(static_cast<const QResizeEvent*>(event)->oldSize().width());
         QTimer::singleShot(0, this, &Presentation::placeOverlay);
         m_frameSoon.start();
     }

@@ -75,6 +75,7 @@ class Presentation : public QObject {
     void showPane();
     void frame();
     void placeOverlay();
+    void keepPaneShare(int widthBefore);
     void refreshSpotlight();
     QString titleOf(const session::WalkStop& stop) const;
     QString factsOf(const session::WalkStop& stop) const;
@@ -95,8 +96,9 @@ class Presentation : public QObject {
     std::optional<std::size_t> m_stop;
     std::map<StopKey, std::vector<PresentationOverlay::Line>> m_lines;  ///< drawn by hand, by the stop
     bool m_hasSpotlight = true;
-    QTimer m_frameSoon;  ///< the camera is to be moved to the stop once what is laid out is there
-    QTimer m_restoring;  ///< the camera is to be put back
+    double m_paneShare = 0;  ///< of the window's width, while the window gets another size
+    QTimer m_frameSoon;      ///< the camera is to be moved to the stop once what is laid out is there
+    QTimer m_restoring;      ///< the camera is to be put back
     QPointer<canvas::GraphCanvas> m_restored;
     canvas::Camera m_cameraBefore;
     bool m_wasFitted = false;

@@ -8,6 +8,7 @@
 #include <QMainWindow>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "ui/actions/action_registry.h"
@@ -428,6 +429,15 @@ void WindowDocks::showAlone(const QString& panel, double share) {
     m_window.addDockWidget(Qt::RightDockWidgetArea, m_alone);
     m_alone->show();
     m_window.resizeDocks({m_alone}, {width}, Qt::Horizontal);
+}
+
+double WindowDocks::aloneShare(int windowWidth) const {
+    return m_alone && windowWidth > 0 ? static_cast<double>(m_alone->width()) / windowWidth : 0;
+}
+
+void WindowDocks::setAloneShare(double share) {
+    if (m_alone && share > 0)
+        m_window.resizeDocks({m_alone}, {static_cast<int>(std::lround(m_window.width() * share))}, Qt::Horizontal);
 }
 
 QByteArray WindowDocks::state() const { return m_isShown ? m_window.saveState(kStateVersion) : m_state; }

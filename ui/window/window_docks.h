@@ -41,6 +41,9 @@ class WindowDocks : public QObject {
     /// One panel at the right, without a title, so wide a part of the window, and nothing else; what was there comes
     /// back with setShown(true). In place of another one that is alone it is as wide as that.
     void showAlone(const QString& panel, double share);
+    /// How wide that panel is in a window of such a width, as a part of it; 0 if none is alone. And makes it so wide.
+    double aloneShare(int windowWidth) const;
+    void setAloneShare(double share);
     /// The mouse was pressed on the graph: what comes and goes with the selection waits until a second click would no
     /// longer be part of a double click, so that it hits what the first one did.
     void holdStill() { m_pressed.start(); }

@@ -11,6 +11,7 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/support/window_fixture.h"
 #include "ui/panels/outputs/output_view.h"
@@ -47,6 +48,7 @@ class TestPresentation : public test::WindowFixture {
     void escapeEndsItWhereverTheKeyboardIs();
     void itsKeysDoNothingElsewhere();
     void aFittedViewIsFittedAgain();
+    void thePaneGrowsWithTheWindow();
 
   private:
     window::Presentation& presentation() { return m_window->presentation(); }
@@ -394,6 +396,30 @@ void TestPresentation::aFittedViewIsFittedAgain() {
     settle();
     QCOMPARE(canvas()->view().camera().scale, camera.scale);
     QCOMPARE(canvas()->view().camera().centre, camera.centre);
+}
+
+/// Graph and value share the window as before, however large it is.
+void TestPresentation::thePaneGrowsWithTheWindow() {
+    open(file("resnet18_slim.onnx"));
+    run();
+    begin();
+    const auto* const value = m_window->docks().dock(QStringLiteral("tensor_viewer"));
+    const auto share = [&] { return static_cast<double>(value->width()) / m_window->width(); };
+    const double before = share();
+    for (const QSize size : {QSize(1920, 1080), QSize(1500, 800), QSize(1280, 720)}) {
+        m_window->resize(size);
+        QCoreApplication::processEvents();
+        settle();
+        QTRY_VERIFY2(std::abs(share() - before) < 0.01, qPrintable(QString::number(share())));
+    }
+    // One that the user has dragged is kept like that, too.
+    m_window->resizeDocks({m_window->docks().dock(QStringLiteral("tensor_viewer"))}, {700}, Qt::Horizontal);
+    settle();
+    const double dragged = share();
+    QVERIFY(dragged > before + 0.05);
+    m_window->resize(1600, 900);
+    settle();
+    QTRY_VERIFY2(std::abs(share() - dragged) < 0.01, qPrintable(QString::number(share())));
 }
 
 QTEST_MAIN(TestPresentation)

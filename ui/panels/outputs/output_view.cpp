@@ -99,13 +99,23 @@ void OutputView::fitColumns() {
         const int before = m_list->columnWidth(i);
         if (const auto fitted = m_fitted.find(i); fitted != m_fitted.end() && fitted->second != before) continue;
         m_list->resizeColumnToContents(i);
-        int width = m_list->columnWidth(i);
+        // Large letters leave a column too little from the next.
+        int width = m_list->columnWidth(i) + (m_isLarge ? 2 * theme::kSmall : 0);
         if (i == 0) width = std::min(width, maxFirst);
         if (i == m_rows.barColumn()) width = std::max(width, barWidth);
         if (m_fitted.contains(i)) width = std::max(width, before);
         m_list->setColumnWidth(i, width);
         m_fitted[i] = width;
     }
+    if (m_isLarge) shortenBars(barWidth / 2);
+}
+
+/// Bars give way to numbers that would be cut.
+void OutputView::shortenBars(int least) {
+    const int bar = m_rows.barColumn(), excess = m_list->horizontalHeader()->length() - m_list->viewport()->width();
+    if (bar < 0 || excess <= 0 || !m_fitted.contains(bar)) return;
+    m_fitted[bar] = std::max(least, m_list->columnWidth(bar) - excess);
+    m_list->setColumnWidth(bar, m_fitted[bar]);
 }
 
 void OutputView::showText(const outputs::Content& content) {

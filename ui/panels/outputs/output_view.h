@@ -37,6 +37,7 @@ class OutputView : public QWidget {
   private:
     void showPlot(const session::outputs::Content& content);
     void fitColumns();
+    void shortenBars(int least);
     void showText(const session::outputs::Content& content);
     void repaintPicture();
 
