@@ -119,9 +119,25 @@ void LinePlot::paintAxes(QPainter& painter, const QRectF& plot) const {
                          Qt::AlignRight | Qt::AlignVCenter, numberText(value, 4));
     }
     const QRectF labels(plot.left(), plot.bottom() + 2, plot.width(), line);
+    const QString last = QString::number(std::max<qint64>(m_columns - 1, 0));
     painter.drawText(labels, Qt::AlignLeft, QStringLiteral("0"));
-    painter.drawText(labels, Qt::AlignRight, QString::number(std::max<qint64>(m_columns - 1, 0)));
-    if (m_rows > 1) painter.drawText(labels, Qt::AlignHCenter, tr("row %1 of %2").arg(m_row).arg(countText(m_rows)));
+    painter.drawText(labels, Qt::AlignRight, last);
+    if (m_rows < 2) return;
+    // In the middle, if it does not run into the last column.
+    const double free = labels.width() - 2.0 * (fontMetrics().horizontalAdvance(last) + int{theme::kSmall});
+    for (const QString& row : {tr("row %1 of %2").arg(m_row).arg(countText(m_rows)), tr("row %1").arg(m_row)}) {
+        if (fontMetrics().horizontalAdvance(row) > free) continue;
+        painter.drawText(labels, Qt::AlignHCenter, row);
+        return;
+    }
+}
+
+bool LinePlot::hasFinite(qint64 row) const {
+    // Of very many every n-th is looked at, as they are drawn.
+    const qint64 step = std::max<qint64>(1, m_columns / (kMaxPerPixel * std::max(1, width())));
+    for (qint64 column = 0; column < m_columns; column += step)
+        if (std::isfinite(m_at(row, column))) return true;
+    return false;
 }
 
 void LinePlot::paintEvent(QPaintEvent*) {
@@ -155,6 +171,11 @@ void LinePlot::paintEvent(QPaintEvent*) {
         for (qint64 row = first; row < std::min(m_rows, first + most); ++row)
             if (row != m_row) draw(row, QPen(faint, 1));
         draw(m_row, QPen(theme::color(theme::ColorRole::PlotBarHover), 1.4));
+        if (!hasFinite(m_row)) {
+            painter.setPen(theme::color(theme::ColorRole::PlotLabel));
+            painter.drawText(plot, Qt::AlignCenter | Qt::TextWordWrap,
+                             m_rows > 1 ? tr("no finite elements in row %1").arg(m_row) : tr("no finite elements"));
+        }
         painter.setRenderHint(QPainter::Antialiasing);
         if (m_column >= 0) {
             const double value = m_at(m_row, m_column);

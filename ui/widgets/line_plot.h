@@ -43,6 +43,7 @@ class LinePlot : public QWidget {
     QRectF plotRect() const;
     QPolygonF lineOf(qint64 row, const QRectF& plot) const;
     void paintAxes(QPainter& painter, const QRectF& plot) const;
+    bool hasFinite(qint64 row) const;
 
     qint64 m_rows = 0, m_columns = 0;
     Field m_at;

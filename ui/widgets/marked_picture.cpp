@@ -1,11 +1,13 @@
 #include "ui/widgets/marked_picture.h"
 
+#include <QFontMetrics>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 
 #include <algorithm>
 
+#include "ui/theme/elided_text.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::widgets {
@@ -53,26 +55,56 @@ QRectF MarkedPicture::rectOf(const Mark& mark) const {
 }
 
 void MarkedPicture::paintMark(QPainter& painter, const Mark& mark, bool isCurrent) const {
-    const QRectF place = rectOf(mark);
     // A dark line around the coloured one: seen on any picture.
     const double width = isCurrent ? 3 : 1.5;
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(theme::color(theme::ColorRole::MarkInk), width + 2));
-    painter.drawRect(place);
+    painter.drawRect(rectOf(mark));
     painter.setPen(QPen(mark.color, width));
-    painter.drawRect(place);
-    if (mark.text.isEmpty()) return;
-    const QRectF picture = pictureRect();
-    const QSizeF size(painter.fontMetrics().horizontalAdvance(mark.text) + 2 * int{theme::kTight},
-                      painter.fontMetrics().height());
-    if (size.width() > picture.width()) return;
-    // Above the box if there is room, else inside of it; never beside the picture.
-    QRectF label(QPointF(place.left(), place.top() - size.height()), size);
-    if (label.top() < picture.top()) label.moveTop(std::max(place.top(), picture.top()));
-    label.moveLeft(std::clamp(label.left(), picture.left(), picture.right() - size.width()));
-    painter.fillRect(label, theme::color(theme::ColorRole::ToolTip));
-    painter.setPen(theme::color(theme::ColorRole::ToolTipText));
-    painter.drawText(label, Qt::AlignCenter, mark.text);
+    painter.drawRect(rectOf(mark));
+}
+
+MarkedPicture::Label MarkedPicture::labelOf(const Mark& mark, const QFontMetrics& metrics,
+                                            const std::vector<Label>& taken) const {
+    const QRectF picture = pictureRect(), place = rectOf(mark);
+    const double room = picture.width() - 2 * int{theme::kTight};
+    if (mark.text.isEmpty() || room < metrics.horizontalAdvance(QStringLiteral("mm\u20260.00"))) return {};
+    // Its end is the score.
+    Label label{{}, theme::elidedText(mark.text, Qt::ElideMiddle, static_cast<int>(room), metrics)};
+    const QSizeF size(metrics.horizontalAdvance(label.text) + 2 * int{theme::kTight}, metrics.height());
+    // Above the box if there is room, else inside of it, or below; never beside the picture.
+    for (const double top :
+         {place.top() - size.height(), place.top(), place.bottom() - size.height(), place.bottom()}) {
+        label.place = QRectF(QPointF(place.left(), top), size);
+        label.place.moveLeft(std::clamp(label.place.left(), picture.left(), picture.right() - size.width()));
+        const bool isInside = label.place.top() >= picture.top() && label.place.bottom() <= picture.bottom();
+        const auto covers = [&label](const Label& other) { return other.place.intersects(label.place); };
+        if (isInside && std::ranges::none_of(taken, covers)) return label;
+    }
+    return {};
+}
+
+/// Over all boxes, so that no line crosses them. The chosen one and the strongest come first; what has no room, or
+/// would hide the picture, is told by the list.
+void MarkedPicture::paintLabels(QPainter& painter) const {
+    constexpr double kMaxHidden = 0.35;
+    std::vector<Label> labels;
+    double left = kMaxHidden * pictureRect().width() * pictureRect().height();
+    const auto add = [&](const Mark& mark) {
+        const Label label = labelOf(mark, painter.fontMetrics(), labels);
+        const double area = label.place.width() * label.place.height();
+        if (label.text.isEmpty() || (area > left && !labels.empty())) return;
+        left -= area;
+        labels.push_back(label);
+    };
+    if (m_current >= 0) add(m_marks[static_cast<std::size_t>(m_current)]);
+    for (std::size_t i = 0; i < m_marks.size(); ++i)
+        if (static_cast<int>(i) != m_current) add(m_marks[i]);
+    for (const Label& label : labels) {
+        painter.fillRect(label.place, theme::color(theme::ColorRole::ToolTip));
+        painter.setPen(theme::color(theme::ColorRole::ToolTipText));
+        painter.drawText(label.place, Qt::AlignCenter, label.text);
+    }
 }
 
 void MarkedPicture::paintEvent(QPaintEvent*) {
@@ -91,6 +123,7 @@ void MarkedPicture::paintEvent(QPaintEvent*) {
     for (int i = static_cast<int>(m_marks.size()) - 1; i >= 0; --i)
         if (i != m_current) paintMark(painter, m_marks[static_cast<std::size_t>(i)], false);
     if (m_current >= 0) paintMark(painter, m_marks[static_cast<std::size_t>(m_current)], true);
+    paintLabels(painter);
     painter.restore();
     if (hasFocus()) {
         painter.setBrush(Qt::NoBrush);

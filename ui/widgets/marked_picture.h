@@ -44,6 +44,13 @@ class MarkedPicture : public QWidget {
   private:
     QRectF rectOf(const Mark& mark) const;
     void paintMark(QPainter& painter, const Mark& mark, bool isCurrent) const;
+    struct Label {
+        QRectF place;
+        QString text;
+    };
+    /// Without a text: there is no room for it beside those that are taken.
+    Label labelOf(const Mark& mark, const QFontMetrics& metrics, const std::vector<Label>& taken) const;
+    void paintLabels(QPainter& painter) const;
     void choose(int mark);
 
     QImage m_picture;

@@ -1,5 +1,6 @@
 #include <QAbstractTableModel>
 #include <QHeaderView>
+#include <QLabel>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -12,7 +13,6 @@
 #include "ui/panels/tensor_viewer/share_delegate.h"
 #include "ui/panels/tensor_viewer/tensor_view.h"
 #include "ui/theme/theme.h"
-#include "ui/widgets/labels.h"
 #include "ui/widgets/number_text.h"
 
 namespace sonde::panels {
@@ -110,8 +110,7 @@ class SparsityModel : public QAbstractTableModel {
 /// How much of each channel is zero.
 class Sparsity : public TensorView {
   public:
-    Sparsity()
-        : m_facts(new widgets::ElidedLabel({}, this)), m_model(new SparsityModel(this)), m_table(new QTableView(this)) {
+    Sparsity() : m_facts(new QLabel(this)), m_model(new SparsityModel(this)), m_table(new QTableView(this)) {
         m_table->setModel(m_model);
         m_table->setAccessibleName(tr("Zeros by channel"));
         m_table->setItemDelegate(new ShareDelegate(m_table));
@@ -120,7 +119,12 @@ class Sparsity : public TensorView {
         m_table->setShowGrid(false);
         m_table->verticalHeader()->hide();
         m_table->verticalHeader()->setDefaultSectionSize(m_table->fontMetrics().height() + 6);
+        m_facts->setWordWrap(true);
+        m_facts->setTextFormat(Qt::PlainText);
         m_table->horizontalHeader()->setSectionResizeMode(ZerosColumn, QHeaderView::Stretch);
+        // Stretched into a narrow panel it would lose its numbers.
+        m_table->horizontalHeader()->setMinimumSectionSize(
+            m_table->fontMetrics().horizontalAdvance(QStringLiteral("100.0 %")) + 2 * theme::kSmall);
         m_table->setSortingEnabled(true);
         m_table->sortByColumn(ChannelColumn, Qt::AscendingOrder);
         auto* column = new QVBoxLayout(this);
@@ -210,7 +214,7 @@ class Sparsity : public TensorView {
         Q_EMIT sliceOpened(slice);
     }
 
-    widgets::ElidedLabel* m_facts;
+    QLabel* m_facts;
     SparsityModel* m_model;
     QTableView* m_table;
     ViewedTensor m_shown;
