@@ -142,7 +142,7 @@ constexpr std::array kCommands{
     ScriptCommand{"present", "[on|off|next|previous|first|last|spotlight|pointer|draw|erase|black]", "present the model layer by layer; go to another layer; switch the spotlight, the pointer, drawing or black on and off",
                   kPresent},
     ScriptCommand{"theme", "light|dark|contrast", "colour theme of the window",
-                  {}, &ScriptVerbs::setTheme, kWithoutModel, kContinue},
+                  {}, &ScriptVerbs::setTheme, kWithoutModel},
     ScriptCommand{"size", "WxH", "size of the window",
                   {}, &ScriptVerbs::setSize, kWithoutModel},
     ScriptCommand{"key", "KEYS", "press keys: Ctrl+F, Escape",

@@ -310,7 +310,9 @@ Result<void> ScriptVerbs::select(const QString& what) {
 
 Result<void> ScriptVerbs::search(const QString& text) {
     m_window.searchBar()->activate(text);
-    if (m_window.searchBar()->search(text) == 0) return usageError("no node matches", text.toStdString());
+    const int found = m_window.searchBar()->search(text);
+    if (const auto& problem = m_window.searchBar()->problem()) return problem->error();
+    if (found == 0) return usageError("no node matches", text.toStdString());
     return {};
 }
 

@@ -6,6 +6,8 @@
 #include <QPushButton>
 #include <QTabBar>
 
+#include <cmath>
+
 #include "tests/support/window_fixture.h"
 #include "ui/canvas/overview_map.h"
 #include "ui/window/panel_table.h"
@@ -30,6 +32,7 @@ class TestRoom : public test::WindowFixture {
     void whatIsClickedStaysUnderTheMouse();
     void aDoubleClickHitsOneBox();
     void whatIsExpandedStaysInPlace();
+    void whatIsLookedAtStaysInTheMiddle();
     void whatTheUserClosedStaysClosed();
     void whatTheUserOpenedStaysOpen();
     void panelsComeBackAsLarge();
@@ -162,6 +165,30 @@ void TestRoom::whatIsClickedStaysUnderTheMouse() {
     clickItem(item);
     const QRectF seen = canvas()->view().itemRect(item);
     QVERIFY(QRectF(canvas()->rect()).contains(seen));
+}
+
+/// The window gets another size: panels get theirs one after the other meanwhile.
+void TestRoom::whatIsLookedAtStaysInTheMiddle() {
+    openWindow({1280, 720});
+    open(QStringLiteral("zoo:resnet18"));
+    context().canvases().active().expandToDepth(9);
+    settle();
+    const graph::NodeId seen = node("layer3_1_conv1");
+    context().navigation().navigateTo(seen);
+    settle();
+    canvas()->navigation().fitSelection();  // in the middle
+    settle();
+    const auto offset = [&] { return rectOf(canvas(), seen).center() - QRectF(canvas()->rect()).center(); };
+    const double scale = canvas()->view().camera().scale;
+    QVERIFY(std::hypot(offset().x(), offset().y()) < 3);
+    for (const QSize size : {QSize(1920, 1080), QSize(1000, 700), QSize(1600, 900), QSize(1280, 720)}) {
+        m_window->resize(size);
+        settle();
+        const QPointF now = offset();
+        QVERIFY2(std::hypot(now.x(), now.y()) < 3,
+                 qPrintable(QStringLiteral("%1, %2 at %3").arg(now.x()).arg(now.y()).arg(size.width())));
+        QCOMPARE(canvas()->view().camera().scale, scale);
+    }
 }
 
 void TestRoom::aDoubleClickHitsOneBox() {

@@ -35,6 +35,8 @@ class TestScript : public test::WindowFixture {
     void helpOpensAtAPage();
     void keysGoToTheDialogInFront();
     void unknownWordsEndTheScript();
+    void aPictureShowsTheWholeNewTheme();
+    void badQueriesAreTold();
 
   private:
     /// Runs the lines to their end; the error, or empty.
@@ -170,6 +172,26 @@ void TestScript::unknownWordsEndTheScript() {
     QCOMPARE(play("click"), QStringLiteral("click needs NODE (line 1)"));
     QCOMPARE(play("doubleclick"), QStringLiteral("doubleclick needs NODE (line 1)"));
     QCOMPARE(play("quit\ndance"), QString());
+}
+
+void TestScript::aPictureShowsTheWholeNewTheme() {
+    openWindow({1280, 720});
+    open(QStringLiteral("zoo:resnet18"));
+    const QString now = m_settings.filePath(QStringLiteral("now.png")),
+                  later = m_settings.filePath(QStringLiteral("later.png"));
+    QCOMPARE(play(QStringLiteral("expand all\nzoom 1\ntheme dark\nscreenshot %1\nwait\nscreenshot %2").arg(now, later)),
+             QString());
+    const QImage first(now), second(later);
+    QVERIFY(!first.isNull());
+    const QRect place(canvas()->mapTo(m_window.get(), QPoint()), canvas()->size());
+    QVERIFY(first.copy(place) == second.copy(place));
+}
+
+void TestScript::badQueriesAreTold() {
+    openWindow();
+    open(file("resnet18_slim.onnx"));
+    QCOMPARE(play("search (op:conv"), QStringLiteral("unmatched '(' (line 1: (op:conv)"));
+    QCOMPARE(play("search nothing_like_it"), QStringLiteral("no node matches (line 1: nothing_like_it)"));
 }
 
 QTEST_MAIN(TestScript)
