@@ -3,6 +3,7 @@
 #include <QDockWidget>
 #include <QEvent>
 #include <QMainWindow>
+#include <QTabBar>
 #include <QTimer>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 
 // Parts of the window's height, and of that of the panels at the side: a step has what it needs up to them, and the
 // value below it at least its own. Text that has no room scrolls; a value that is a strip shows nothing.
-constexpr double kMinHeight = 0.36, kMaxHeight = 0.6, kMinValueShare = 0.55;
+constexpr double kMinHeight = 0.36, kMaxHeight = 0.6, kMinValueShare = 0.52;
 constexpr int kMinValueHeight = 300, kLessonWidth = 360;
 
 }  // namespace
@@ -59,6 +60,15 @@ bool LessonView::isValueBelow(const QDockWidget& lesson, const QDockWidget* valu
     return value && value->isVisible() && !value->isFloating() && value->geometry().left() == lesson.geometry().left();
 }
 
+/// Of the tabs below panels that share a place, which have their part of its height.
+int LessonView::tabsHeight(QDockWidget& dock) const {
+    if (m_window.tabifiedDockWidgets(&dock).isEmpty()) return 0;
+    for (const QTabBar* const bar : m_window.findChildren<QTabBar*>(Qt::FindDirectChildrenOnly))
+        for (int tab = 0; tab < bar->count(); ++tab)
+            if (bar->isVisible() && bar->tabText(tab) == dock.windowTitle()) return bar->height();
+    return 0;
+}
+
 /// Where it is docked is the user's, and so is its height once it was dragged.
 void LessonView::giveRoom() {
     QDockWidget* const dock = m_docks.dock(QStringLiteral("lesson"));
@@ -73,7 +83,7 @@ void LessonView::giveRoom() {
     }
     const int min = std::min(static_cast<int>(whole * kMinHeight), max);
     const int height = std::clamp(panel->neededHeight() + dock->height() - panel->height(), min, max);
-    if (dock->height() != height) m_window.resizeDocks({dock}, {height}, Qt::Vertical);
+    if (dock->height() != height) m_window.resizeDocks({dock}, {height + tabsHeight(*dock)}, Qt::Vertical);
     const int width = std::min(kLessonWidth, m_window.width() / 3);
     if (dock->width() < width) m_window.resizeDocks({dock}, {width}, Qt::Horizontal);
 }

@@ -24,6 +24,7 @@ class LessonView : public QObject {
   private:
     void giveRoom();
     void giveRoomSoon();
+    int tabsHeight(QDockWidget& dock) const;
     bool isValueBelow(const QDockWidget& lesson, const QDockWidget* value) const;
     void chooseView();
 

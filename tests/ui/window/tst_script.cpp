@@ -190,7 +190,7 @@ void TestScript::aPictureShowsTheWholeNewTheme() {
 void TestScript::badQueriesAreTold() {
     openWindow();
     open(file("resnet18_slim.onnx"));
-    QCOMPARE(play("search (op:conv"), QStringLiteral("unmatched '(' (line 1: (op:conv)"));
+    QCOMPARE(play("search (op:conv"), QStringLiteral("unmatched '(' (line 1: character 1 of the query)"));
     QCOMPARE(play("search nothing_like_it"), QStringLiteral("no node matches (line 1: nothing_like_it)"));
 }
 
