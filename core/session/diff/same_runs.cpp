@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 
 #include "core/analysis/compared_values.h"
 #include "core/analysis/difference.h"
@@ -28,8 +29,9 @@ constexpr std::int64_t kMostBytes = 768LL << 20;  ///< of activations, which are
 constexpr std::size_t kMostOperations = 50'000;
 /// Half of the width of the random numbers: larger ones come to the limits of what is clipped.
 constexpr int kMagnitudes[] = {1, 8};
-/// Of dimensions that a file leaves open, such as a batch: of one not all that is done to it can be seen.
-constexpr std::int64_t kOpenSize = 3;
+/// Of dimensions that a file leaves open, such as a batch and a length: of one not all that is done to it can be seen,
+/// and of two that are the same not which of them it is.
+constexpr std::int64_t kOpenSizes[] = {3, 5, 4, 6, 7};
 
 /// For each input of the first model that of the second: by name if all of the second's are in both, else by position.
 std::vector<std::size_t> inputsOfSecond(const document::Document& first, const document::Document& second) {
@@ -45,15 +47,16 @@ std::vector<std::size_t> inputsOfSecond(const document::Document& first, const d
 
 bool isStatic(const tensor::TypeInfo& type) { return !type.isTensor() ? type.kind.has_value() : !!type.staticShape(); }
 
-/// With what only the other file says of a type.
-void addKnown(tensor::TypeInfo& type, const tensor::TypeInfo& other) {
+/// With what only the other file says of a type. `takesNames`: what it calls open dimensions counts.
+void addKnown(tensor::TypeInfo& type, const tensor::TypeInfo& other, bool takesNames) {
     if (!type.kind) type.kind = other.kind;
     if (!type.isTensor() || !other.isTensor()) return;
     if (type.dtype == tensor::DType::Undefined) type.dtype = other.dtype;
     if (!type.shape) type.shape = other.shape;
     if (!type.shape || !other.shape || type.shape->size() != other.shape->size()) return;
     for (std::size_t axis = 0; axis < type.shape->size(); ++axis)
-        if (!(*type.shape)[axis].known() && (*other.shape)[axis].known()) (*type.shape)[axis] = (*other.shape)[axis];
+        if (!(*type.shape)[axis].known() && ((*other.shape)[axis].known() || takesNames))
+            (*type.shape)[axis] = (*other.shape)[axis];
 }
 
 /// Values for the first model that both can take.
@@ -67,7 +70,7 @@ class InputMaker {
             std::optional<std::int64_t> rows = bisection::tableRows(*first.graph, first.inputs[i].node);
             if (positions[i] < others.size()) {
                 const io::InputInfo& other = others[positions[i]];
-                addKnown(m_infos[i].type, other.type);
+                addKnown(m_infos[i].type, other.type, !isDeclared(first, i) && isDeclared(second, positions[i]));
                 if (m_infos[i].usual.empty()) m_infos[i].usual = other.usual;
                 const auto there = bisection::tableRows(*second.graph, second.inputs[positions[i]].node);
                 if (there && (!rows || *there < *rows)) rows = there;
@@ -89,17 +92,21 @@ class InputMaker {
     /// This model's file does so of all.
     bool areDeclaredBy(std::size_t side) const { return m_areDeclaredBy[side]; }
 
-    /// Dimensions of which nothing but a name is said have `openSize`.
-    base::Result<std::vector<Value>> make(int magnitude, std::uint64_t seed, std::int64_t openSize) const {
+    /// Dimensions of which nothing but a name is said have several elements, or one.
+    base::Result<std::vector<Value>> make(int magnitude, std::uint64_t seed, bool areOpenOnesLarge) const {
         std::vector<Value> values;
         io::InputOptions options;
         options.seed = seed;
         options.hasDefault = document::defaultsOf(m_first);
+        std::map<std::string, std::int64_t> sizes;  // by name
         for (std::size_t i = 0; i < m_infos.size(); ++i) {
             io::InputInfo info = m_infos[i];
             const tensor::Shape usual = io::usualShape(info.type, info.usual);
             for (std::size_t axis = 0; info.type.shape && axis < info.type.shape->size(); ++axis)
-                if (tensor::Dim& dim = (*info.type.shape)[axis]; !dim.known() && usual[axis] == 1) dim = {openSize, {}};
+                if (tensor::Dim& dim = (*info.type.shape)[axis]; areOpenOnesLarge && !dim.known() && usual[axis] == 1) {
+                    const std::string name = dim.symbol.empty() ? fmt::format("{} {}", i, axis) : dim.symbol;
+                    dim = {sizes.try_emplace(name, kOpenSizes[sizes.size() % std::size(kOpenSizes)]).first->second, {}};
+                }
             SONDE_ASSIGN(Value value, io::makeInput(itemOf(i, magnitude), info, i, options));
             values.push_back(std::move(value));
         }
@@ -319,22 +326,22 @@ base::Result<SameRuns> runBoth(const document::Document& first, const document::
     for (std::size_t side = 0; side < 2; ++side)
         found.areFailuresTold[side] = maker.areSizesKnown() || maker.areDeclaredBy(side);
     const bool isHeavy = a.cost.total.multiplyAdds.constant().value_or(0) > kMostForTwoRuns;
-    std::int64_t openSize = kOpenSize;
+    bool areOpenOnesLarge = true;
     for (std::size_t i = 0; i < std::size(kMagnitudes); ++i) {
-        const auto values = maker.make(kMagnitudes[i], request.seed, openSize);
+        const auto values = maker.make(kMagnitudes[i], request.seed, areOpenOnesLarge);
         if (!values) {
             found.note = values.error().what;
             break;
         }
         SONDE_ASSIGN(bool goesOn, both.run(*values, work));
         // A trace may be made for a batch of one.
-        const bool isOfSize = !goesOn && i == 0 && openSize > 1 && !maker.areSizesKnown() &&
+        const bool isOfSize = !goesOn && i == 0 && areOpenOnesLarge && !maker.areSizesKnown() &&
                               (!found.failure || !found.areFailuresTold[found.failure->side]);
         if (isOfSize) {
-            openSize = 1;
+            areOpenOnesLarge = false;
             found.failure.reset();
             found.note.clear();
-            SONDE_ASSIGN(const auto smaller, maker.make(kMagnitudes[i], request.seed, openSize));
+            SONDE_ASSIGN(const auto smaller, maker.make(kMagnitudes[i], request.seed, areOpenOnesLarge));
             SONDE_ASSIGN(goesOn, both.run(smaller, work));
         }
         if (!goesOn || isHeavy) break;

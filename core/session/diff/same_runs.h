@@ -54,9 +54,9 @@ struct SameRunsRequest {
 };
 
 /// Runs both models: on random numbers twice, of the magnitudes 1 and 8, for the sizes that either file declares, else
-/// those that a first run usually has, with batches of 3 if both models take them. Not models of more than some
-/// thousand million multiply-adds or of much memory, nor such as draw numbers: `note` says so. Values agree within
-/// analysis::Tolerances. Error: cancelled.
+/// those that a first run usually has, several of each that is left open if both models take it. Not models of more
+/// than some thousand million multiply-adds or of much memory, nor such as draw numbers: `note` says so. Values agree
+/// within analysis::Tolerances. Error: cancelled.
 base::Result<SameRuns> runBoth(const document::Document& first, const document::Document& second, const ModelInfo& a,
                                const ModelInfo& b, const GraphPairs& pairs, const SameRunsRequest& request,
                                const base::WorkContext& work);
