@@ -190,6 +190,9 @@ void TestWhyPanel::aTermLeadsBackToTheInput() {
     press(Qt::Key_Return);
     QVERIFY(panel()->noteText().contains(QStringLiteral("a weight of the model")) ||
             panel()->noteText().contains(QStringLiteral("a constant")));
+    // y, f, r, c and the bias: the way that was gone back from is forgotten.
+    QCOMPARE(panel()->why().trail().size(), std::size_t{5});
+    QVERIFY2(!panel()->trailText().contains(QStringLiteral("x[0, 0, 4, 4]")), qPrintable(panel()->trailText()));
 }
 
 void TestWhyPanel::theLargestTermsAreFollowed() {
