@@ -61,9 +61,7 @@ double quantised(double ratio, const Tensor& zero) {
 }
 
 /// The sum of integers in float32, times the factor in float32, as ONNX Runtime has it.
-double requantised(std::int64_t sum, float factor) {
-    return static_cast<double>(static_cast<float>(sum) * factor);
-}
+double requantised(std::int64_t sum, float factor) { return static_cast<double>(static_cast<float>(sum) * factor); }
 
 struct Image {
     std::int64_t in, out, size, kernel, stride, pad, groups, dilation = 1;
