@@ -91,7 +91,7 @@ base::Result<std::optional<Tensor>> quantizedBinary(KernelContext& context, bool
     if (!isByte(dtype) || b.values.dtype() != dtype) return std::optional<Tensor>();
     const std::optional<Shape> broadcast = tensor::broadcastShapes(a.values.shape(), b.values.shape());
     if (!broadcast) return opError(a.values.typeText() + " and " + b.values.typeText() + " do not match");
-    const Shape shape = *broadcast;
+    const Shape& shape = *broadcast;
     SONDE_ASSIGN(const QuantizedScale scaleA, scaleOf(a.scale, a.zero));
     SONDE_ASSIGN(const QuantizedScale scaleB, scaleOf(b.scale, b.zero));
     SONDE_ASSIGN(const QuantizedScale scaleY, scaleOf(scale, zero));

@@ -12,7 +12,6 @@
 
 namespace sonde::session::diff {
 
-using graph::Expr;
 using graph::ExprId;
 using graph::ExprKind;
 using graph::InternalGraph;
