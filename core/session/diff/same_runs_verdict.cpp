@@ -328,12 +328,14 @@ class Judge {
             add(id, other, fmt::format("max abs {:.3g}", m_runs.maxAbs[id.index()]));
         }
         if (m_diff.changed.size() > before) return;
-        // What only moves elements says nothing by itself, but as a result.
+        // What only moves elements says nothing by itself, but as a result; and if nothing at all is listed, then that
+        // much is.
+        const bool isUnexplained = m_diff.isEqual() && m_parameters.isEqual();
         const std::vector<NodeId> ours = m_flats[0].outputs(), theirs = m_flats[1].outputs();
         for (std::size_t i = 0; i < m_runs.results.size(); ++i) {
             if (m_runs.results[i] != Verdict::Differs) continue;
             const ExprId a = m_flats[0].producer(ours[i]), b = m_flats[1].producer(theirs[i]);
-            if (!first[a.index()] && !second[b.index()]) add(a, b, m_runs.resultTexts[i]);
+            if (isUnexplained || (!first[a.index()] && !second[b.index()])) add(a, b, m_runs.resultTexts[i]);
         }
     }
 

@@ -138,6 +138,11 @@ void TestSameRuns::changesInsideOfLayersAreFound_data() {
           QByteArray("perm@\x00@\x01@\x02", 10));
     bytes("which triangle of a mask", "gpt_mini", "script", QByteArray("upper\x18\x00", 7),
           QByteArray("upper\x18\x01", 7));
+    // Inside of a loop that the other file writes in other operators: what its branch is chosen by.
+    const QByteArray divisor =
+        "/Constant_12\"\x08"
+        "Constant*\x18\n\x05value*\x0c\x10\x07J\x08";
+    bytes("a constant of a loop", "control_flow", "script", divisor + '\x02', divisor + '\x05');
 }
 
 void TestSameRuns::changesInsideOfLayersAreFound() {
