@@ -1,11 +1,16 @@
 #include "app/verbs/finding_request.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "app/interrupt.h"
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
 #include "core/document/session_model.h"
+#include "core/session/sweep/sweep_inputs.h"
 
 namespace sonde::app {
 
@@ -15,6 +20,31 @@ void FindingChoice::addTo(CLI::App& command) {
     command.add_option("--seed", inputs.seed, "Seed of random inputs and operators");
     addThreads(command, threads);
 }
+
+namespace {
+
+/// Of an archive by itself all cases, as a sweep has them; else what the text gives.
+base::Result<std::vector<std::vector<tensor::Value>>> casesFor(const document::Document& document,
+                                                               const InputChoice& choice) {
+    std::vector<std::vector<tensor::Value>> values;
+    const std::filesystem::path path(choice.spec);
+    std::error_code code;
+    if (path.extension() == ".npz" && std::filesystem::is_regular_file(path, code)) {
+        SONDE_ASSIGN(const session::SweepInputs found, session::sweepInputs(path, commandLineWork()));
+        for (const session::SweepInput& input : found.inputs) {
+            if (found.inputs.size() == 1) break;  // which may have no arrays of inputs by name
+            SONDE_ASSIGN(auto one, session::readSweepInput(document, input, choice.image, seedOf(document, choice),
+                                                           commandLineWork()));
+            values.push_back(std::move(one));
+        }
+        if (!values.empty()) return values;
+    }
+    SONDE_ASSIGN(std::vector<io::InputCase> cases, inputsFor(document, choice));
+    for (io::InputCase& one : cases) values.push_back(std::move(one.values));
+    return values;
+}
+
+}  // namespace
 
 base::Result<session::FindingRequest> findingRequest(const std::shared_ptr<const document::Document>& document,
                                                      const FindingChoice& choice) {
@@ -37,11 +67,10 @@ base::Result<session::FindingRequest> findingRequest(const std::shared_ptr<const
         }
         request.acceptances.insert(request.acceptances.begin(), accepted->begin(), accepted->end());
     }
-    auto cases = inputsFor(*document, choice.inputs);
+    auto cases = casesFor(*document, choice.inputs);
     if (!cases && !choice.inputs.spec.empty()) return cases.error();
     if (!cases) request.withoutCases = cases.error().what + " (--input-data gives values)";
-    else
-        for (io::InputCase& one : *cases) request.cases.push_back(std::move(one.values));
+    else request.cases = std::move(*cases);
     return request;
 }
 

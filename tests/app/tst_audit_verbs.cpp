@@ -49,6 +49,7 @@ class TestAuditVerbs : public QObject {
     void ownExportsAreNoDifference();
     void sweepWritesATable();
     void sweepTakesCasesOfAnArchive();
+    void findingsLookAtAllCasesOfAnArchive();
     void sweepGoesOnAfterABadFile();
     void conditionsAreCheckedFirst();
     void labelsGiveAnAccuracy();
@@ -181,6 +182,25 @@ void TestAuditVerbs::sweepTakesCasesOfAnArchive() {
     QVERIFY(lines[12].startsWith(QLatin1String("case11,0,484,")));  // (2·11)²
     QVERIFY(QFile::copy(path("cases.npz"), path("in/cases.npz")));
     QVERIFY(runSonde({"sweep", path("m.onnx"), path("in")}).out.contains(QLatin1String("\ncases.npz#case11,0,484,")));
+}
+
+/// A channel that is zero in each of 12 cases with 4 rows; in one alone there are too few rows to say so.
+void TestAuditVerbs::findingsLookAtAllCasesOfAnArchive() {
+    const Graph graph{.nodes = {{"Relu", {"x"}, {"y"}}},
+                      .inputs = {valueInfo("x", kFloat, {-1, 2})},
+                      .outputs = {valueInfo("y", kFloat, {-1, 2})}};
+    QVERIFY(write(path("relu.onnx"), model(graph)));
+    std::vector<io::NamedTensor> cases;
+    for (int i = 0; i < 12; ++i) {
+        const auto x = static_cast<float>(i + 1);
+        cases.emplace_back((i == 0 ? "" : "case" + std::to_string(i) + ".") + std::string("in.x"),
+                           Tensor::of<float>({4, 2}, {x, 0, 2 * x, -1, 3 * x, 0, 4 * x, -2}));
+    }
+    QVERIFY(io::writeNpz(path("cases.npz").toStdString(), cases));
+    const QString all = runSonde({"findings", path("relu.onnx"), "--input-data", path("cases.npz")}).out;
+    QVERIFY2(all.contains(QLatin1String("are zero in all 48 positions of 12 inputs")), qPrintable(all));
+    const QString one = runSonde({"findings", path("relu.onnx"), "--input-data", path("cases.npz#case3")}).out;
+    QVERIFY2(!one.contains(QLatin1String("dead-unit")), qPrintable(one));
 }
 
 void TestAuditVerbs::sweepGoesOnAfterABadFile() {
