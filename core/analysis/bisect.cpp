@@ -8,6 +8,7 @@
 #include "core/analysis/compared_values.h"
 #include "core/analysis/problem.h"
 #include "core/analysis/upstream.h"
+#include "core/base/counted_text.h"
 
 namespace sonde::analysis {
 
@@ -195,7 +196,8 @@ class Bisector {
             if (!m_first.valid()) m_first = node, m_firstJudged = std::move(*judged);
         }
         if (m_random > 0)
-            m_found.notes.push_back(std::to_string(m_random) + " values of random operators are not compared");
+            m_found.notes.push_back(base::countedText(static_cast<std::int64_t>(m_random), "value") +
+                                    " of random operators " + (m_random == 1 ? "is" : "are") + " not compared");
         return {};
     }
 

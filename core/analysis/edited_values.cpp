@@ -90,6 +90,11 @@ class Pairing {
         for (std::size_t i = 0; i < m_match.size(); ++i)
             if (m_match[i].valid() && m_to[m_match[i].index()] == other && m_from[i] != own) m_match[i] = NodeId();
     }
+    /// What is inside of edits has no counterpart: another edit of the same value may be made of the same operations.
+    void forget(const std::vector<bool>& own, const std::vector<bool>& others) {
+        for (std::size_t i = 0; i < m_match.size(); ++i)
+            if (own[i] || (m_match[i].valid() && others[m_match[i].index()])) m_match[i] = NodeId();
+    }
     void share(NodeId before, NodeId after, NodeId theirs) {
         pair(after, theirs);
         m_match[before.index()] = theirs;
@@ -101,12 +106,24 @@ class Pairing {
     std::vector<NodeId> m_from, m_to;  ///< valueSources()
 };
 
+/// By node: computed by an operation of an edit, but not what the value is after it.
+std::vector<bool> insideOfEdits(const InternalGraph& graph, const std::vector<EditedValue>& edits) {
+    std::vector<bool> inside(graph.nodeCount(), false);
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        const Expr& expr = graph.expr(graph.node(NodeId(i)).producer);
+        inside[i] = !graph.isErased(expr.id) && !graph::editedNodeOf(expr).empty();
+    }
+    for (const EditedValue& value : edits) inside[value.after.index()] = false;
+    return inside;
+}
+
 }  // namespace
 
 std::vector<NodeId> withEditedValues(std::vector<NodeId> match, const InternalGraph& from, const InternalGraph& to) {
     const std::vector<EditedValue> own = editedValues(from), others = editedValues(to);
     if (own.empty() && others.empty()) return match;
     Pairing pairing(std::move(match), from, to);
+    pairing.forget(insideOfEdits(from, own), insideOfEdits(to, others));
     for (const EditedValue& value : others) {
         if (valueOf(own, value.name).after.valid()) continue;
         // By the edit's own word where it is right; exporters may give what an edit does other names.

@@ -76,7 +76,11 @@ class Search {
         m_outcome.otherNode = document->graph->node(node).name;
         std::vector<NodeId> from;
         for (const NodeId each : m_outcome.found.from) from.push_back(target.counterpart(each));
-        SONDE_ASSIGN(m_outcome.edit, editInPart(document->graph, from, node));
+        // What the part begins with is there what it ends with: the first model alone has the edit between them.
+        const bool isOwnEdit = !m_outcome.found.operations.empty() && std::ranges::find(from, node) != from.end();
+        if (!isOwnEdit) {
+            SONDE_ASSIGN(m_outcome.edit, editInPart(document->graph, from, node));
+        }
         if (!hasPiece(m_outcome))
             m_outcome.found.notes.emplace_back("what differs is an input, before anything reads it: there is no piece");
         return {};

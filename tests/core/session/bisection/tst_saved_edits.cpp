@@ -2,6 +2,7 @@
 // edit, whichever of both is given first. What the values are follows from the networks, which are small enough for
 // paper.
 
+#include <QDir>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -48,6 +49,8 @@ class TestSavedEdits : public QObject {
   private Q_SLOTS:
     void bothOrdersEndAtTheEdit_data();
     void bothOrdersEndAtTheEdit();
+    void bothModelsHaveEdits_data();
+    void bothModelsHaveEdits();
     void severalEditsAreFoundOneByOne();
     void anEditedInputHasNoPiece();
     void namesAloneAreEnough();
@@ -58,8 +61,10 @@ class TestSavedEdits : public QObject {
     /// The model without and with the edits, the latter from its file.
     std::pair<DocumentPtr, DocumentPtr> saved(const std::string& model, const QStringList& lines,
                                               bool keepsMarks = true) {
-        const std::string plain = m_files.filePath(QStringLiteral("plain.onnx")).toStdString();
-        const std::string edited = m_files.filePath(QStringLiteral("edited.onnx")).toStdString();
+        const QDir folder(m_files.filePath(QString::number(++m_count)));
+        if (!folder.mkpath(QStringLiteral("."))) return {};
+        const std::string plain = folder.filePath(QStringLiteral("plain.onnx")).toStdString();
+        const std::string edited = folder.filePath(QStringLiteral("edited.onnx")).toStdString();
         if (!onnx::write(QString::fromStdString(plain), model)) return {};
         Session session;
         if (!session.open(plain)) return {};
@@ -88,6 +93,7 @@ class TestSavedEdits : public QObject {
     }
 
     QTemporaryDir m_files;
+    int m_count = 0;
 };
 
 void TestSavedEdits::bothOrdersEndAtTheEdit_data() {
@@ -140,6 +146,41 @@ void TestSavedEdits::bothOrdersEndAtTheEdit() {
 }
 
 /// y = 2 x · w, s = 3 (z + c): both differ by themselves, the first is the one.
+void TestSavedEdits::bothModelsHaveEdits_data() {
+    QTest::addColumn<QStringList>("first");
+    QTest::addColumn<QStringList>("second");
+    QTest::addColumn<QString>("node");
+    const auto row = [](const char* title, const QStringList& first, const QStringList& second, const char* node) {
+        QTest::newRow(title) << first << second << node;
+    };
+    // What their operations are called and do inside is no matter: it is the value after them that differs.
+    row("other elements of an input", {"x[0, 1] = 7"}, {"x[1] = 5"}, "x");
+    row("another number", {"x[0] = 7"}, {"x[0] = 5"}, "x");
+    row("one edit more of an input", {"x[0] = 7"}, {"x[0] = 7", "x scale 3"}, "x");
+    row("of a value", {"y[0, 1] = 7"}, {"y scale 2"}, "y");
+    // The edit that only one has, not the one before it that both have.
+    row("a later value as well", {"x scale 2", "y scale 2"}, {"x scale 2"}, "y");
+    row("an earlier value as well", {"x scale 2", "z zero"}, {"z zero"}, "x");
+}
+
+void TestSavedEdits::bothModelsHaveEdits() {
+    QFETCH(QStringList, first);
+    QFETCH(QStringList, second);
+    QFETCH(QString, node);
+    const DocumentPtr a = saved(test::linearNetwork(), first).second, b = saved(test::linearNetwork(), second).second;
+    QVERIFY(a && b);
+    for (const bool isTurned : {false, true}) {
+        const auto found = isTurned ? bisect(b, a) : bisect(a, b);
+        QVERIFY2(found, found ? "" : found.error().text().c_str());
+        const auto json = jsonOf(*found);
+        QVERIFY2(found->found.differs, json.dump().c_str());
+        QVERIFY2(json["edit"].is_string() && json["edit"].get<std::string>() == node.toStdString(),
+                 json.dump().c_str());
+        QCOMPARE(QString::fromStdString(json["node"].get<std::string>()), node);
+        QCOMPARE(json["all"].size(), std::size_t{1});
+    }
+}
+
 void TestSavedEdits::severalEditsAreFoundOneByOne() {
     const auto [plain, edited] = saved(test::linearNetwork(), {"y scale 2", "s scale 3"});
     QVERIFY(plain && edited);
