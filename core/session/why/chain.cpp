@@ -54,9 +54,17 @@ Place nextInChain(const InternalGraph& graph, const Explanation& explanation, st
               (explanation.isEdited ? " is set by an edit" : " is made here: no term is NaN or infinite");
         return {};
     }
-    for (const Term& term : explanation.terms)
-        if (term.place.node.valid() && !isConstant(graph, term.place.node)) return term.place;
-    end = "only weights and constants";
+    constexpr const char* kInside = "what counts are numbers of the operator or values within it";
+    bool isInside = false;  // as the layer below of a recurrent one, which is larger than an initial state of zeros
+    for (const Term& term : explanation.terms) {
+        const bool counts = term.contribution() != 0;
+        isInside = isInside || (!term.place.node.valid() && counts);
+        if (!term.place.node.valid() || isConstant(graph, term.place.node)) continue;
+        if (!isInside || counts) return term.place;
+        end = kInside;
+        return {};
+    }
+    end = isInside ? kInside : "only weights and constants";
     return {};
 }
 

@@ -70,6 +70,24 @@ class TestWhyChains : public QObject {
         const bool isWeight = bad->nodes.back().find(".variance") != std::string::npos;
         QVERIFY2(isWeight || (bad->chain.isOrigin && bad->nodes.back() == network.faultyNode()), bad->text().c_str());
     }
+
+    /// A recurrent layer on top of another one in one operator: the zeros of its initial state explain nothing.
+    void zerosAreNotFollowedPastWhatCounts() {
+        graph::InternalGraph graph;
+        const graph::NodeId zeros = graph.addInput(graph.mainId(), "zeros", {}, "zeros", 0);
+        session::why::Explanation explanation;
+        explanation.value = -0.1;
+        explanation.terms = {{.place = {}, .weight = 0.4, .value = -0.3}, {.place = {zeros, {0}}, .weight = 0.2}};
+        std::string end;
+        bool isOrigin = false;
+        QVERIFY(!session::why::nextInChain(graph, explanation, end, isOrigin).node.valid());
+        QCOMPARE(end, std::string("what counts are numbers of the operator or values within it"));
+        // But what counts itself is, and zeros where nothing counts.
+        explanation.terms[1].value = 0.1;
+        QCOMPARE(session::why::nextInChain(graph, explanation, end, isOrigin).node, zeros);
+        explanation.terms[0].value = explanation.terms[1].value = 0;
+        QCOMPARE(session::why::nextInChain(graph, explanation, end, isOrigin).node, zeros);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestWhyChains)
