@@ -8,6 +8,7 @@
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "app/verbs/options.h"
+#include "app/verbs/validators.h"
 #include "core/base/count_text.h"
 #include "core/document/session_model.h"
 #include "ui/canvas/card_labels.h"
@@ -190,6 +191,7 @@ Verb renderVerb() {
                 command
                     .add_option("--scale", options->scale,
                                 "Pixels per unit of a PNG, which has at most 16,384 pixels a side")
+                    ->check(notNan())
                     ->check(CLI::Range(0.05, 8.0))
                     ->capture_default_str();
                 command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");
@@ -207,6 +209,7 @@ Verb renderVerb() {
                     ->check(CLI::IsMember({"A3", "A4", "A5", "Letter", "Legal"}));
                 command.add_flag("--landscape", options->landscape, "Pages in landscape orientation");
                 command.add_option("--page-scale", options->pageScale, "Points per unit on pages")
+                    ->check(notNan())
                     ->check(CLI::Range(canvas::Paging::kMinScale, canvas::Paging::kMaxScale))
                     ->capture_default_str();
                 command

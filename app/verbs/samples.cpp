@@ -57,7 +57,14 @@ base::Result<void> showSample(const session::Sample& sample, SampleOptions& opti
         SONDE_TRY(session.inputs().set(name, {input.source, {true, input.preset}}));
         fmt::print("input {} {}{}\n", name, input.source, input.preset.empty() ? "" : " (" + input.preset + ")");
     }
-    if (!sample.runs) return {};
+    if (!sample.runs) {
+        if (!options.forms.isAsked()) {
+            fmt::print("not run, as its outputs mean nothing: `sonde run` runs it\n");
+            return {};
+        }
+        return base::usageError("sample '" + sample.id + "' is not run, as its outputs mean nothing: none can be shown",
+                                "samples", "`sonde run " + sample.model + "` runs it and takes the same options");
+    }
     session.inputs().read();
     if (auto refusal = session.inputs().refusal()) return std::move(*refusal);
     session.runs().run();

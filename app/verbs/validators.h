@@ -21,6 +21,17 @@ inline CLI::Validator aboveZero() {
         "");
 }
 
+/// Comparisons do not refuse NaN, and so neither does CLI::Range: this is checked before it.
+inline CLI::Validator notNan() {
+    return CLI::Validator(
+        [](std::string& text) {
+            double number = 0;
+            return CLI::detail::lexical_cast(text, number) && std::isnan(number) ? "'" + text + "' is no number"
+                                                                                 : std::string();
+        },
+        "");
+}
+
 /// What a difference may be, or a temperature: a finite number, not below 0. `what` it is: "tolerance".
 inline CLI::Validator finiteFromZero(std::string what) {
     return CLI::Validator(

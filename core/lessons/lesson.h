@@ -102,6 +102,7 @@ struct Lesson {
     std::string summary;  ///< the first paragraph, in one line
     std::vector<BindingRule> bindings;
     std::vector<Step> steps;  ///< at least one
+    std::string source;       ///< the file that it was read from, or its id: for messages
 };
 
 /// `{{ … }}` in a text.

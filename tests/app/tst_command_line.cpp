@@ -505,6 +505,8 @@ void TestCommandLine::errorsHaveTheirFormAndStatus_data() {
                                       << 4 << "tok_emb";
     QTest::newRow("reference of another model")
         << QStringList{"check", net, model("gpt_mini.npz")} << 2 << "the file has no array for input 'x'";
+    QTest::newRow("scale that is no number")
+        << QStringList{"render", net, "-o", m_folder.filePath("r.png"), "--scale", "nan"} << 2 << "'nan' is no number";
     QTest::newRow("no reference") << QStringList{"check", net, "nothing.npz"} << 3 << "nothing.npz";
 }
 

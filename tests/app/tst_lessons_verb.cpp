@@ -1,5 +1,6 @@
 // `sonde lessons`: the real program.
 
+#include <QFile>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -16,6 +17,7 @@ class TestLessonsVerb : public QObject {
     void aLessonIsPrintedWithItsNumbers();
     void errorsAreOneLine_data();
     void errorsAreOneLine();
+    void aRefusedEditIsToldWithItsLine();
 
   private:
     static QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
@@ -63,6 +65,18 @@ void TestLessonsVerb::errorsAreOneLine() {
     QCOMPARE(result.status, status);
     QVERIFY2(result.err.startsWith("sonde: error: " + text), qPrintable(result.err));
     QVERIFY(result.out.isEmpty());
+}
+
+void TestLessonsVerb::aRefusedEditIsToldWithItsLine() {
+    QFile file(m_files.filePath("own.md"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "# Own\n\n```sonde\nbind a: first kind relu\n```\n\n## One\n\nText.\n\n```sonde\nrun\n"
+        "set $a[0,0,0,0] = foo\n```\n");
+    file.close();
+    const Outcome result = runSonde({"lessons", model("resnet18_slim.onnx"), "--lesson", file.fileName()});
+    QCOMPARE(result.status, 2);
+    QVERIFY2(result.err.contains("there is no node 'foo' (" + file.fileName() + ", line 13"), qPrintable(result.err));
 }
 
 QTEST_MAIN(TestLessonsVerb)

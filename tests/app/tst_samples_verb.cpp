@@ -18,6 +18,8 @@ class TestSamplesVerb : public QObject {
     void oneIsRunOnItsInput_data();
     void oneIsRunOnItsInput();
     void untrainedOnesWait();
+    void whatWaitsCannotBeShown();
+    void tablesSayWhatIsPrinted();
     void errorsNameTheSamples();
     void withoutResourcesItIsSaidWhereTheyShouldBe();
     void valuesAreRead();
@@ -57,6 +59,22 @@ void TestSamplesVerb::untrainedOnesWait() {
     QVERIFY2(result.status == 0, qPrintable(result.err));
     QVERIFY(result.out.contains("model zoo:resnet18\n") && result.out.contains("(imagenet)"));
     QVERIFY(!result.out.contains("classes"));
+    QVERIFY2(result.out.contains("\nnot run, as its outputs mean nothing"), qPrintable(result.out));
+}
+
+void TestSamplesVerb::whatWaitsCannotBeShown() {
+    const Outcome result = runSonde({"samples", "resnet18", "--show", "classes"});
+    QCOMPARE(result.status, 2);
+    QVERIFY2(result.err.startsWith("sonde: error: sample 'resnet18' is not run"), qPrintable(result.err));
+    QVERIFY2(result.err.contains("`sonde run zoo:resnet18`"), qPrintable(result.err));
+}
+
+/// state0 is [1,1,128] or so: ten columns are printed.
+void TestSamplesVerb::tablesSayWhatIsPrinted() {
+    const Outcome result = runSonde({"samples", "voice"});
+    QVERIFY2(result.status == 0, qPrintable(result.err));
+    QVERIFY2(result.out.contains(", 10 of 128 columns\n"), qPrintable(result.out));
+    QVERIFY2(!result.out.contains("64 of 128"), qPrintable(result.out));
 }
 
 void TestSamplesVerb::errorsNameTheSamples() {

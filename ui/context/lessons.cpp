@@ -19,6 +19,19 @@ namespace sonde::context {
 
 using lessons::Action;
 
+namespace {
+
+bool isEdit(const Action& action) { return action.kind == Action::Kind::Set || action.kind == Action::Kind::Edit; }
+
+/// Of the edit of a step; of the step, if it has several. Nothing if it has none.
+std::optional<std::size_t> editLine(const lessons::Step& step) {
+    const auto first = std::ranges::find_if(step.actions, isEdit);
+    if (first == step.actions.end()) return std::nullopt;
+    return std::ranges::count_if(step.actions, isEdit) == 1 ? first->line : step.line;
+}
+
+}  // namespace
+
 Lessons::Lessons(const Parts& parts, QObject* context) : QObject(context), m_parts(parts) {
     connect(&parts.model, &OpenModel::documentOpened, this, &Lessons::bind);
     connect(&parts.model, &OpenModel::documentLeft, this, [this] {
@@ -37,7 +50,9 @@ Lessons::Lessons(const Parts& parts, QObject* context) : QObject(context), m_par
     });
     connect(&parts.edits, &Edits::changed, this, &Lessons::endRun, Qt::QueuedConnection);
     connect(&parts.edits, &Edits::refused, this, [this](const QObject* asker, const base::Error& error) {
-        if (asker == this) Q_EMIT failed(error);
+        if (asker != this) return;
+        const auto line = step() ? editLine(*step()) : std::nullopt;
+        Q_EMIT failed(line ? session::atLine(error, *m_lesson, *line) : error);
     });
 }
 
@@ -139,9 +154,6 @@ void Lessons::leave() {
 
 /// A run that was begun to show the edits of a step goes with them; not if somebody has made others.
 void Lessons::endRun() {
-    const auto isEdit = [](const Action& action) {
-        return action.kind == Action::Kind::Set || action.kind == Action::Kind::Edit;
-    };
     if (!m_hasBegun || !m_edits.empty() || !m_parts.edits.all().empty()) return;
     if (step() && std::ranges::any_of(step()->actions, isEdit)) return;  // it goes on with those of this step
     m_hasBegun = false;
@@ -187,12 +199,12 @@ void Lessons::edit(const Action& action) {
     const auto line =
         action.kind == Action::Kind::Set ? session::parseSet(text, column) : session::parseEdit(text, column);
     if (!line) {
-        Q_EMIT failed(line.error());
+        Q_EMIT failed(session::atLine(line.error(), *m_lesson, action.line));
         return;
     }
     const auto target = session::ReadyEdit::find(*m_parts.model.document(), line->node);
     if (!target) {
-        Q_EMIT failed(target.error());
+        Q_EMIT failed(session::atLine(target.error(), *m_lesson, action.line));
         return;
     }
     m_hasBegun = m_hasBegun || !m_parts.debugger.isShown();

@@ -35,7 +35,14 @@ Result<lessons::Lesson> openLesson(const std::string& idOrFile) {
     auto lesson = lessons::parse(text, problem);
     const std::string line = problem.line > 0 ? ", line " + std::to_string(problem.line) : std::string();
     if (!lesson) return base::unreadable(problem.what, idOrFile + line, problem.hint);
+    lesson->source = idOrFile;
     return *std::move(lesson);
+}
+
+base::Error atLine(base::Error error, const lessons::Lesson& lesson, std::size_t line) {
+    const std::string place = lesson.source + (lesson.source.empty() ? "line " : ", line ") + std::to_string(line);
+    error.where = place + (error.where.empty() ? "" : ": " + error.where);
+    return error;
 }
 
 LessonRun::LessonRun(Session& session, std::unique_ptr<lessons::BoundLesson> lesson)
@@ -71,7 +78,9 @@ Result<void> LessonRun::goTo(std::size_t step, const base::WorkContext& work) {
             case Action::Kind::Run: SONDE_TRY(runModel()); break;
             case Action::Kind::Watch: m_session->setWatched(m_lesson->node(action.node), true); break;
             case Action::Kind::Set:
-            case Action::Kind::Edit: SONDE_TRY(edit(action, work)); break;
+            case Action::Kind::Edit:
+                if (auto done = edit(action, work); !done) return atLine(done.error(), m_lesson->lesson(), action.line);
+                break;
             case Action::Kind::Expand:
             case Action::Kind::Select:
             case Action::Kind::Focus:

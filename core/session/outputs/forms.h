@@ -79,5 +79,7 @@ std::vector<std::int64_t> largest(std::int64_t count, int top, const std::vector
 std::vector<double> softmax(const std::vector<double>& values);
 /// Elements `first` … `first + count` of a contiguous tensor as numbers.
 std::vector<double> numbersOf(const tensor::Tensor& tensor, std::int64_t first, std::int64_t count);
+/// "the first 10 of 30 rows, 8 of 128 columns"; empty if these are all of the table.
+std::string cutNote(const Table& table, std::int64_t rows, std::int64_t columns);
 
 }  // namespace sonde::session::outputs

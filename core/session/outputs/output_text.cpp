@@ -8,6 +8,7 @@
 #include "core/base/number_text.h"
 #include "core/base/text_table.h"
 #include "core/base/visible_text.h"
+#include "core/session/outputs/forms.h"
 #include "core/session/outputs/show_outputs.h"
 
 namespace sonde::session::outputs {
@@ -108,13 +109,14 @@ Lines linesOf(const Scalar& scalar) {
 
 std::string summaryOf(const Scalar&) { return {}; }
 
+// A terminal is no place for all of a table.
+constexpr std::int64_t kPrintedRows = 10, kPrintedColumns = 10;
+
 Lines linesOf(const Table& table) {
-    // A terminal is no place for all of it.
-    constexpr std::size_t kRows = 10, kColumns = 10;
     std::vector<Lines> rows;
-    for (std::size_t r = 0; r < table.rows.size() && r < kRows; ++r) {
+    for (std::size_t r = 0; r < table.rows.size() && r < kPrintedRows; ++r) {
         Lines& row = rows.emplace_back();
-        for (std::size_t c = 0; c < table.rows[r].size() && c <= kColumns; ++c)
+        for (std::size_t c = 0; c < table.rows[r].size() && c <= kPrintedColumns; ++c)
             row.push_back(base::visibleText(table.rows[r][c]));
     }
     return base::alignedRows(rows);
@@ -135,7 +137,16 @@ std::vector<std::string> textLines(const ShownOutput& shown) {
     if (shown.error) lines.push_back(shown.error->text());
     else lines = std::visit([](const auto& content) { return linesOf(content); }, shown.content);
     if (const std::string summary = summaryText(shown.content); !summary.empty()) lines.push_back(summary);
-    for (const std::string& note : shown.notes) lines.push_back("note: " + base::visibleText(note));
+    std::vector<std::string> notes = shown.notes;
+    if (const Table* const table = std::get_if<Table>(&shown.content)) {
+        // What the form says of the rows that it made is not true of those that are printed.
+        const auto cut = [&](std::int64_t rows, std::int64_t columns) {
+            return cutNote(*table, std::min(rows, table->rowCount), std::min(columns, table->columnCount));
+        };
+        std::erase(notes, cut(Table::kMaxRows, Table::kMaxColumns));
+        if (std::string note = cut(kPrintedRows, kPrintedColumns); !note.empty()) notes.push_back(std::move(note));
+    }
+    for (const std::string& note : notes) lines.push_back("note: " + base::visibleText(note));
     return lines;
 }
 

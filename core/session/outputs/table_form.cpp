@@ -67,15 +67,18 @@ base::Result<Made> makeTable(const FormRequest& request) {
         table.rows.push_back(std::move(cells));
     }
     Made made;
-    if (rows < table.rowCount || columns < table.columnCount)
-        made.notes.push_back("the first " + base::countText(rows) + " of " + base::countText(table.rowCount) +
-                             " rows, " + base::countText(columns) + " of " + base::countText(table.columnCount) +
-                             " columns");
+    if (std::string note = cutNote(table, rows, columns); !note.empty()) made.notes.push_back(std::move(note));
     made.content = std::move(table);
     return made;
 }
 
 }  // namespace
+
+std::string cutNote(const Table& table, std::int64_t rows, std::int64_t columns) {
+    if (rows >= table.rowCount && columns >= table.columnCount) return {};
+    return "the first " + base::countText(rows) + " of " + base::countText(table.rowCount) + " rows, " +
+           base::countText(columns) + " of " + base::countText(table.columnCount) + " columns";
+}
 
 Form tableForm() {
     return {.id = "table",

@@ -25,6 +25,7 @@ class TestLessons : public QObject {
     void initTestCase();
     void eachRunsOnThreeModels_data();
     void eachRunsOnThreeModels();
+    void aSumHasNoError();
     void whatAModelLacksIsSaid_data();
     void whatAModelLacksIsSaid();
     void editsEndWithTheirStep();
@@ -133,6 +134,15 @@ void TestLessons::eachRunsOnThreeModels() {
         }
     }
     QVERIFY2(run->stepCount() + 1 >= run->lesson().lesson().steps.size(), "at most one step is left out");
+}
+
+/// An addition of float32 rounds once, whoever adds.
+void TestLessons::aSumHasNoError() {
+    Session session;
+    std::optional<LessonRun> run = begin(session, "resnet18_slim.onnx", "residual");
+    QVERIFY(run && run->goTo(1));
+    const session::StepText text = session::textOf(run->lesson(), run->step(), run->values());
+    QVERIFY2(text.markdown.find("largest error of `skip + branch` is 0.") != std::string::npos, text.markdown.c_str());
 }
 
 void TestLessons::whatAModelLacksIsSaid_data() {
