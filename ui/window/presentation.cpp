@@ -180,7 +180,7 @@ void Presentation::putBack(const Before& before) {
     m_window.statusBar()->setVisible(before.hasStatusBar);
     m_docks.setShown(true);
     if (auto* const outputs = qobject_cast<panels::OutputsPanel*>(m_docks.panel(kOutputsPanel)))
-        outputs->view()->setLarge(false);
+        outputs->setLarge(false);
     for (const QPointer<QWidget>& page : before.hidden)
         if (page) page->show();
     if (!before.hidden.empty()) m_canvases.restore(before.split);
@@ -289,7 +289,7 @@ void Presentation::showPane() {
     m_docks.showAlone(isOutput ? kOutputsPanel : kPresentedPanel, kPresentedShare);
     auto* const panel = qobject_cast<panels::OutputsPanel*>(m_docks.panel(kOutputsPanel));
     if (!panel) return;
-    panel->view()->setLarge(isOutput);
+    panel->setLarge(isOutput);
     if (isOutput) panel->showOutput(output->name);
 }
 

@@ -36,6 +36,8 @@ class TestLessonPanel : public test::WindowFixture {
     void numbersComeWithTheRun();
     void answersAreChecked();
     void aStepsEditsEndWithIt();
+    void theListOfEditsIsNotShownForAStep();
+    void aRefusedEditIsToldWithItsLine();
     void aModelThatLacksSomethingIsTold();
     void withoutALessonThereIsNoPanel();
     void aFileThatIsNoLessonIsTold();
@@ -204,6 +206,33 @@ void TestLessonPanel::aStepsEditsEndWithIt() {
     settle();
     QVERIFY(!m_window->docks().dock(QStringLiteral("timeline"))->isVisible());
     QVERIFY(context().runs().recording() != nullptr);
+}
+
+/// It would name the node that is to be found.
+void TestLessonPanel::theListOfEditsIsNotShownForAStep() {
+    open(file("resnet18_slim.onnx"));
+    choose(5);
+    step(Qt::Key_PageDown);
+    step(Qt::Key_PageDown);
+    QTRY_COMPARE(context().edits().all().size(), std::size_t{1});
+    settle();
+    const auto* const list = m_window->docks().panel(QStringLiteral("edits"));
+    QVERIFY(!list || !list->isVisible() || list->visibleRegion().isEmpty());
+}
+
+void TestLessonPanel::aRefusedEditIsToldWithItsLine() {
+    QFile text(m_settings.filePath(QStringLiteral("own.md")));
+    QVERIFY(text.open(QIODevice::WriteOnly));
+    text.write(
+        "# Own\n\n```sonde\nbind a: first kind relu\n```\n\n## One\n\nText.\n\n```sonde\nrun\n"
+        "set $a[0,0,0,0] = foo\n```\n");
+    text.close();
+    open(file("resnet18_slim.onnx"));
+    QSignalSpy failed(&lessons(), &context::Lessons::failed);
+    QVERIFY(panel()->perform(text.fileName()));
+    QTRY_COMPARE(failed.size(), 1);
+    const QString where = QString::fromStdString(failed.front().front().value<base::Error>().where);
+    QVERIFY2(where.startsWith(text.fileName() + QStringLiteral(", line 13")), qPrintable(where));
 }
 
 void TestLessonPanel::aModelThatLacksSomethingIsTold() {

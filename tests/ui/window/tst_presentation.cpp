@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QHeaderView>
 #include <QLabel>
 #include <QMenuBar>
 #include <QStatusBar>
@@ -37,6 +38,7 @@ class TestPresentation : public test::WindowFixture {
     void platesAreForWorkAtADesk();
     void theRemoteWalksInFlowOrder();
     void theOutputIsShownInItsForm();
+    void sharesAndNotesAreReadInANarrowPane();
     void theOutputOfATraceIsShownInItsForm();
     void theWalkGoesOnFromWhatIsClicked();
     void theLayerIsInTheSpotlight();
@@ -153,6 +155,29 @@ void TestPresentation::theOutputIsShownInItsForm() {
     QVERIFY(!outputs->isHidden());
     QVERIFY(!value->titleBarWidget() && !outputs->titleBarWidget());
     QVERIFY(list->rowHeight(0) < 1.6 * list->fontMetrics().height());
+}
+
+/// Of a narrow pane the indices go before shares are cut; what the weights are is read to its end.
+void TestPresentation::sharesAndNotesAreReadInANarrowPane() {
+    open(QStringLiteral("zoo:resnet18_slim"));
+    m_window->resize(800, 600);
+    begin();
+    run();
+    press(Qt::Key_End);
+    const auto* panel = static_cast<panels::OutputsPanel*>(m_window->docks().panel(QStringLiteral("outputs")));
+    QTableView* list = panel->view()->list();
+    QTRY_VERIFY(list->isVisible() && list->model()->rowCount() == 5);
+    settle();
+    QTRY_VERIFY2(list->horizontalHeader()->length() <= list->viewport()->width(),
+                 qPrintable(QString::number(list->horizontalHeader()->length())));
+    const QAbstractItemView& view = *list;
+    QVERIFY(list->columnWidth(1) >= view.sizeHintForColumn(1));
+    const auto* const notes = panel->findChild<QLabel*>(QStringLiteral("outputLargeNotes"));
+    QVERIFY(notes && notes->isVisible() && notes->text().startsWith(QLatin1String("random weights")));
+    QVERIFY2(notes->height() >= notes->heightForWidth(notes->width()), qPrintable(QString::number(notes->height())));
+    key(Qt::Key_F4);
+    settle();
+    QVERIFY(!notes->isVisible());
 }
 
 /// There the output is a node behind the last layer.

@@ -16,6 +16,7 @@
 
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
+#include "ui/context/lessons.h"
 #include "ui/panels/edits/edit_form.h"
 #include "ui/panels/row_delegate.h"
 #include "ui/panels/table_view.h"
@@ -171,8 +172,9 @@ void EditsPanel::join(const PanelHost& host) {
     for (const char* id : kTools)
         if (auto* button = m_tools->findChild<QToolButton*>(QLatin1String(id)))
             button->setDefaultAction(actions.action(QLatin1String(id)));
-    connect(&m_edits, &context::Edits::accepted, this, [this] {
-        m_isFirst = m_model.rowCount() == 1;
+    connect(&m_edits, &context::Edits::accepted, this, [this](const QObject* asker) {
+        // A lesson may ask where its edit is: the list would tell.
+        m_isFirst = m_model.rowCount() == 1 && !qobject_cast<const context::Lessons*>(asker);
         raiseFirst();
     });
     connect(&m_debugger, &context::Debugger::changed, this, &EditsPanel::raiseFirst);

@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QTableView>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -95,6 +96,8 @@ void OutputView::show(const outputs::ShownOutput& output) {
 void OutputView::fitColumns() {
     constexpr int kFitted = 20;
     const int maxFirst = m_isLarge ? 320 : 180, barWidth = m_isLarge ? 180 : 90;
+    for (int i = 0; i < m_rows.columnCount(); ++i) m_list->setColumnHidden(i, false);
+    int leastBar = barWidth / 2;
     for (int i = 0; i < std::min(m_rows.columnCount(), kFitted); ++i) {
         const int before = m_list->columnWidth(i);
         if (const auto fitted = m_fitted.find(i); fitted != m_fitted.end() && fitted->second != before) continue;
@@ -102,20 +105,41 @@ void OutputView::fitColumns() {
         // Large letters leave a column too little from the next.
         int width = m_list->columnWidth(i) + (m_isLarge ? 2 * theme::kSmall : 0);
         if (i == 0) width = std::min(width, maxFirst);
-        if (i == m_rows.barColumn()) width = std::max(width, barWidth);
+        if (i == m_rows.barColumn()) {
+            leastBar = width;
+            width = std::max(width, barWidth);
+        }
         if (m_fitted.contains(i)) width = std::max(width, before);
         m_list->setColumnWidth(i, width);
         m_fitted[i] = width;
     }
-    if (m_isLarge) shortenBars(barWidth / 2);
+    if (m_isLarge) makeRoom(leastBar);
 }
 
-/// Bars give way to numbers that would be cut.
-void OutputView::shortenBars(int least) {
-    const int bar = m_rows.barColumn(), excess = m_list->horizontalHeader()->length() - m_list->viewport()->width();
-    if (bar < 0 || excess <= 0 || !m_fitted.contains(bar)) return;
-    m_fitted[bar] = std::max(least, m_list->columnWidth(bar) - excess);
-    m_list->setColumnWidth(bar, m_fitted[bar]);
+/// Bars give way to numbers that would be cut, as far as those on them allow; then go the index and the value of
+/// classes, and names are shortened.
+void OutputView::makeRoom(int leastBar) {
+    const auto excess = [this] { return m_list->horizontalHeader()->length() - m_list->viewport()->width(); };
+    const int bar = m_rows.barColumn();
+    const auto shorten = [&](int column, int least) {
+        const int width = m_list->columnWidth(column);
+        if (excess() <= 0 || !m_fitted.contains(column) || m_fitted[column] != width || width <= least) return;
+        m_fitted[column] = std::max(least, width - excess());
+        m_list->setColumnWidth(column, m_fitted[column]);
+    };
+    constexpr int kLeastName = 120;
+    if (bar < 0) return;
+    shorten(bar, leastBar);
+    if (!std::holds_alternative<outputs::Classes>(m_output.content)) return;
+    for (int column = m_rows.columnCount() - 1; column > bar && excess() > 0; --column)
+        m_list->setColumnHidden(column, true);
+    shorten(0, kLeastName);
+}
+
+void OutputView::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    // The list has its size after this.
+    if (m_isLarge) QTimer::singleShot(0, this, &OutputView::fitColumns);
 }
 
 void OutputView::showText(const outputs::Content& content) {

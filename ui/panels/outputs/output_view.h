@@ -34,10 +34,13 @@ class OutputView : public QWidget {
     /// Text or number; empty if the output is neither.
     QString text() const;
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void showPlot(const session::outputs::Content& content);
     void fitColumns();
-    void shortenBars(int least);
+    void makeRoom(int leastBar);
     void showText(const session::outputs::Content& content);
     void repaintPicture();
 

@@ -26,6 +26,7 @@
 #include "ui/widgets/labels.h"
 #include "ui/widgets/tall_area.h"
 #include "ui/widgets/tool_button.h"
+#include "ui/widgets/wrapped_label.h"
 
 namespace sonde::panels {
 
@@ -82,7 +83,7 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
       m_vocabulary(widgets::makeToolButton(QStringLiteral("log"), tr("Choose a vocabulary file"), this)),
       m_noNames(widgets::makeToolButton(QStringLiteral("clear"), tr("Take away the file that was chosen"), this)),
       m_type(new widgets::LinkLabel), m_notes(new widgets::ElidedLabel), m_summary(new widgets::ElidedLabel),
-      m_boxes(new BoxOptions), m_view(new OutputView) {
+      m_largeNotes(new widgets::WrappedLabel), m_boxes(new BoxOptions), m_view(new OutputView) {
     m_output->setObjectName(QStringLiteral("outputName"));
     m_output->setAccessibleName(tr("Output"));
     m_output->setToolTip(tr("Which output of the model is shown"));
@@ -96,6 +97,7 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     m_notes->setColorRole(theme::ColorRole::Warning);
     m_notes->setElideMode(Qt::ElideRight);
     m_notes->setObjectName(QStringLiteral("outputNotes"));
+    m_largeNotes->setObjectName(QStringLiteral("outputLargeNotes"));
     m_summary->setColorRole(theme::ColorRole::MutedText);
     m_summary->setElideMode(Qt::ElideRight);
 
@@ -116,6 +118,7 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
     top->addWidget(m_type);
     top->addWidget(controls);
     top->addWidget(m_notes);
+    top->addWidget(m_largeNotes);
     top->addWidget(m_summary);
     auto* column = new QVBoxLayout(page);
     column->setContentsMargins(0, 0, 0, 0);
@@ -152,11 +155,28 @@ OutputsPanel::OutputsPanel(InspectorContext& context, QWidget* parent)
         if (const ShownOutput* const shown = current(); shown && shown->node.valid())
             m_navigation.navigateTo(shown->node);
     });
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, [this] { showNotes(notes()); });
     setFocusProxy(m_view);
     refresh();
 }
 
-QString OutputsPanel::notes() const { return m_notes->isHidden() ? QString() : m_notes->text(); }
+QString OutputsPanel::notes() const { return m_notes->text(); }
+
+void OutputsPanel::setLarge(bool large) {
+    m_view->setLarge(large);
+    m_isLarge = large;
+    showNotes(notes());
+}
+
+void OutputsPanel::showNotes(const QString& notes) {
+    m_notes->setText(notes);
+    m_notes->setVisible(!notes.isEmpty() && !m_isLarge);
+    QPalette palette = m_largeNotes->palette();
+    palette.setColor(QPalette::WindowText, theme::color(theme::ColorRole::Warning));
+    m_largeNotes->setPalette(palette);
+    m_largeNotes->setWholeText(notes);
+    m_largeNotes->setVisible(!notes.isEmpty() && m_isLarge);
+}
 
 const ShownOutput* OutputsPanel::current() const {
     const auto& all = m_outputs.all();
@@ -198,8 +218,7 @@ void OutputsPanel::showCurrent() {
     if (const QString edits = m_edits.shownText(); !edits.isEmpty()) notes << tr("Shown: %1").arg(edits);
     if (shown->error) notes << context::windowText(*shown->error);
     for (const std::string& note : shown->notes) notes << models::paragraph(note);
-    m_notes->setText(notes.join(QStringLiteral("; ")));
-    m_notes->setVisible(!notes.isEmpty());
+    showNotes(notes.join(QStringLiteral("; ")));
     const std::string summary = outputs::summaryText(shown->content);
     m_summary->setText(QString::fromStdString(summary));
     m_summary->setVisible(!summary.empty());

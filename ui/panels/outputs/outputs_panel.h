@@ -22,6 +22,7 @@ namespace sonde::widgets {
 class ElidedLabel;
 class LinkLabel;
 class TallArea;
+class WrappedLabel;
 }  // namespace sonde::widgets
 
 namespace sonde::panels {
@@ -41,6 +42,8 @@ class OutputsPanel : public Panel {
     QComboBox* formBox() const { return m_form; }
     /// What is above the view: of weights, of labels, of what is left out.
     QString notes() const;
+    /// For a talk: the view in large letters, the notes in as many lines as they take.
+    void setLarge(bool large);
 
     /// Shows this one. Nothing if there is no such output.
     void showOutput(const std::string& name);
@@ -51,6 +54,7 @@ class OutputsPanel : public Panel {
   private:
     void refresh();
     void showCurrent();
+    void showNotes(const QString& notes);
     void showControls(const session::outputs::ShownOutput& shown);
     const session::outputs::ShownOutput* current() const;
     /// What is chosen for the current output, with this change.
@@ -67,11 +71,12 @@ class OutputsPanel : public Panel {
     QToolButton *m_labels, *m_vocabulary, *m_noNames;
     widgets::LinkLabel* m_type;
     widgets::ElidedLabel *m_notes, *m_summary;
+    widgets::WrappedLabel* m_largeNotes;  ///< the notes in place of m_notes, if the view is large
     BoxOptions* m_boxes;
     OutputView* m_view;
     widgets::TallArea* m_place;
     std::string m_scrolledTo;  ///< the output and its form whose rows were brought into view
-    bool m_isShowing = false;
+    bool m_isShowing = false, m_isLarge = false;
 };
 
 PanelInfo outputsPanel();
