@@ -5,6 +5,7 @@
 #include "core/analysis/query/query.h"
 #include "core/analysis/reach.h"
 #include "core/base/glob.h"
+#include "core/exec/flatten.h"
 #include "core/graph/scope_output.h"
 #include "core/lessons/kinds.h"
 #include "core/lessons/source_text.h"
@@ -98,7 +99,13 @@ std::vector<NodeId> BoundLesson::nodes(const Source& source) const {
         case Kind::Module: return ofModule(source.text);
         case Kind::Name: return {of};
         case Kind::Input: return oneOf(computedInputs(*m_graph, producer), source.position);
-        case Kind::Weight: return oneOf(weightsOf(*m_graph, producer), source.position);
+        case Kind::Weight: {
+            std::vector<NodeId> weights = weightsOf(*m_graph, producer);
+            // Those of a called module are read inside of it.
+            if (weights.empty())
+                weights = weightsOf(*m_graph, m_graph->node(exec::valueSources(*m_graph)[of.index()]).producer);
+            return oneOf(weights, source.position);
+        }
         case Kind::User: {
             std::vector<NodeId> users;
             for (const ExprId user : m_graph->node(of).users)

@@ -385,6 +385,17 @@ void TestLessons::modulesAreFoundInEveryFormat() {
     QVERIFY2(done, done ? "" : done.error().text().c_str());
     const session::StepText written = session::textOf(run->lesson(), run->step(), run->values());
     QVERIFY2(written.isComplete, written.markdown.c_str());
+    if (!pattern.contains(u"conv1")) return;
+    // So is its weight, [out, in, 3, 3].
+    const std::string own = "# T\n\n```sonde\nbind a: module " + pattern.toStdString() +
+                            " | a module\nbind w: weight of $a | its weight\n```\n\n## One\n\n{{shape $w}}\n";
+    auto weights = lessons::parse(own, problem);
+    QVERIFY2(weights, problem.what.c_str());
+    const lessons::BoundLesson withWeight(*weights, document.graph, document.modules.get());
+    QVERIFY2(withWeight.missing().empty(), qPrintable(name));
+    const auto& constant = document.graph->node(withWeight.node("w")).constant;
+    QVERIFY(constant && constant->isTensor());
+    QCOMPARE(constant->tensor().rank(), std::size_t{4});
 }
 
 /// Fractions of the numbers of a picture: 3 · 148 · 149 = 66,156.
