@@ -140,6 +140,12 @@ void Edits::remove(int index) {
     change(listChange([at](session::Edits& edits, const base::WorkContext& work) { edits.remove(at, work); }), false);
 }
 
+void Edits::withdraw(int index) {
+    if (index < 0) return;
+    const auto at = static_cast<std::size_t>(index);
+    change(listChange([at](session::Edits& edits, const base::WorkContext& work) { edits.withdraw(at, work); }), false);
+}
+
 void Edits::setEnabled(int index, bool isEnabled) {
     if (index < 0) return;
     const auto at = static_cast<std::size_t>(index);

@@ -72,6 +72,8 @@ class Edits : public QObject {
     void undo();
     void redo();
     void remove(int index);
+    /// As if it had not been made: see session::Edits::withdraw().
+    void withdraw(int index);
     void setEnabled(int index, bool isEnabled);
     /// From the start, with the edits.
     void run();

@@ -138,12 +138,12 @@ void Lessons::goTo(std::size_t step) {
 
 /// What only this step was to show.
 void Lessons::leave() {
-    // Not undone: the user may have made others since.
+    // Not undone, as the user may have made others since; nor can undoing bring them back.
     for (; !m_edits.empty(); m_edits.pop_back()) {
         const auto& all = m_parts.edits.all();
         for (std::size_t i = all.size(); i-- > 0;) {
             if (session::editText(all[i].edit) != m_edits.back()) continue;
-            m_parts.edits.remove(static_cast<int>(i));
+            m_parts.edits.withdraw(static_cast<int>(i));
             break;
         }
     }

@@ -90,6 +90,34 @@ bool Edits::remove(std::size_t index, const base::WorkContext& work) {
     return redo(work);
 }
 
+bool Edits::withdraw(std::size_t index, const base::WorkContext& work) {
+    if (index >= m_entries.size()) return false;
+    m_undone.clear();
+    forget(index);
+    m_entries.erase(m_entries.begin() + static_cast<std::ptrdiff_t>(index));
+    makeWeights(index, work);
+    changed();
+    return true;
+}
+
+/// Takes what was done with an edit out of the history, and counts the others without it.
+void Edits::forget(std::size_t index) {
+    std::size_t at = index;  // where the edit was when a change had been made, from the last one back
+    for (std::size_t i = m_done.size(); i-- > 0;) {
+        Change& change = m_done[i];
+        const bool isOwn = change.index == at && change.kind != Change::Kind::Remove;
+        const bool isAdded = change.kind == Change::Kind::Add;
+        if (isOwn) {
+            m_done.erase(m_done.begin() + static_cast<std::ptrdiff_t>(i));
+            if (isAdded) return;
+            continue;
+        }
+        if (isAdded && change.index < at) --at;
+        else if (change.kind == Change::Kind::Remove && change.index <= at) ++at;
+        else if (change.index > at) --change.index;
+    }
+}
+
 bool Edits::setEnabled(std::size_t index, bool isEnabled, const base::WorkContext& work) {
     if (index >= m_entries.size() || m_entries[index].edit.isEnabled == isEnabled) return false;
     m_undone.clear();

@@ -52,6 +52,8 @@ class Edits {
     /// By position. Whether there is such an edit, and it was not so already. Later edits of the same weight are made
     /// again; one that does not fit any more says so in its `problem`.
     bool remove(std::size_t index, const base::WorkContext& work = {});
+    /// As if it had never been made: no undo brings it back. Nothing is left to do again.
+    bool withdraw(std::size_t index, const base::WorkContext& work = {});
     bool setEnabled(std::size_t index, bool isEnabled, const base::WorkContext& work = {});
     void clear();
     /// One that tells nobody.
@@ -87,6 +89,7 @@ class Edits {
     bool replay(std::vector<Change>& from, std::vector<Change>& to, bool isUndo, const base::WorkContext& work);
     void perform(Change& change, bool isUndo);
     void beginHistory();
+    void forget(std::size_t index);
     void makeWeights(std::size_t first, const base::WorkContext& work);
     std::optional<std::string> makeReady(Entry& entry, std::size_t before);
     const IdentityIndex& identities();

@@ -83,6 +83,42 @@ class TestEditList : public QObject {
     }
 
     /// Each of those is taken back, the last one first, and done again.
+    /// As if it had not been made, though others were made, removed and switched off around it.
+    void withdrawnEditsDoNotComeBack() {
+        Prompt prompt;
+        (void)prompt.answer("run");
+        session::Edits& edits = prompt.session.edits();
+        for (const char* line : {"set x[0, 0] = 10", "set x[0, 1] = 20", "set x[1, 0] = 30", "set x[1, 1] = 40"})
+            (void)prompt.answer(line);
+        (void)prompt.answer("edits off 4");
+        (void)prompt.answer("edits off 2");
+        (void)prompt.answer("edits remove 1");
+        // Now 20 (off), 30, 40 (off): 30 goes for good.
+        QVERIFY(edits.withdraw(1));
+        QCOMPARE(edits.all().size(), std::size_t{2});
+        const auto texts = [&edits] {
+            std::string all;
+            for (const auto& entry : edits.all())
+                all += (all.empty() ? "" : "; ") + session::editText(entry.edit) + (entry.edit.isEnabled ? "" : " off");
+            return all;
+        };
+        QCOMPARE(texts(), std::string("x[0, 1] = 20 off; x[1, 1] = 40 off"));
+        const std::string expected[] = {"x[0, 0] = 10; x[0, 1] = 20 off; x[1, 1] = 40 off",
+                                        "x[0, 0] = 10; x[0, 1] = 20; x[1, 1] = 40 off",
+                                        "x[0, 0] = 10; x[0, 1] = 20; x[1, 1] = 40",
+                                        "x[0, 0] = 10; x[0, 1] = 20",
+                                        "x[0, 0] = 10",
+                                        ""};
+        for (const std::string& each : expected) {
+            QVERIFY(edits.undo());
+            QCOMPARE(texts(), each);
+        }
+        QVERIFY(!edits.canUndo());
+        for (int i = 0; i < 6; ++i) QVERIFY(edits.redo());
+        QCOMPARE(texts(), std::string("x[0, 1] = 20 off; x[1, 1] = 40 off"));
+        QVERIFY(!edits.canRedo() && !edits.withdraw(2));
+    }
+
     void everyChangeIsUndone() {
         Prompt prompt;
         (void)prompt.answer("run");
