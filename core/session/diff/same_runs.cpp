@@ -24,9 +24,9 @@ using tensor::Value;
 
 namespace {
 
-constexpr std::int64_t kMostMultiplyAdds = 12'000'000'000, kMostForTwoRuns = 2'000'000'000;
-constexpr std::int64_t kMostBytes = 768LL << 20;  ///< of activations, which are held at once
-constexpr std::size_t kMostOperations = 50'000;
+constexpr std::int64_t kMaxMultiplyAdds = 12'000'000'000, kMaxForTwoRuns = 2'000'000'000;
+constexpr std::int64_t kMaxBytes = 768LL << 20;  ///< of activations, which are held at once
+constexpr std::size_t kMaxOperations = 50'000;
 /// Half of the width of the random numbers: larger ones come to the limits of what is clipped.
 constexpr int kMagnitudes[] = {1, 8};
 /// Of dimensions that a file leaves open, such as a batch and a length: of one not all that is done to it can be seen,
@@ -289,10 +289,10 @@ class BothRuns {
 /// Why the models are not run for a comparison that nobody gave an input for; empty: they are.
 std::string tooLarge(const ModelInfo& a, const ModelInfo& b) {
     for (const ModelInfo* info : {&a, &b}) {
-        if (info->graph->exprCount() > kMostOperations) return "there are too many operations to run them";
+        if (info->graph->exprCount() > kMaxOperations) return "there are too many operations to run them";
         const auto products = info->cost.total.multiplyAdds.constant(),
                    bytes = info->cost.total.activationBytes.constant();
-        if ((products && *products > kMostMultiplyAdds) || (bytes && *bytes > kMostBytes))
+        if ((products && *products > kMaxMultiplyAdds) || (bytes && *bytes > kMaxBytes))
             return "they are too large to be run without being asked";
     }
     return {};
@@ -325,7 +325,7 @@ base::Result<SameRuns> runBoth(const document::Document& first, const document::
     found.areValuesTold = maker.areDeclared();
     for (std::size_t side = 0; side < 2; ++side)
         found.areFailuresTold[side] = maker.areSizesKnown() || maker.areDeclaredBy(side);
-    const bool isHeavy = a.cost.total.multiplyAdds.constant().value_or(0) > kMostForTwoRuns;
+    const bool isHeavy = a.cost.total.multiplyAdds.constant().value_or(0) > kMaxForTwoRuns;
     bool areOpenOnesLarge = true;
     for (std::size_t i = 0; i < std::size(kMagnitudes); ++i) {
         const auto values = maker.make(kMagnitudes[i], request.seed, areOpenOnesLarge);

@@ -212,9 +212,9 @@ class Judge {
         std::set<std::size_t> found;
         if (!stored.valid()) return found;
         std::vector<ExprId> readers = m_flats[side].users[stored.index()];
-        constexpr std::size_t kMostReaders = 64;
+        constexpr std::size_t kMaxReaders = 64;
         for (std::size_t i = 0; i < readers.size(); ++i) {
-            if (i == kMostReaders) return {};
+            if (i == kMaxReaders) return {};
             const ExprId id = readers[i];
             const ExprId match = matchOf(side, id);
             if (m_sides[side].isOpen(id) && !isOfInput[id.index()]) {

@@ -127,13 +127,13 @@ void OutputView::makeRoom(int leastBar) {
         m_fitted[column] = std::max(least, width - excess());
         m_list->setColumnWidth(column, m_fitted[column]);
     };
-    constexpr int kLeastName = 120;
+    constexpr int kMinName = 120;
     if (bar < 0) return;
     shorten(bar, leastBar);
     if (!std::holds_alternative<outputs::Classes>(m_output.content)) return;
     for (int column = m_rows.columnCount() - 1; column > bar && excess() > 0; --column)
         m_list->setColumnHidden(column, true);
-    shorten(0, kLeastName);
+    shorten(0, kMinName);
 }
 
 void OutputView::resizeEvent(QResizeEvent* event) {
