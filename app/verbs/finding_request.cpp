@@ -1,8 +1,6 @@
 #include "app/verbs/finding_request.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -26,19 +24,10 @@ namespace {
 /// Of an archive by itself all cases, as a sweep has them; else what the text gives.
 base::Result<std::vector<std::vector<tensor::Value>>> casesFor(const document::Document& document,
                                                                const InputChoice& choice) {
-    std::vector<std::vector<tensor::Value>> values;
-    const std::filesystem::path path(choice.spec);
-    std::error_code code;
-    if (path.extension() == ".npz" && std::filesystem::is_regular_file(path, code)) {
-        SONDE_ASSIGN(const session::SweepInputs found, session::sweepInputs(path, commandLineWork()));
-        for (const session::SweepInput& input : found.inputs) {
-            if (found.inputs.size() == 1) break;  // which may have no arrays of inputs by name
-            SONDE_ASSIGN(auto one, session::readSweepInput(document, input, choice.image, seedOf(document, choice),
-                                                           commandLineWork()));
-            values.push_back(std::move(one));
-        }
-        if (!values.empty()) return values;
-    }
+    const session::InputData data{choice.spec, choice.image, seedOf(document, choice)};
+    SONDE_ASSIGN(std::vector<std::vector<tensor::Value>> values,
+                 session::readArchiveCases(document, data, commandLineWork()));
+    if (!values.empty()) return values;
     SONDE_ASSIGN(std::vector<io::InputCase> cases, inputsFor(document, choice));
     for (io::InputCase& one : cases) values.push_back(std::move(one.values));
     return values;

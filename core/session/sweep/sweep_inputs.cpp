@@ -146,4 +146,20 @@ base::Result<std::vector<tensor::Value>> readSweepInput(const document::Document
     return values;
 }
 
+base::Result<std::vector<std::vector<tensor::Value>>> readArchiveCases(const document::Document& document,
+                                                                       const InputData& data,
+                                                                       const base::WorkContext& work) {
+    std::vector<std::vector<tensor::Value>> values;
+    const fs::path path(data.spec);
+    std::error_code code;
+    if (suffixOf(path) != ".npz" || !fs::is_regular_file(path, code)) return values;
+    SONDE_ASSIGN(const SweepInputs found, sweepInputs(path, work));
+    if (found.inputs.size() < 2) return values;
+    for (const SweepInput& input : found.inputs) {
+        SONDE_ASSIGN(std::vector<tensor::Value> one, readSweepInput(document, input, data.preset, data.seed, work));
+        values.push_back(std::move(one));
+    }
+    return values;
+}
+
 }  // namespace sonde::session

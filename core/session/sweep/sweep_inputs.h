@@ -7,6 +7,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/document/document_types.h"
+#include "core/session/read_inputs.h"
 
 namespace sonde::session {
 
@@ -32,5 +33,10 @@ base::Result<SweepInputs> sweepInputs(const std::filesystem::path& path, const b
 base::Result<std::vector<tensor::Value>> readSweepInput(const document::Document& document, const SweepInput& input,
                                                         const std::string& preset, std::uint64_t seed,
                                                         const base::WorkContext& work = {});
+
+/// All cases of an archive, if `data` names one with several and nothing else; else none. Errors: as above.
+base::Result<std::vector<std::vector<tensor::Value>>> readArchiveCases(const document::Document& document,
+                                                                       const InputData& data,
+                                                                       const base::WorkContext& work = {});
 
 }  // namespace sonde::session
