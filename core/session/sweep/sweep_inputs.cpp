@@ -72,7 +72,8 @@ void addArchive(const fs::path& path, const std::string& name, bool isAlone, std
         const bool isFirst = each.empty() && cases.size() > 1 && std::ranges::find(cases, "case0") == cases.end();
         const std::string shown = isFirst ? "case0" : each;
         std::string title = isAlone ? shown : name + (shown.empty() ? "" : "#" + shown);
-        inputs.push_back({title.empty() ? name : std::move(title), path, each});
+        if (title.empty()) title = name;
+        inputs.push_back({std::move(title), path, each});
     }
 }
 
