@@ -11,4 +11,10 @@ inline std::string_view trimmed(std::string_view text, std::string_view blanks =
     return text.substr(from, text.find_last_not_of(blanks) - from + 1);
 }
 
+/// The text of a file without the mark that spreadsheets and editors write before text in UTF-8.
+inline std::string_view withoutByteOrderMark(std::string_view text) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 }  // namespace sonde::base

@@ -43,7 +43,7 @@ class Parser {
     std::optional<Lesson> run(LessonProblem& problem) {
         if (m_text.size() > kMaxLessonBytes) fail("the lesson is longer than 256 KiB");
         if (m_text.find('\0') != std::string_view::npos) fail("this is no text");
-        if (m_text.starts_with("\xef\xbb\xbf")) m_text.remove_prefix(3);
+        m_text = base::withoutByteOrderMark(m_text);
         while (!m_problem && nextLine()) takeLine();
         if (!m_problem && m_fence != Fence::None) fail("the block that begins here has no end", m_fenceLine);
         if (!m_problem && m_lesson.title.empty()) fail("a lesson begins with '# TITLE'");

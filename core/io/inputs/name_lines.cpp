@@ -2,13 +2,12 @@
 
 #include "core/base/count_text.h"
 #include "core/base/mapped_file.h"
+#include "core/base/trimmed.h"
 #include "core/base/unicode.h"
 
 namespace sonde::io {
 
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string lineOf(const std::string& where, std::size_t line) {
     const std::string at = "line " + std::to_string(line);
@@ -61,7 +60,7 @@ base::Result<std::vector<std::string>> NameLines::parse(std::string_view text, s
         return base::unreadable(
             "the " + std::string(what) + " is larger than " + std::to_string(kMaxBytes >> 20U) + " MiB", where);
     SONDE_TRY(checkKind(text, what, where));
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    text = base::withoutByteOrderMark(text);
     std::vector<std::string> lines;
     while (!text.empty()) {
         const std::size_t end = text.find('\n');

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/trimmed.h"
 #include "core/base/visible_text.h"
 #include "core/io/inputs/data_files.h"
 
@@ -119,8 +120,8 @@ class TableReader {
   public:
     TableReader(const DataFile& file, std::string& note) : m_path(file.path), m_note(note) {
         const auto bytes = file.file->bytes();
-        m_text = std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-        if (m_text.starts_with("\xEF\xBB\xBF")) m_text.remove_prefix(3);  // a byte order mark, as spreadsheets write it
+        // Spreadsheets write a byte order mark.
+        m_text = base::withoutByteOrderMark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }
 
     Result<Tensor> read() {

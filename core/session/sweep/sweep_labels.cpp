@@ -62,6 +62,8 @@ base::Result<std::vector<std::string>> labelsOf(const tensor::Tensor& array, con
                                 path.string());
     const std::int64_t inputs = array.rank() == 0 ? 1 : array.shape()[0];
     const std::int64_t samples = array.rank() == 2 ? array.shape()[1] : 1;
+    // Any number of inputs without a label fits into a small file.
+    if (array.numel() == 0) return std::vector<std::string>();
     std::vector<std::string> labels(static_cast<std::size_t>(inputs));
     for (std::int64_t i = 0; i < inputs * samples; ++i) {
         std::string& label = labels[static_cast<std::size_t>(i / samples)];
@@ -103,6 +105,7 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
     std::string text, heading;
     std::size_t blank = 0;  // lines, which count only if another one follows
     for (std::size_t line = 1; std::getline(file, text); ++line) {
+        if (line == 1) text.erase(0, text.size() - base::withoutByteOrderMark(text).size());
         if (!isText(text)) return base::usageError("the labels are no text", lineOf(path, line), kLabelsHint);
         if (trimmedCell(text).empty()) {
             ++blank;

@@ -8,6 +8,7 @@
 
 #include "core/base/count_text.h"
 #include "core/base/mapped_file.h"
+#include "core/base/trimmed.h"
 #include "core/base/unicode.h"
 #include "core/io/inputs/tokenizers/json_place.h"
 
@@ -119,7 +120,6 @@ Result<void> checkToken(std::string_view token, const std::string& where) {
 
 /// A token a line.
 Result<TokenTable> tableOfLines(std::string_view content, const std::string& where) {
-    if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3);
     TokenTable table;
     for (std::int64_t id = 0; !content.empty(); ++id) {
         const std::size_t end = content.find('\n');
@@ -229,6 +229,7 @@ std::string unknownTokenOf(const TokenTable& table) {
 
 base::Result<TokenizerPtr> parseTokenizer(std::string_view content, const std::string& where,
                                           const TokenizerChoice& choice) {
+    content = base::withoutByteOrderMark(content);
     SONDE_TRY(refuseOthers(content, where));
     if (!looksLikeJson(content)) {
         SONDE_ASSIGN(TokenTable table, tableOfLines(content, where));
