@@ -26,7 +26,7 @@ base::Result<int> listLessons(const document::Document& document) {
     for (const lessons::ShippedLesson& shipped : lessons::shippedLessons()) {
         SONDE_ASSIGN(lessons::Lesson lesson, session::openLesson(std::string(shipped.id)));
         const std::string title = lesson.title;
-        const lessons::BoundLesson bound(std::move(lesson), document.graph, document.modules.get());
+        const lessons::BoundLesson bound(std::move(lesson), document.graph, document.modules);
         fmt::print("{:14} {:30} {}\n", shipped.id, title,
                    bound.missing().empty() ? fmt::format("{} steps", bound.steps().size()) : bound.missingText());
     }

@@ -25,8 +25,8 @@ std::vector<NodeId> oneOf(const std::vector<NodeId>& nodes, std::size_t position
 }  // namespace
 
 BoundLesson::BoundLesson(Lesson lesson, std::shared_ptr<const graph::InternalGraph> graph,
-                         const graph::ModuleTree* modules, const std::function<bool(NodeId)>& isReached)
-    : m_lesson(std::move(lesson)), m_graph(std::move(graph)), m_modules(modules) {
+                         std::shared_ptr<const graph::ModuleTree> modules, const std::function<bool(NodeId)>& isReached)
+    : m_lesson(std::move(lesson)), m_graph(std::move(graph)), m_modules(std::move(modules)) {
     for (const BindingRule& rule : m_lesson.bindings) {
         std::vector<NodeId> found = nodes(rule.source);
         // A branch that was not taken has no numbers to show.
@@ -94,7 +94,7 @@ std::vector<NodeId> BoundLesson::nodes(const Source& source) const {
             });
             const auto query = analysis::Query::parse(text);
             if (!query || !isKnown) return {};
-            return limited(query->run(*m_graph, {.modules = m_modules}), source);
+            return limited(query->run(*m_graph, {.modules = m_modules.get()}), source);
         }
         case Kind::Module: return ofModule(source.text);
         case Kind::Name: return {of};

@@ -15,10 +15,12 @@ namespace sonde::lessons {
 /// A lesson with the nodes of one model. Immutable.
 class BoundLesson {
   public:
-    /// Finds the node of each name. Takes time by the size of the graph for each name. `modules`: may be null.
+    /// Finds the node of each name. Takes time by the size of the graph for each name. `modules`: may be null; kept, as
+    /// the lesson may be read after its document is closed.
     /// `isReached`: whether the last run computed a node; of several that could be meant, such ones are.
     BoundLesson(Lesson lesson, std::shared_ptr<const graph::InternalGraph> graph,
-                const graph::ModuleTree* modules = nullptr, const std::function<bool(graph::NodeId)>& isReached = {});
+                std::shared_ptr<const graph::ModuleTree> modules = nullptr,
+                const std::function<bool(graph::NodeId)>& isReached = {});
 
     const Lesson& lesson() const { return m_lesson; }
     const graph::InternalGraph& graph() const { return *m_graph; }
@@ -46,7 +48,7 @@ class BoundLesson {
 
     Lesson m_lesson;
     std::shared_ptr<const graph::InternalGraph> m_graph;
-    const graph::ModuleTree* m_modules;
+    std::shared_ptr<const graph::ModuleTree> m_modules;
     std::map<std::string, graph::NodeId> m_bound;
     std::vector<std::string> m_missing;
     std::vector<std::size_t> m_steps;

@@ -92,7 +92,7 @@ void Lessons::close() {
 std::shared_ptr<const lessons::BoundLesson> Lessons::boundToModel() const {
     const document::Document& document = *m_parts.model.document();
     const auto isReached = [this](graph::NodeId node) { return m_parts.runs.wasReached(node); };
-    return std::make_shared<lessons::BoundLesson>(*m_lesson, document.graph, document.modules.get(), isReached);
+    return std::make_shared<lessons::BoundLesson>(*m_lesson, document.graph, document.modules, isReached);
 }
 
 void Lessons::bind() {

@@ -55,8 +55,7 @@ Result<LessonRun> LessonRun::begin(Session& session, lessons::Lesson lesson) {
     const document::Document& document = *session.document();
     const auto isReached = [&session](NodeId node) { return session.runs().wasReached(node); };
     const auto bind = [&](lessons::Lesson each) {
-        return std::make_unique<lessons::BoundLesson>(std::move(each), document.graph, document.modules.get(),
-                                                      isReached);
+        return std::make_unique<lessons::BoundLesson>(std::move(each), document.graph, document.modules, isReached);
     };
     auto bound = bind(std::move(lesson));
     // Why a run fails is said by the step that needs it.

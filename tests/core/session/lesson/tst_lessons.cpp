@@ -255,11 +255,11 @@ void TestLessons::whatWasReachedIsMeant() {
     const graph::NodeId first = run->lesson().node("conv");
     QVERIFY(first.valid());
     const document::Document& document = *session.document();
-    const lessons::BoundLesson other(run->lesson().lesson(), document.graph, document.modules.get(),
+    const lessons::BoundLesson other(run->lesson().lesson(), document.graph, document.modules,
                                      [first](graph::NodeId node) { return node != first; });
     QVERIFY(other.node("conv").valid() && other.node("conv") != first);
     // Nothing that could be meant was reached: as before a run.
-    const lessons::BoundLesson none(run->lesson().lesson(), document.graph, document.modules.get(),
+    const lessons::BoundLesson none(run->lesson().lesson(), document.graph, document.modules,
                                     [](graph::NodeId) { return false; });
     QCOMPARE(none.node("conv"), first);
 }
@@ -372,7 +372,7 @@ void TestLessons::modulesAreFoundInEveryFormat() {
     auto lesson = lessons::parse(text, problem);
     QVERIFY2(lesson, problem.what.c_str());
     const document::Document& document = *session.document();
-    const lessons::BoundLesson bound(*lesson, document.graph, document.modules.get());
+    const lessons::BoundLesson bound(*lesson, document.graph, document.modules);
     QVERIFY2(bound.missing().empty(), bound.missing().empty() ? "" : bound.missingText().c_str());
     // The same node that the command line calls QUALNAME:.
     const auto named = document.findNode(qualname.toStdString() + ":");
@@ -391,7 +391,7 @@ void TestLessons::modulesAreFoundInEveryFormat() {
                             " | a module\nbind w: weight of $a | its weight\n```\n\n## One\n\n{{shape $w}}\n";
     auto weights = lessons::parse(own, problem);
     QVERIFY2(weights, problem.what.c_str());
-    const lessons::BoundLesson withWeight(*weights, document.graph, document.modules.get());
+    const lessons::BoundLesson withWeight(*weights, document.graph, document.modules);
     QVERIFY2(withWeight.missing().empty(), qPrintable(name));
     const auto& constant = document.graph->node(withWeight.node("w")).constant;
     QVERIFY(constant && constant->isTensor());
