@@ -131,6 +131,9 @@ base::Result<ComparedCase> compareSequence(const ComparedModel& model, const Ref
         if (feed.frames) frames = frames < 0 ? feed.frames->dim(0) : std::min(frames, feed.frames->dim(0));
         feeds.push_back(std::move(feed));
     }
+    if (frames <= 0)
+        return base::usageError("the reference has no frames for an input of the model", "seq",
+                                "its keys must be seq.in.NAME, with the frames along the first dimension");
     SONDE_ASSIGN(std::vector<Wanted> wanted, wantedOf(model, reference, result));
     exec::PlanOptions options;
     options.exact = true;

@@ -78,6 +78,7 @@ class TestCompare : public QObject {
     void nanEqualsNanAlone();
     void tolerancesGoByElementType();
     void aSequenceIsOneValue();
+    void withoutFramesNothingIsCompared();
     void similarityAndNoise();
     void integersHaveATolerance();
     void anotherNodeOfAnOutputsNameIsLeftOut();
@@ -250,6 +251,18 @@ void TestCompare::aSequenceIsOneValue() {
         QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
         QCOMPARE((*cases)[0].values.size(), std::size_t{1});
         QCOMPARE((*cases)[0].ok(), isRight);
+    }
+}
+
+/// Frames of what is no input, or none at all, are no comparison that passes.
+void TestCompare::withoutFramesNothingIsCompared() {
+    const Tensor rows = Tensor::of<float>({1, 2}, std::vector<float>{1, 2});
+    const Tensor none = Tensor::of<float>({0, 2}, std::vector<float>{});
+    for (const Values& values : {Values{{"in.x", floats({1, 2})}, {"seq.in.other", rows}, {"seq.out.z", rows}},
+                                 Values{{"seq.in.x", none}, {"seq.out.z", none}}}) {
+        const auto cases = comparedWithin({}, values);
+        QVERIFY(!cases.has_value());
+        QCOMPARE(cases.error().what, std::string("the reference has no frames for an input of the model"));
     }
 }
 
