@@ -146,7 +146,9 @@ void convolve(LayerReader& layer, std::size_t weightAt, bool isTransposed) {
     const TypeInfo weight = layer.type(weightAt);
     const std::int64_t groups = layer.size("groups", "group").value_or(1);
     const Size first = dim(weight, 0), second = dim(weight, 1);
-    const Size grouped = second ? Size(*second * groups) : std::nullopt;
+    std::int64_t all = 0;
+    const bool isKnown = second && !__builtin_mul_overflow(*second, groups, &all);
+    const Size grouped = isKnown ? Size(all) : std::nullopt;
     layer.addFlow(isTransposed ? first : grouped, isTransposed ? grouped : first, "Channels");
     Sizes kernel;
     for (std::size_t i = 2; i < rank(weight); ++i)

@@ -114,7 +114,7 @@ Result<ScalePlaces> placesOf(const Tensor& quantized, const Quantization& by) {
     for (std::size_t i = *axis + 1; i < quantized.rank(); ++i) places.inner *= quantized.dim(i);
     if (by.scale.rank() == 1 && by.blockSize == 0 && by.scale.numel() == places.size) return places;
     if (by.blockSize == 0 || by.scale.rank() != quantized.rank()) return doesNotFit(quantized, by);
-    places.block = by.blockSize;
+    places.block = std::clamp<std::int64_t>(by.blockSize, 1, std::max<std::int64_t>(places.size, 1));
     places.blocks = by.scale.dim(*axis);
     for (std::size_t i = 0; i < quantized.rank(); ++i)
         if (i == *axis ? places.blocks < (places.size + places.block - 1) / places.block

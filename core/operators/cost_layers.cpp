@@ -266,7 +266,8 @@ Work pooling(const CallReader& call) {
         const tensor::Value& size = call.constant(1);
         if (const auto one = call.integer(1)) window = {*one};
         else if (size.isListLike())
-            for (const tensor::Value& item : size.items()) window.push_back(item.isNumber() ? item.toInt() : 0);
+            for (const tensor::Value& item : size.items())
+                window.push_back(item.kind() == tensor::ValueKind::Int ? item.toInt() : 0);
         if (window.size() == 1) window.resize(call.traits().spatialDims, window.front());
     }
     Symbolic taps = number(1);

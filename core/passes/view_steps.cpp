@@ -1,5 +1,7 @@
 // Views taken again of another base, and turned round.
 
+#include <algorithm>
+
 #include "core/graph/memory.h"
 #include "core/passes/view_chain.h"
 #include "core/passes/vocabulary.h"
@@ -113,6 +115,8 @@ class ListItem {
         const Value* lengths = constantOf(m_graph, second);
         if (!lengths || !lengths->isListLike() || static_cast<std::size_t>(item) >= lengths->items().size())
             return std::nullopt;
+        const auto isInt = [](const Value& length) { return length.kind() == tensor::ValueKind::Int; };
+        if (!std::ranges::all_of(lengths->items(), isInt)) return std::nullopt;
         std::int64_t start = 0;
         for (std::int64_t i = 0; i < item; ++i) start += lengths->items()[static_cast<std::size_t>(i)].toInt();
         return along(*axis,

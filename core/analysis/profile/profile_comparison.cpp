@@ -47,7 +47,7 @@ std::vector<std::string> namesFor(std::string name) {
     return names;
 }
 
-/// Identifiers as node names are made of them: other characters are '_', and none at the ends.
+/// Identifiers as node names are made of them: other characters are '_', and none at the beginning.
 std::string identifier(std::string_view name) {
     std::string text;
     for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';

@@ -41,7 +41,8 @@ base::Result<StoredProfile> parseOurs(const ParsedJson& figures) {
         const std::string name = node.is_object() ? textAt(node, "name") : std::string();
         if (name.empty()) return unreadable("a node has no name", "profile.nodes[" + std::to_string(i) + "]");
         profile.nodes.push_back({name, textAt(node, "file_name"), textAt(node, "op"),
-                                 static_cast<std::int64_t>(numberAt(node, "count")), numberAt(node, "self_ns")});
+                                 static_cast<std::int64_t>(std::clamp(numberAt(node, "count"), 0.0, 1e15)),
+                                 numberAt(node, "self_ns")});
     }
     return profile;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "core/analysis/call_arguments.h"
 #include "core/analysis/weight_positions.h"
 #include "core/graph/traits.h"
 #include "core/ops/registry/registry.h"
@@ -37,7 +38,7 @@ const tensor::Value* constantNamed(const Expr& expr, std::string_view name) {
 std::int64_t groupsOf(const Expr& expr) {
     if (expr.op.domain != "aten") return expr.attributes.getInt("group", 1);
     const tensor::Value* groups = constantNamed(expr, "groups");
-    return groups && groups->isNumber() ? groups->toInt() : 1;
+    return groups ? CallArguments::integer(*groups).value_or(1) : 1;
 }
 
 /// Nothing: the operator does not say.

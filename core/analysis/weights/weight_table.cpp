@@ -97,8 +97,10 @@ std::shared_ptr<const WeightScale> scaleAt(const InternalGraph& graph, const Exp
         if (axis < 0 || axis >= rank) return nullptr;
         scale.dim = shape[static_cast<std::size_t>(axis)];
         for (auto i = static_cast<std::size_t>(axis) + 1; i < shape.rank(); ++i) scale.inner *= shape[i];
-        scale.block = std::max<std::int64_t>(expr.attributes.getInt("block_size", 0), 1);
-        scale.isBlocked = scale.block > 1;
+        const std::int64_t block = expr.attributes.getInt("block_size", 0);
+        scale.isBlocked = block > 1;
+        scale.block =
+            std::clamp<std::int64_t>(block, 1, std::max<std::int64_t>(scale.dim, 1));  // a file may say anything
         tensor::Shape blocked = shape;
         blocked[static_cast<std::size_t>(axis)] = (scale.dim + scale.block - 1) / scale.block;
         const bool fits = scale.isBlocked ? scales->shape() == blocked : scales->numel() == scale.dim;

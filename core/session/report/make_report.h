@@ -27,9 +27,9 @@ struct ReportContent {
     std::optional<ReportedProfile> profile = {};
 };
 
-/// The sections, in the order in which somebody reads who has to sign: summary, findings, graph, cost, weights, values,
-/// comparison, profile, versions. No dates, and no measured times but those of a profile: the same model and input give
-/// the same report.
+/// The sections, in the order in which somebody reads who has to sign: summary, findings, graph, cost, operators,
+/// weights, values, comparison, profile, versions. No dates, and no measured times but those of a profile: the same
+/// model and input give the same report.
 Report makeReport(const document::Document& document, const ReportContent& content);
 
 }  // namespace sonde::session

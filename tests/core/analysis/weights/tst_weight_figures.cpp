@@ -67,6 +67,7 @@ class TestWeightFigures : public QObject {
     void filtersAreThoseOfTheOperation_data();
     void filtersAreThoseOfTheOperation();
     void filtersOfGroupsAreComparedWithinThem();
+    void groupsThatAreNoIntegerAreOne();
     void stringsAndNoTensorHaveNone();
     void cancelledOnesEnd();
     void sharedBinsCountWhatIsOutside();
@@ -164,6 +165,21 @@ void TestWeightFigures::filtersOfGroupsAreComparedWithinThem() {
     const WeightFigures figures =
         analysis::weightFigures(WeightReader(weightOf({1, 2, 3, 4, 1, 2, 1, 2}, {4, 2})), FilterLayout{2, 1, 2, 2});
     QVERIFY(figures.filters.duplicates == (std::vector<std::pair<std::size_t, std::size_t>>{{3, 2}}));
+}
+
+/// Dumps may say 2.0 or True where an integer belongs.
+void TestWeightFigures::groupsThatAreNoIntegerAreOne() {
+    const auto countOf = [](const tensor::Value& groups) {
+        graph::Expr expr;
+        expr.op = {"aten", "conv2d", 0};
+        for (std::uint32_t i = 0; i < 2; ++i) expr.arguments.push_back(graph::Argument::of(graph::NodeId(i)));
+        expr.keywords.emplace_back("groups", graph::Argument::of(groups));
+        const auto layout = analysis::filterLayout(expr, 1, {4, 3, 1, 1});
+        return layout ? layout->groups : 0;
+    };
+    QCOMPARE(countOf(tensor::Value::ofInt(2)), std::int64_t{2});
+    QCOMPARE(countOf(tensor::Value::ofFloat(2)), std::int64_t{1});
+    QCOMPARE(countOf(tensor::Value::ofBool(true)), std::int64_t{1});
 }
 
 void TestWeightFigures::stringsAndNoTensorHaveNone() {
