@@ -30,7 +30,8 @@ std::vector<std::int64_t> Shape::contiguousStrides() const {
     std::int64_t step = 1;
     for (std::size_t i = m_dims.size(); i-- > 0;) {
         strides[i] = step;
-        step *= std::max<std::int64_t>(m_dims[i], 1);
+        // Nothing is reached by a step that is too large: one of the sizes is 0.
+        (void)__builtin_mul_overflow(step, std::max<std::int64_t>(m_dims[i], 1), &step);
     }
     return strides;
 }

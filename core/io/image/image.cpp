@@ -147,7 +147,7 @@ Result<Tensor> imageTensor(const Image& source, const TypeInfo& type, const Imag
                                 {},
                                 "an image fits [N,C,H,W] or [N,H,W,C] with 1 or 3 channels; use a .npy file instead");
     }
-    if (layout->width * layout->height > kMaxPixels || layout->width > 1 << 20 || layout->height > 1 << 20) {
+    if (layout->width > 1 << 20 || layout->height > 1 << 20 || layout->width * layout->height > kMaxPixels) {
         return base::usageError("the input " + type.text() + " is too large for an image");
     }
     const bool fits = layout->width == source.width && layout->height == source.height;

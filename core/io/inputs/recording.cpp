@@ -239,7 +239,7 @@ Result<void> take(Sound& sound, std::int64_t start, const std::optional<std::int
 /// Cut, or followed by silence, where the model declares another length.
 Result<void> fitLength(Sound& sound, std::int64_t length, const DataFile& file, std::string& note) {
     const std::int64_t frames = sound.frames();
-    if (length < 1 || length * sound.channels > kMaxSamples)
+    if (length < 1 || length > kMaxSamples / sound.channels)
         return usageError("the input takes " + std::to_string(length) + " samples", file.path);
     if (length < frames)
         addNote(note, "the first " + std::to_string(length) + " of " + std::to_string(frames) + " samples are used");

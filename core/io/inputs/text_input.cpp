@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/count_text.h"
+#include "core/base/trimmed.h"
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/text_item.h"
 
@@ -141,7 +142,7 @@ Result<IdLayout> idLayoutOf(const InputInfo& input) {
 Result<Tensor> readTextFile(const DataFile& file, const InputInfo& input, const ImageOptions&, std::string& note) {
     const auto bytes = file.file->bytes();
     std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    text = base::withoutByteOrderMark(text);
     // The end of the last line is no part of a text: editors add it.
     if (text.ends_with('\n')) text.remove_suffix(1);
     if (text.ends_with('\r')) text.remove_suffix(1);
@@ -189,7 +190,11 @@ base::Result<Tensor> textTensor(std::string_view text, std::string_view part, co
     SONDE_ASSIGN(const TokenizerPart how, parseTokenizerPart(part));
     SONDE_ASSIGN(const IdLayout layout, idLayoutOf(input));
     SONDE_ASSIGN(const auto tokenizer, openTokenizer(how.path, how.choice));
-    SONDE_ASSIGN(const PaddedText made, padded(*tokenizer, text, how, how.length ? how.length : layout.length));
+    const std::optional<std::size_t> wanted = how.length ? how.length : layout.length;
+    if (wanted && *wanted > static_cast<std::size_t>(kMaxIds))
+        return usageError("input '" + input.name + "' takes " + base::countText(static_cast<std::int64_t>(*wanted)) +
+                          " tokens, and a text gives " + base::countText(kMaxIds) + " at most");
+    SONDE_ASSIGN(const PaddedText made, padded(*tokenizer, text, how, wanted));
     const std::vector<std::int64_t>& row = partOf(made, textRoleOf(input.name));
     const auto length = static_cast<std::int64_t>(row.size());
     if (row.empty()) return usageError("the text is empty", "input '" + input.name + "'");

@@ -129,7 +129,8 @@ class Object {
     /// Positions and axes; negative ones count from the end.
     void takeIndex(const Json& json, const std::string& path, std::int64_t& into) {
         constexpr std::int64_t kMax = INT32_MAX;
-        if (!json.is_number_integer() || json.get<std::int64_t>() > kMax || json.get<std::int64_t>() < -kMax)
+        const bool isLarge = json.is_number_unsigned() && json.get<std::uint64_t>() > kMax;
+        if (!json.is_number_integer() || isLarge || json.get<std::int64_t>() < -kMax)
             return m_refused.refuse(path + " is no integer from -" + std::to_string(kMax) + " to " +
                                     std::to_string(kMax));
         into = json.get<std::int64_t>();

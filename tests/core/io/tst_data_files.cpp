@@ -65,6 +65,7 @@ class TestDataFiles : public QObject {
     void tables();
     void refusals_data();
     void refusals();
+    void lengthsThatNoRecordingHas();
     void kindsByContentAndByName();
 
   private:
@@ -264,6 +265,17 @@ void TestDataFiles::refusals() {
     QVERIFY(!given);
     const QString text = QString::fromStdString(given.error().text());
     QVERIFY2(text.contains(message), qPrintable(text));
+}
+
+/// A model may declare any length, also one that times two is none.
+void TestDataFiles::lengthsThatNoRecordingHas() {
+    const std::string path = write("a.wav", wave(2, 8000, {1, 2, 3, 4}));
+    for (const std::int64_t length : {std::int64_t{1} << 27, std::int64_t{1} << 62, (std::int64_t{1} << 62) + 1}) {
+        const auto given = io::giveInput(path, input({Dim::of(2), Dim::of(length)}), 0);
+        QVERIFY(!given);
+        const std::string expected = "the input takes " + std::to_string(length) + " samples";
+        QVERIFY2(given.error().text().find(expected) != std::string::npos, given.error().text().c_str());
+    }
 }
 
 void TestDataFiles::kindsByContentAndByName() {

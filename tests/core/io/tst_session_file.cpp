@@ -127,6 +127,8 @@ class TestSessionFile : public QObject {
         row("huge", minimal(json(",'seed':99999999999999999999")), "seed is no integer");
         row("infinite", minimal(json(",'comparison':{'tolerances':{'rtol':1e999}}")), "");
         row("fraction", minimal(json(",'watch_groups':[{'kind':'call','call':1.5}]")), "watch_groups[0].call");
+        row("beyond every integer", minimal(json(",'watch_groups':[{'kind':'call','call':18446744073709551615}]")),
+            "watch_groups[0].call");
         row("both", minimal(json(",'breakpoints':[{'at':'a','if':'b','log':'c'}]")), "both if and log");
         row("control", minimal(json(",'end_points':[{'name':'a\\u0000b'}]")), "end_points[0].name contains control");
         row("deep", minimal(",\"view\":" + std::string(1'000'000, '[')), "nested deeper");

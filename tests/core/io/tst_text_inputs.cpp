@@ -54,6 +54,7 @@ class TestTextInputs : public QObject {
     void rolesByName();
     void refusals_data();
     void refusals();
+    void lengthsThatNoTextHas();
     void pathsOfAnItem();
     void whatTakesAText();
 
@@ -261,6 +262,16 @@ void TestTextInputs::refusals() {
     QVERIFY(!given);
     const QString text = QString::fromStdString(given.error().text());
     QVERIFY2(text.contains(message), qPrintable(text));
+}
+
+/// A model may declare any length: it is refused before a text is padded to it.
+void TestTextInputs::lengthsThatNoTextHas() {
+    for (const std::int64_t length : {std::int64_t{1} << 28, std::int64_t{1} << 40, std::int64_t{1} << 62}) {
+        const auto given = io::giveInput("'hello'#" + vocabulary(), input("x", {Dim::of(1), Dim::of(length)}), 0);
+        QVERIFY(!given);
+        QVERIFY2(given.error().text().find("and a text gives 134,217,728 at most") != std::string::npos,
+                 given.error().text().c_str());
+    }
 }
 
 /// Sessions store these relative to their folder, and read nothing outside of it.
