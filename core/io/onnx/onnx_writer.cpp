@@ -312,7 +312,8 @@ class Writer {
     /// Readers want different names for all nodes; what was written out of a loop has the same ones.
     std::string uniqueName(const std::string& wanted) {
         std::string name = wanted;
-        for (int number = 2; !m_names.insert(name).second; ++number) name = wanted + "_" + std::to_string(number);
+        int& last = m_lastNumbers.try_emplace(wanted, 1).first->second;
+        while (!m_names.insert(name).second) name = wanted + "_" + std::to_string(++last);
         return name;
     }
 
@@ -382,6 +383,7 @@ class Writer {
     const base::WorkContext& m_work;
     DataFile* m_data = nullptr;
     std::set<std::string> m_names;
+    std::map<std::string, int> m_lastNumbers;  ///< that were put behind a name
     std::map<std::string, int> m_opsets;
     std::int64_t m_irVersion = 0;
 };

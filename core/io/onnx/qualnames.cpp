@@ -22,7 +22,7 @@ using graph::ScopeId;
 constexpr std::string_view kScopes = "pkg.torch.onnx.name_scopes";
 constexpr std::string_view kClasses = "pkg.torch.onnx.class_hierarchy";
 constexpr std::string_view kStack = "pkg.torch.onnx.stack_trace";
-constexpr std::size_t kMaxDepth = 256;  ///< levels of modules; deeper ones are cut off
+constexpr std::size_t kMaxDepth = TorchPaths::kMaxLevels;
 /// Of modules in all: names of a file may have more levels together than memory holds.
 constexpr std::size_t kMaxScopes = 250'000;
 

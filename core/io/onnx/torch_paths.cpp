@@ -53,7 +53,10 @@ TorchPaths::TorchPaths(const std::set<std::string>& parameterModules)
     : m_parameterModules(parameterModules), m_modules(1) {}
 
 void TorchPaths::add(std::string_view path, const std::vector<std::string>& evidence) {
-    m_seen.push_back({m_seen.size(), scopeSegments(path), evidence});
+    std::vector<std::string> segments = scopeSegments(path);
+    // Each level repeats the path of those above it: a name of a file may have more than memory holds.
+    segments.resize(std::min(segments.size(), kMaxLevels));
+    m_seen.push_back({m_seen.size(), std::move(segments), evidence});
 }
 
 void TorchPaths::resolve() {

@@ -15,6 +15,8 @@ namespace sonde::io::onnx {
 /// is worked out from the order and the numbers of calls.
 class TorchPaths {
   public:
+    static constexpr std::size_t kMaxLevels = 256;  ///< of modules; deeper ones are cut off
+
     /// One call of one module.
     struct Call {
         std::size_t module = 0;  ///< index into modules

@@ -2,8 +2,11 @@
 
 #include <QDir>
 #include <QDirIterator>
+#include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QtTest>
+
+#include <set>
 
 #include "core/io/onnx/onnx_reader.h"
 #include "core/io/onnx/onnx_writer.h"
@@ -46,6 +49,7 @@ class TestOnnxWriter : public QObject {
     void sameGraphGivesSameBytes();
     void largeWeightsGoBeside();
     void foreignOperatorsAreRefused();
+    void namesOfManyNodesDiffer();
 
   private:
     QTemporaryDir m_folder;
@@ -142,6 +146,39 @@ void TestOnnxWriter::foreignOperatorsAreRefused() {
     QCOMPARE(result.error().exitStatus(), 2);
     QVERIFY(QString::fromStdString(result.error().where).contains("relu"));
     QVERIFY(!QFile::exists(m_folder.filePath("no.onnx")));
+}
+
+/// Also in a moment where all of them have one name: some exporters name no node.
+void TestOnnxWriter::namesOfManyNodesDiffer() {
+    constexpr int kNodes = 20'000;
+    graph::InternalGraph graph;
+    graph::NodeId value =
+        graph.addInput(graph.mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{2}));
+    for (int i = 0; i < kNodes; ++i) {
+        graph::Expr expr;
+        expr.op = {"", "Relu", 14};
+        expr.target = "Relu";
+        expr.name = i == 2 ? "node_2" : "node";
+        expr.arguments = {graph::Argument::of(value)};
+        const std::string name = "v" + std::to_string(i);
+        value = graph.expr(graph.addExpr(std::move(expr), std::span(&name, 1))).outputs[0];
+    }
+    graph.setResult(graph.mainId(), graph::Argument::of(value));
+    const std::string path = m_folder.filePath("same.onnx").toStdString();
+    QElapsedTimer timer;
+    timer.start();
+    QVERIFY(io::writeOnnx(path, graph));
+    QVERIFY2(timer.elapsed() < 10'000, qPrintable(QString::number(timer.elapsed())));
+    const auto again = readFile(path);
+    QVERIFY(again);
+    std::vector<std::string> names;
+    for (const graph::ExprId id : again->graph.recursiveOrder(again->graph.mainId()))
+        if (const graph::Expr& expr = again->graph.expr(id); expr.kind == graph::ExprKind::Apply)
+            names.push_back(expr.name);
+    QCOMPARE(names.size(), std::size_t{kNodes});
+    QCOMPARE((std::vector<std::string>(names.begin(), names.begin() + 4)),
+             (std::vector<std::string>{"node", "node_2", "node_2_2", "node_3"}));
+    QCOMPARE(std::set<std::string>(names.begin(), names.end()).size(), std::size_t{kNodes});
 }
 
 QTEST_APPLESS_MAIN(TestOnnxWriter)
