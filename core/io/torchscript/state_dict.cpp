@@ -48,7 +48,7 @@ class LegacyFile {
         plain.persistent = [this](const Value& value) -> base::Result<Value> {
             SONDE_ASSIGN(const StorageId id, storageId(value, m_place));
             m_storages.try_emplace(id.key, Place{id.dtype, {}});
-            return value;
+            return Value();  // the id itself would bring what is in it: nested without end
         };
         m_position = kLegacyMagicBytes;
         SONDE_TRY(next(plain));  // version

@@ -14,6 +14,7 @@
 #include "core/io/torchscript/archive.h"
 #include "core/io/torchscript/script_module.h"
 #include "core/io/torchscript/source_ranges.h"
+#include "core/io/torchscript/state_dict.h"
 #include "tests/support/reference_sets.h"
 #include "tests/support/script_archive.h"
 
@@ -306,6 +307,23 @@ class TestTorchScriptArchive : public QObject {
         QVERIFY2(QString::fromStdString(document.error().what).contains(what), document.error().what.c_str());
         QVERIFY(QString::fromStdString(document.error().hint).contains("traced = torch.jit.trace("));
         QVERIFY(QString::fromStdString(document.error().hint).contains("torch.jit.save(traced, "));
+    }
+
+    /// In files from before version 1.6 the id of a storage may hold another one, and so on without end.
+    void storagesInStoragesAreHarmless() {
+        std::string value = "Nq" + std::string(1, '\0') + "0";
+        for (int i = 0; i < 300'000; ++i)
+            value += "(" + pickle::text("storage") + pickle::global("torch", "FloatStorage") + pickle::text("k") + "h" +
+                     std::string(1, '\0') + pickle::number(1) + "tQq" + std::string(1, '\0') + "0";
+        const std::string magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
+        QFile file(QString::fromStdString(path()));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QByteArray::fromStdString(magic + "\x80\x02M\xe9\x03." + pickle::file("}") +
+                                             pickle::file(value + "N") + pickle::file("]")));
+        file.close();
+        const auto weights = io::script::readStateDict(path());
+        QVERIFY(!weights);
+        QCOMPARE(weights.error().exitStatus(), 3);
     }
 
     /// Both forms of a .debug_pkl: texts by number, and texts in place. Two lines into a text that begins at line 10.
