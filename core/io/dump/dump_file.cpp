@@ -126,23 +126,6 @@ struct Section {
     std::uint64_t end = 0;
 };
 
-/// A tensor of `bytes`: where they lie, or a copy if they are not aligned for the dtype (a dump need not begin where a
-/// stream begins) or are bools other than 0 and 1.
-Tensor tensorOn(std::span<const std::byte> bytes, tensor::DType dtype, tensor::Shape shape,
-                const std::shared_ptr<const void>& owner) {
-    const std::size_t item = tensor::itemSize(dtype), alignment = tensor::isComplex(dtype) ? item / 2 : item;
-    const bool isAligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment == 0;
-    const bool isClean = dtype != tensor::DType::Bool ||
-                         std::ranges::all_of(bytes, [](std::byte b) { return std::to_integer<int>(b) <= 1; });
-    if (isAligned && isClean)
-        return Tensor::onStorage(dtype, std::move(shape), tensor::Storage::view(bytes.data(), bytes.size(), owner));
-    auto copy = Tensor::allocate(dtype, std::move(shape));
-    if (!copy) throw CodecError{copy.error()};
-    std::ranges::transform(bytes, copy->mutableBytes(),
-                           [&](std::byte b) { return isClean || b == std::byte{0} ? b : std::byte{1}; });
-    return std::move(*copy);
-}
-
 /// A tensor of the file. `total` bytes from `blob` on are the section's.
 Tensor readTensor(const Json& entry, const Source& file, std::uint64_t blob, std::uint64_t total) {
     const auto dtype = static_cast<tensor::DType>(entry.at(0).get<std::uint8_t>());
@@ -159,7 +142,7 @@ Tensor readTensor(const Json& entry, const Source& file, std::uint64_t blob, std
     const auto at = entry.at(2).get<std::uint64_t>();
     if (at > total || at % kAlignment != 0 || size > total - at)
         throw CodecError{base::unreadable("a tensor is outside its section")};
-    return tensorOn(file.bytes.subspan(blob + at, size), dtype, std::move(shape), file.owner);
+    return tm::tensorOn(file.bytes.subspan(blob + at, size), dtype, std::move(shape), file.owner);
 }
 
 Section readSection(const Source& file, std::uint64_t offset) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace sonde::io::dump {
 
@@ -28,7 +29,8 @@ constexpr std::size_t kMaxOutputs = 100'000;
 class Encoder {
   public:
     Encoder(const InternalGraph& graph, tm::TensorTable& tensors, const NameOptions& names)
-        : m_graph(graph), m_tensors(tensors), m_names(names) {}
+        : m_graph(graph), m_tensors(tensors), m_names(names),
+          m_outputs(graph.outputs().begin(), graph.outputs().end()) {}
 
     Json run() {
         Json scopes = Json::array();
@@ -82,9 +84,7 @@ class Encoder {
 
     /// Outputs are known by name whatever is left out.
     bool isKept(NodeId node) const {
-        const auto& outputs = m_graph.outputs();
-        return std::ranges::find(outputs, node) != outputs.end() ||
-               m_graph.expr(m_graph.node(node).producer).kind == ExprKind::Input;
+        return m_outputs.contains(node) || m_graph.expr(m_graph.node(node).producer).kind == ExprKind::Input;
     }
 
     Json list(const std::vector<Argument>& arguments) {
@@ -130,6 +130,7 @@ class Encoder {
     const InternalGraph& m_graph;
     tm::TensorTable& m_tensors;
     NameOptions m_names;
+    std::unordered_set<NodeId> m_outputs;
     std::unordered_map<NodeId, std::size_t> m_numbers;
     std::int64_t m_count = 0;  ///< of exprs so far
 };

@@ -9,6 +9,7 @@
 #include "core/base/mapped_file.h"
 #include "core/base/number_text.h"
 #include "core/base/unicode.h"
+#include "core/tensor/bool_bytes.h"
 #include "core/tensor/mapped_source.h"
 
 namespace sonde::io {
@@ -195,8 +196,7 @@ Result<Tensor> numbers(std::span<const std::byte> data, const Description& descr
     const bool swap = description.bigEndian && word > 1;
     const bool aligned = reinterpret_cast<std::uintptr_t>(data.data()) % std::min<std::size_t>(word, 8) == 0;
     // A bool of the file may be any byte; in memory it is 0 or 1.
-    const bool clean = description.dtype != DType::Bool ||
-                       std::all_of(data.begin(), data.end(), [](std::byte b) { return std::to_integer<int>(b) <= 1; });
+    const bool clean = description.dtype != DType::Bool || tensor::areBools(data);
     if (aligned && !swap && clean && count > 0) {
         return Tensor::onStorage(description.dtype, shape, Storage::view(data.data(), data.size(), std::move(owner)));
     }

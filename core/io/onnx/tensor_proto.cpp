@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/number_text.h"
+#include "core/tensor/bool_bytes.h"
 
 namespace sonde::io::onnx {
 
@@ -141,9 +142,7 @@ Result<Tensor> TensorReader::fromRaw(const Header& header, std::span<const std::
     const std::size_t itemSize = tensor::itemSize(header.dtype);
     const std::size_t alignment = tensor::isComplex(header.dtype) ? itemSize / 2 : itemSize;
     const bool aligned = reinterpret_cast<std::uintptr_t>(raw.data()) % alignment == 0;
-    const bool cleanBools = header.dtype != DType::Bool || std::all_of(raw.begin(), raw.end(), [](std::byte b) {
-                                return std::to_integer<int>(b) <= 1;
-                            });
+    const bool cleanBools = header.dtype != DType::Bool || tensor::areBools(raw);
     if (bits >= 8 && aligned && cleanBools && header.numel > 0) {
         return Tensor::onStorage(header.dtype, header.shape, Storage::view(raw.data(), raw.size(), std::move(owner)));
     }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "core/tensor/bool_bytes.h"
 #include "core/tensor/tensor.h"
 
 namespace sonde::io::script {
@@ -98,8 +99,7 @@ base::Result<StorageId> storageId(const Value& id, std::string_view place) {
 
 base::Result<std::shared_ptr<StorageValue>> storageOn(const SharedBytes& bytes, DType dtype) {
     // A bool of the file may be any byte; in memory it is 0 or 1.
-    const bool clean = dtype != DType::Bool || std::all_of(bytes.bytes.begin(), bytes.bytes.end(),
-                                                           [](std::byte b) { return std::to_integer<int>(b) <= 1; });
+    const bool clean = dtype != DType::Bool || tensor::areBools(bytes.bytes);
     // Records of torch.save's zip form are aligned to 64 bytes.
     if (clean && reinterpret_cast<std::uintptr_t>(bytes.bytes.data()) % tensor::itemSize(dtype) == 0) {
         return std::make_shared<StorageValue>(

@@ -1,6 +1,9 @@
 #include "core/io/traced_module/codec.h"
 
+#include <algorithm>
+
 #include "core/base/number_text.h"
+#include "core/tensor/bool_bytes.h"
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
 
@@ -48,15 +51,14 @@ Json listJson(const Items& items, Text&& text) {
 }  // namespace
 
 std::size_t TensorTable::add(const tensor::Tensor& tensor) {
-    for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+    std::vector<std::size_t>& begun = m_begins[{tensor.storage().get(), tensor.offsetElements()}];
+    for (const std::size_t i : begun) {
         const tensor::Tensor& known = m_tensors[i];
-        if (known.storage() == tensor.storage() && known.offsetElements() == tensor.offsetElements() &&
-            known.dtype() == tensor.dtype() && known.shape() == tensor.shape() && known.strides() == tensor.strides()) {
+        if (known.dtype() == tensor.dtype() && known.shape() == tensor.shape() && known.strides() == tensor.strides())
             return i;
-        }
     }
     m_tensors.push_back(tensor);
-    return m_tensors.size() - 1;
+    return begun.emplace_back(m_tensors.size() - 1);
 }
 
 Json toJson(const Value& value, TensorTable& tensors) {
@@ -274,6 +276,21 @@ tensor::TypeInfo typeFrom(const Json& json) {
         }
     }
     return tensor::TypeInfo::tensor(dtype.value_or(tensor::DType::Undefined), std::move(dims));
+}
+
+tensor::Tensor tensorOn(std::span<const std::byte> bytes, tensor::DType dtype, tensor::Shape shape,
+                        const std::shared_ptr<const void>& owner) {
+    const std::size_t item = tensor::itemSize(dtype), alignment = tensor::isComplex(dtype) ? item / 2 : item;
+    const bool isAligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment == 0;
+    const bool isClean = dtype != tensor::DType::Bool || tensor::areBools(bytes);
+    if (isAligned && isClean)
+        return tensor::Tensor::onStorage(dtype, std::move(shape),
+                                         tensor::Storage::view(bytes.data(), bytes.size(), owner));
+    auto copy = tensor::Tensor::allocate(dtype, std::move(shape));
+    if (!copy) throw CodecError{copy.error()};
+    std::ranges::transform(bytes, copy->mutableBytes(),
+                           [&](std::byte b) { return isClean || b == std::byte{0} ? b : std::byte{1}; });
+    return std::move(*copy);
 }
 
 }  // namespace sonde::io::tm

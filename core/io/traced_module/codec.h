@@ -3,8 +3,11 @@
 // Parts of a traced module file's header that writing and reading share: how values and structures look as JSON.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/trace/traced_module.h"
@@ -21,6 +24,8 @@ class TensorTable {
 
   private:
     std::vector<tensor::Tensor> m_tensors;
+    /// Those that begin at an element of a storage.
+    std::map<std::pair<const tensor::Storage*, std::int64_t>, std::vector<std::size_t>> m_begins;
 };
 
 /// Thrown inside of this folder only.
@@ -39,6 +44,11 @@ trace::Structure structureFrom(const Json& json, const std::vector<tensor::Tenso
 trace::Operand operandFrom(const Json& json, const std::vector<trace::TracedNode*>& nodes,
                            const std::vector<tensor::Tensor>& tensors, int depth = 0);
 tensor::TypeInfo typeFrom(const Json& json);
+
+/// A tensor of `bytes`: where they lie, or a copy if they are not aligned for the dtype (a dump need not begin where a
+/// stream begins) or are bools other than 0 and 1.
+tensor::Tensor tensorOn(std::span<const std::byte> bytes, tensor::DType dtype, tensor::Shape shape,
+                        const std::shared_ptr<const void>& owner);
 
 /// The element of a list, or CodecError.
 template <typename T>

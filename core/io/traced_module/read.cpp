@@ -83,8 +83,8 @@ class Reader {
                 size > limit - m_blob - offset) {
                 bad("a tensor is outside the file");
             }
-            const auto storage = tensor::Storage::view(m_file->bytes().data() + m_blob + offset, size, m_file);
-            m_tensors.push_back(tensor::Tensor::onStorage(*dtype, std::move(shape), storage));
+            const auto bytes = m_file->bytes().subspan(m_blob + offset, size);
+            m_tensors.push_back(tm::tensorOn(bytes, *dtype, std::move(shape), m_file));
         }
     }
 

@@ -174,6 +174,28 @@ class TestTracedModuleFile : public QObject {
             QVERIFY2(!loads(changed), from.constData());
         }
     }
+    /// A bool of a file may be any byte.
+    void boolsAreZeroOrOne() {
+        tensor::Tensor flags = *tensor::Tensor::allocate(tensor::DType::Bool, {9});
+        const QByteArray pattern("\1\0\0\1\1\1\1\0\1", 9), other("\1\0\0\2\xff\1\1\0\1", 9);
+        std::memcpy(flags.mutableBytes(), pattern.constData(), 9);
+        const Value x = vec({3, 3, 3, 3, 3, 3, 3, 3, 3});
+        const auto made =
+            traced(lambda("B", [&](Lambda&, std::span<const Var> in) { return in[0] * Var(Value(flags)); },
+                          {{"x", std::nullopt, false}}),
+                   {x});
+        QVERIFY(io::saveTracedModule(*made, path("flags.sondetm")));
+        QFile file(QString::fromStdString(path("flags.sondetm").string()));
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        QByteArray bytes = file.readAll();
+        QCOMPARE(bytes.count(pattern), 1);
+        bytes.replace(pattern, other);
+        QVERIFY(file.seek(0) && file.write(bytes) == bytes.size());
+        file.close();
+        const auto loaded = io::loadTracedModule(path("flags.sondetm"));
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        QCOMPARE(numbers(*(*loaded)->run({x})), (std::vector<double>{3, 0, 0, 3, 3, 3, 3, 0, 3}));
+    }
     void nothingStandsBehindWhatCollects() {
         const std::vector<trace::ForwardParameter> parameters{
             {"args", std::nullopt, false, false, true}, {"k", std::nullopt, true}, {"x", std::nullopt, false}};
