@@ -25,32 +25,30 @@ PhasedPlane::PhasedPlane(const Window& window, std::span<const std::int64_t> inp
 }
 
 void PhasedPlane::fill(const float* plane, float padding, float* phases) const {
-    for (std::int64_t p = 0; p < m_phasesY; ++p) {
-        for (std::int64_t q = 0; q < m_phasesX; ++q) {
-            float* phase = phases + (p * m_phasesX + q) * m_rows * m_columns;
-            for (std::int64_t i = 0; i < m_rows; ++i) {
+    for (std::int64_t q = 0; q < m_phasesX; ++q) {
+        // Columns [begin, end) of the phase lie in the plane.
+        const std::int64_t shift = q - m_padX, room = m_inX - shift;
+        const std::int64_t begin = std::min(shift < 0 ? (-shift + m_strideX - 1) / m_strideX : 0, m_columns);
+        const std::int64_t end =
+            std::max(begin, room <= 0 ? 0 : std::min((room + m_strideX - 1) / m_strideX, m_columns));
+        for (std::int64_t p = 0; p < m_phasesY; ++p) {
+            float* out = phases + (p * m_phasesX + q) * m_rows * m_columns;
+            for (std::int64_t i = 0; i < m_rows; ++i, out += m_columns) {
                 const std::int64_t y = p + i * m_strideY - m_padY;
-                float* out = phase + i * m_columns;
-                if (y < 0 || y >= m_inY) {
+                if (y < 0 || y >= m_inY || end == begin) {
                     std::fill(out, out + m_columns, padding);
                     continue;
                 }
-                const std::int64_t shift = q - m_padX;
-                const std::int64_t begin = std::min(shift < 0 ? (-shift + m_strideX - 1) / m_strideX : 0, m_columns);
-                const std::int64_t room = m_inX - shift;
-                const std::int64_t end =
-                    std::max(begin, room <= 0 ? 0 : std::min((room + m_strideX - 1) / m_strideX, m_columns));
-                const float* row = plane + y * m_inX;
-                std::fill(out, out + begin, padding);
-                if (m_strideX == 1 && end > begin) {
-                    copyFloats(row + shift + begin, out + begin, end - begin);
-                } else if (m_strideX == 2 && end > begin) {
-                    floatKernels().everyOther(row + shift + begin * 2, out + begin,
-                                              static_cast<std::size_t>(end - begin));
+                const float* const row = plane + y * m_inX + shift;
+                for (std::int64_t j = 0; j < begin; ++j) out[j] = padding;
+                if (m_strideX == 1) {
+                    copyFloats(row + begin, out + begin, end - begin);
+                } else if (m_strideX == 2) {
+                    floatKernels().everyOther(row + begin * 2, out + begin, static_cast<std::size_t>(end - begin));
                 } else {
-                    for (std::int64_t j = begin; j < end; ++j) out[j] = row[shift + j * m_strideX];
+                    for (std::int64_t j = begin; j < end; ++j) out[j] = row[j * m_strideX];
                 }
-                std::fill(out + end, out + m_columns, padding);
+                for (std::int64_t j = end; j < m_columns; ++j) out[j] = padding;
             }
         }
     }

@@ -128,7 +128,7 @@ void maxTyped(base::ThreadPool& pool, const Geometry& geometry, const RangeOf& r
 }
 
 /// float32 in one or two dimensions: rowsOf(taps, result, length) computes all rows of one plane of outputs at a time,
-/// finish(row, values) is shown each before it is copied.
+/// finish(values, length) is shown them before they are copied.
 template <typename RowsOf, typename Finish>
 void poolRows(base::ThreadPool& pool, const Geometry& geometry, const Window& window, float padding, const float* x,
               float* y, const RowsOf& rowsOf, const Finish& finish) {
@@ -143,11 +143,9 @@ void poolRows(base::ThreadPool& pool, const Geometry& geometry, const Window& wi
         for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
             plane.fill(x + p * geometry.inputSize, padding, phases);
             rowsOf(taps, result, static_cast<std::size_t>(length));
-            for (std::int64_t row = 0; row < rows; ++row) {
-                finish(row, result + row * plane.pitch());
-                std::copy(result + row * plane.pitch(), result + row * plane.pitch() + columns,
-                          y + p * geometry.outputSize + row * columns);
-            }
+            finish(result, static_cast<std::size_t>(length));
+            for (std::int64_t row = 0; row < rows; ++row)
+                copyFloats(result + row * plane.pitch(), y + p * geometry.outputSize + row * columns, columns);
         }
     });
 }
@@ -172,7 +170,7 @@ void maxOfFloats(base::ThreadPool& pool, const Geometry& geometry, const Window&
         [](const std::vector<const float*>& taps, float* result, std::size_t length) {
             floatKernels().maxRows(taps.data(), taps.size(), result, length);
         },
-        [](std::int64_t, float*) {});
+        [](float*, std::size_t) {});
 }
 
 /// Whether every window has an element of the input, so that nothing is lower than all numbers of the type.
@@ -298,12 +296,14 @@ void averageRows(KernelContext& context, const Geometry& geometry, const Window&
     const std::size_t last = window.rank() - 1;
     const std::int64_t columns = geometry.output[last], rows = flat ? 1 : geometry.output[0];
     const std::vector<float> ones(static_cast<std::size_t>(window.taps()), 1.0F);
-    std::vector<float> divisors(static_cast<std::size_t>(rows * columns));
+    const std::int64_t pitch = PhasedPlane(window, geometry.input, geometry.output).pitch();
+    std::vector<float> divisors(static_cast<std::size_t>(rows * pitch), 1.0F);  // between the rows, too
     for (std::int64_t i = 0; i < rows * columns; ++i) {
         const double inRow = flat ? 1 : tapsAt(window, 0, i / columns, geometry.input[0], countPadding);
         const double all = divisor > 0 ? static_cast<double>(divisor)
                                        : inRow * tapsAt(window, last, i % columns, geometry.input[last], countPadding);
-        divisors[static_cast<std::size_t>(i)] = static_cast<float>(all > 0 ? all : 1);  // nothing covered: 0 / 1
+        divisors[static_cast<std::size_t>(i / columns * pitch + i % columns)] =
+            static_cast<float>(all > 0 ? all : 1);  // nothing covered: 0 / 1
     }
     const BinaryLoop divide = floatKernels().binary[static_cast<std::size_t>(Binary::Div)];
     poolRows(
@@ -311,9 +311,7 @@ void averageRows(KernelContext& context, const Geometry& geometry, const Window&
         [&](const std::vector<const float*>& taps, float* result, std::size_t length) {
             floatKernels().weightedRows(taps.data(), ones.data(), taps.size(), 0.0F, result, length);
         },
-        [&](std::int64_t row, float* values) {
-            divide(values, false, divisors.data() + row * columns, false, values, static_cast<std::size_t>(columns));
-        });
+        [&](float* values, std::size_t length) { divide(values, false, divisors.data(), false, values, length); });
 }
 
 }  // namespace

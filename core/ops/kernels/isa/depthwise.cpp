@@ -36,23 +36,44 @@ struct Maximum {
     static void add(Vector& most, int, const Vector& x) { most = (most > x) | (most != most) ? most : x; }
 };
 
-/// Elements x[at] to x[at + kWidth − 1]; what lies outside of x[0] to x[width − 1] counts as `outside` and is not read.
-template <bool isInside>
-inline __attribute__((always_inline)) Vector load(const float* x, std::ptrdiff_t at, std::ptrdiff_t width,
-                                                  float outside) {
-    if constexpr (isInside) return *reinterpret_cast<const Vector*>(x + at);
-    const int first = static_cast<int>(at >= 0 ? 0 : at <= -kWidth ? kWidth : -at);
-    const int last = static_cast<int>(width - at >= kWidth ? kWidth : width <= at ? 0 : width - at);
+/// Some lanes of a vector.
 #if defined(__AVX512F__)
-    const unsigned lanes = ((1U << last) - 1U) & ~((1U << first) - 1U);
-    return reinterpret_cast<Vector>(
-        _mm512_mask_loadu_ps(_mm512_set1_ps(outside), static_cast<__mmask16>(lanes), x + at));
+using Lanes = __mmask16;
+#else
+using Lanes = __m256i;
+#endif
+
+/// Lanes first to last − 1, of those that there are.
+inline Lanes lanesBetween(std::ptrdiff_t first, std::ptrdiff_t last) {
+    const auto clip = [](std::ptrdiff_t lane) {
+        return static_cast<int>(lane < 0 ? 0 : lane > kWidth ? kWidth : lane);
+    };
+#if defined(__AVX512F__)
+    return static_cast<Lanes>(((1U << clip(last)) - 1U) & ~((1U << clip(first)) - 1U));
 #else
     const __m256i lanes = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-    const __m256i mask = _mm256_and_si256(_mm256_cmpgt_epi32(lanes, _mm256_set1_epi32(first - 1)),
-                                          _mm256_cmpgt_epi32(_mm256_set1_epi32(last), lanes));
-    const __m256 inside = _mm256_maskload_ps(x + at, mask);
-    return reinterpret_cast<Vector>(_mm256_blendv_ps(_mm256_set1_ps(outside), inside, _mm256_castsi256_ps(mask)));
+    return _mm256_and_si256(_mm256_cmpgt_epi32(lanes, _mm256_set1_epi32(clip(first) - 1)),
+                            _mm256_cmpgt_epi32(_mm256_set1_epi32(clip(last)), lanes));
+#endif
+}
+
+/// x[0] to x[kWidth − 1] in some lanes; the others are `outside`, and are not read.
+inline __attribute__((always_inline)) Vector load(const float* x, Lanes lanes, float outside) {
+#if defined(__AVX512F__)
+    if (outside == 0) return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(lanes, x));
+    return reinterpret_cast<Vector>(_mm512_mask_loadu_ps(_mm512_set1_ps(outside), lanes, x));
+#else
+    const __m256 inside = _mm256_maskload_ps(x, lanes);
+    if (outside == 0) return reinterpret_cast<Vector>(inside);
+    return reinterpret_cast<Vector>(_mm256_blendv_ps(_mm256_set1_ps(outside), inside, _mm256_castsi256_ps(lanes)));
+#endif
+}
+
+inline __attribute__((always_inline)) void store(float* y, const Vector& v, Lanes lanes) {
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_ps(y, lanes, reinterpret_cast<__m512>(v));
+#else
+    _mm256_maskstore_ps(y, lanes, reinterpret_cast<__m256>(v));
 #endif
 }
 
@@ -72,44 +93,46 @@ inline __attribute__((always_inline)) Vector everyOther(const Vector& a, const V
 #endif
 }
 
-/// What the three columns of the window see of a row of the picture, from x[at] on.
-template <int stride, bool isInside>
-inline __attribute__((always_inline)) void loadTaps(const float* x, std::ptrdiff_t at, std::ptrdiff_t width,
-                                                    float outside, Vector (&taps)[3]) {
-    if constexpr (stride == 1) {
-        for (int j = 0; j < 3; ++j) taps[j] = load<isInside>(x, at + j, width, outside);
-    } else {
-        const auto from = [&](std::ptrdiff_t first) { return load<isInside>(x, first, width, outside); };
-        const Vector low = from(at), high = from(at + kWidth);
-        taps[0] = everyOther<0>(low, high), taps[1] = everyOther<1>(low, high);
-        taps[2] = everyOther<0>(from(at + 2), from(at + kWidth + 2));
-    }
-}
+/// kWidth outputs side by side: where the vectors begin that the window's three columns see, from the left one's first
+/// element on, and what of them lies in the picture; what is left of the outputs.
+template <int stride>
+struct Columns {
+    static constexpr int kLoads = stride == 1 ? 3 : 4;
+    static constexpr std::ptrdiff_t kStarts[4] = {0, stride == 1 ? 1 : kWidth, 2, kWidth + 2};
+    Lanes inside[kLoads], kept;
+    std::ptrdiff_t left;
 
-inline __attribute__((always_inline)) void store(float* y, const Vector& v, std::ptrdiff_t count) {
-    if (count >= kWidth) {
-        *reinterpret_cast<Vector*>(y) = v;
-        return;
+    void place(const Plane& p, std::ptrdiff_t column) {
+        kept = lanesBetween(0, p.columns - column), left = column * stride - p.padX;
+        for (int i = 0; i < kLoads; ++i) inside[i] = lanesBetween(-left - kStarts[i], p.width - left - kStarts[i]);
     }
-#if defined(__AVX512F__)
-    _mm512_mask_storeu_ps(y, static_cast<__mmask16>((1U << count) - 1U), reinterpret_cast<__m512>(v));
-#else
-    for (std::ptrdiff_t i = 0; i < count; ++i) y[i] = v[i];
-#endif
-}
 
-/// `rows` rows of kWidth outputs from (row, column) on: every row of the picture is loaded once for all of them.
-template <int rows, int stride, bool isInside, typename Use>
-void block(const Plane& p, const Use& use, std::ptrdiff_t row, std::ptrdiff_t column) {
-    const std::ptrdiff_t top = row * stride - p.padY, left = column * stride - p.padX;
+    /// What the window's three columns see of a row of the picture.
+    inline __attribute__((always_inline)) void taps(const float* row, float outside, Vector (&seen)[3]) const {
+        Vector loaded[kLoads];
+        for (int i = 0; i < kLoads; ++i) loaded[i] = load(row + left + kStarts[i], inside[i], outside);
+        if constexpr (stride == 1) {
+            for (int j = 0; j < 3; ++j) seen[j] = loaded[j];
+        } else {
+            seen[0] = everyOther<0>(loaded[0], loaded[1]), seen[1] = everyOther<1>(loaded[0], loaded[1]);
+            seen[2] = everyOther<0>(loaded[2], loaded[3]);
+        }
+    }
+};
+
+/// `rows` rows of outputs from `row` on: every row of the picture is loaded once for all of them.
+template <int rows, int stride, typename Use>
+inline __attribute__((always_inline)) void block(const Plane& p, const Use& use, const Columns<stride>& columns,
+                                                 std::ptrdiff_t row, float* y) {
+    const std::ptrdiff_t top = row * stride - p.padY;
+    const float* x = p.x + top * p.width;
     Vector results[rows];
     for (Vector& result : results) result = use.start();
 #pragma GCC unroll 16
-    for (int i = 0; i < (rows - 1) * stride + 3; ++i) {
+    for (int i = 0; i < (rows - 1) * stride + 3; ++i, x += p.width) {
         Vector taps[3];
         for (Vector& tap : taps) tap = Use::kOutside - Vector{};
-        if (top + i >= 0 && top + i < p.height)
-            loadTaps<stride, isInside>(p.x + (top + i) * p.width, left, p.width, Use::kOutside, taps);
+        if (top + i >= 0 && top + i < p.height) columns.taps(x, Use::kOutside, taps);
 #pragma GCC unroll 16
         for (int r = 0; r < rows; ++r) {
             const int line = i - r * stride;
@@ -117,24 +140,28 @@ void block(const Plane& p, const Use& use, std::ptrdiff_t row, std::ptrdiff_t co
             for (int j = 0; j < 3; ++j) use.add(results[r], line * 3 + j, taps[j]);
         }
     }
-    for (int r = 0; r < rows; ++r) store(p.y + (row + r) * p.columns + column, results[r], p.columns - column);
+    for (int r = 0; r < rows; ++r, y += p.columns) store(y, results[r], columns.kept);
 }
 
-/// All outputs of `rows` rows.
-template <int rows, int stride, typename Use>
-void band(const Plane& p, const Use& use, std::ptrdiff_t row) {
-    for (std::ptrdiff_t column = 0; column < p.columns; column += kWidth) {
-        const std::ptrdiff_t left = column * stride - p.padX, right = left + stride * kWidth + 2;
-        left >= 0 && right <= p.width ? block<rows, stride, true>(p, use, row, column)
-                                      : block<rows, stride, false>(p, use, row, column);
-    }
-}
-
+/// Of wide pictures band by band, because what the next band reads of the same rows is still near then; of others
+/// column by column, because what lies in the picture stays in registers. (A copy of p: what is written to y cannot
+/// change it.)
 template <int stride, typename Use>
-void eachBand(const Plane& p, const Use& use) {
-    std::ptrdiff_t row = 0;
-    for (; row + kRows <= p.rows; row += kRows) band<kRows, stride>(p, use, row);
-    for (; row < p.rows; ++row) band<1, stride>(p, use, row);
+void eachBlock(const Plane p, const Use& use) {
+    constexpr int kMost = 8;  // that lie side by side in a band
+    const int most = p.columns > 2 * kWidth ? kMost : 1;
+    for (std::ptrdiff_t first = 0; first < p.columns; first += most * kWidth) {
+        Columns<stride> columns[kMost];
+        const std::ptrdiff_t left = p.columns - first;
+        const int count = static_cast<int>(left >= most * kWidth ? most : (left + kWidth - 1) / kWidth);
+        for (int c = 0; c < count; ++c) columns[c].place(p, first + c * kWidth);
+        std::ptrdiff_t row = 0;
+        float* y = p.y + first;
+        for (; row + kRows <= p.rows; row += kRows, y += kRows * p.columns)
+            for (int c = 0; c < count; ++c) block<kRows, stride>(p, use, columns[c], row, y + c * kWidth);
+        for (; row < p.rows; ++row, y += p.columns)
+            for (int c = 0; c < count; ++c) block<1, stride>(p, use, columns[c], row, y + c * kWidth);
+    }
 }
 
 template <int stride>
@@ -142,12 +169,12 @@ void plane(const Plane& p) {
     WeightedSum use;
     for (int t = 0; t < 9; ++t) use.weights[t] = p.weights[t] - Vector{};
     use.bias = p.bias;
-    eachBand<stride>(p, use);
+    eachBlock<stride>(p, use);
 }
 
 template <int stride>
 void maxima(const Plane& p) {
-    eachBand<stride>(p, Maximum{});
+    eachBlock<stride>(p, Maximum{});
 }
 
 }  // namespace

@@ -208,7 +208,18 @@ void weightedPlane(const float* const* taps, const float* weights, std::size_t c
 }
 
 void everyOther(const float* x, float* y, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) y[i] = x[2 * i];
+    std::size_t i = 0;
+#if defined(__AVX512F__)
+    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    for (; i < n; i += kWidth) {
+        const std::size_t left = 2 * (n - i) - 1, high = left > kWidth ? left - kWidth : 0;  // elements of x
+        const Vector a = loadFirst(x + 2 * i, left < kWidth ? left : kWidth);
+        const Vector b = loadFirst(x + 2 * i + kWidth, high < kWidth ? high : kWidth);
+        const __m512 both = _mm512_permutex2var_ps(reinterpret_cast<__m512>(a), even, reinterpret_cast<__m512>(b));
+        storeFirst(y + i, reinterpret_cast<Vector>(both), n - i < kWidth ? n - i : kWidth);
+    }
+#endif
+    for (; i < n; ++i) y[i] = x[2 * i];
 }
 
 #if defined(__AVX512F__)
