@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/ops/kernels/depthwise.h"
+#include "core/ops/kernels/direct.h"
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/half_sums.h"
 #include "core/ops/kernels/numbers.h"
@@ -87,8 +88,15 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
                 }
                 patches.panel(image, k0, kc, n0, nr, target);
             };
+            const std::int64_t offset = (n * sizes.outChannels + g * sizes.groupOut()) * patches.outputs();
             if constexpr (std::is_same_v<T, float>) {
                 if (phased) phased->load(image);
+                if (phased && call.leftPacked && window.taps() > 1 && !sumsInHalf(context)) {
+                    convolveDirect({*phased, *call.leftPacked, bias ? bias + g * sizes.groupOut() : nullptr, y + offset,
+                                    epilogue, offset, &context.environment().stop},
+                                   context.pool());
+                    continue;
+                }
             }
             WorkBuffer<float> columns;
             if (plain) {
@@ -101,7 +109,7 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
                 columns = gathered(source, depth, patches.outputs(), context.pool());
                 call.right = {columns.data(), patches.outputs(), 1};
             }
-            call.offset = (n * sizes.outChannels + g * sizes.groupOut()) * patches.outputs();
+            call.offset = offset;
             call.c = y + call.offset;
             call.epilogue = epilogue;
             call.ldc = patches.outputs();

@@ -29,20 +29,32 @@ struct FetchAhead {
     std::ptrdiff_t step = 0;
 };
 
-/// The innermost part of a matrix product: C[rows, nr] = (accumulate ? C : 0) + A·B with A packed [k][mr] and B packed
-/// [k][nr]. rows may be 1 to mr; C has leading dimension ldc. Up to mr elements behind A may be read.
+/// What a piece of C has before the products are added: what is there, or the bias of each row, or nothing.
+struct TileStart {
+    bool accumulate = false;
+    const float* rowBias = nullptr;  ///< of the piece's first row
+};
+
+/// The innermost part of a matrix product: C[rows, nr] = start + A·B with A packed [k][mr] and B packed [k][nr]. rows
+/// may be 1 to mr; C has leading dimension ldc. Up to mr elements behind A may be read.
 struct MicroKernel {
     int mr = 0;
     int nr = 0;
     int narrow = 0;  ///< columns of runNarrow, at most
     void (*run)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
-                bool accumulate, FetchAhead ahead) = nullptr;
-    /// The same for the first half of the columns: C[rows, nr / 2]; B is packed for nr as ever.
+                const TileStart& start, FetchAhead ahead) = nullptr;
+    /// run() of mr rows, with B as it lies in memory, rows ldb apart: it goes to `packed` on the way.
+    void (*runPacking)(std::ptrdiff_t k, const float* a, const float* b, std::ptrdiff_t ldb, float* packed, float* c,
+                       std::ptrdiff_t ldc, const TileStart& start) = nullptr;
+    /// run() with row p of B at b + rowStarts[p].
+    void (*runAt)(int rows, std::ptrdiff_t k, const float* a, const float* b, const std::ptrdiff_t* rowStarts, float* c,
+                  std::ptrdiff_t ldc, const TileStart& start, FetchAhead ahead) = nullptr;
+    /// run() for the first half of the columns: C[rows, nr / 2]; B is packed for nr as ever.
     void (*runHalf)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
-                    bool accumulate, FetchAhead ahead) = nullptr;
+                    const TileStart& start, FetchAhead ahead) = nullptr;
     /// The same for the first `columns` of them, 1 to `narrow`.
     void (*runNarrow)(int rows, int columns, std::ptrdiff_t k, const float* a, const float* b, float* c,
-                      std::ptrdiff_t ldc, bool accumulate) = nullptr;
+                      std::ptrdiff_t ldc, const TileStart& start) = nullptr;
     /// B [k, columns] with leading dimension ldb → panels [k][nr] one behind the other, zeros behind the last column.
     void (*packRight)(const float* b, std::ptrdiff_t ldb, std::ptrdiff_t k, std::ptrdiff_t columns,
                       float* target) = nullptr;

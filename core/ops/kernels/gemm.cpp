@@ -18,8 +18,9 @@ namespace {
 /// Columns of one task if there is one thread and the right factor is packed: the block of C stays in the second-level
 /// cache.
 constexpr std::int64_t kColumnBlock = 256;
-/// Of the right factor in one strip: half a megabyte, a part of the second-level cache.
-constexpr std::int64_t kStripFloats = std::int64_t{1} << 17;
+/// Of the right factor in one strip: half a megabyte, a part of the second-level cache; and at most so many columns:
+/// the rows of C are still in the cache when the epilogue comes.
+constexpr std::int64_t kStripFloats = std::int64_t{1} << 17, kStripColumns = 2048;
 /// What packing the right factor costs, in rows of C (half of it is in another core's cache): as such, and gathered by
 /// a PanelSource.
 constexpr std::int64_t kPackRows = 16, kGatherRows = 10;
@@ -264,17 +265,17 @@ class Product {
         }
     }
 
-    void fillBias(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
-        for (std::int64_t i = m0; i < m1; ++i) {
-            float* row = m_call.c + i * m_call.ldc;
-            if (m_call.columnBias) std::copy(m_call.columnBias + n0, m_call.columnBias + n1, row + n0);
-            else
-                floatKernels().fill(m_call.rowBias ? m_call.rowBias[i] : 0.0F, row + n0,
-                                    static_cast<std::size_t>(n1 - n0));
-        }
+    /// Writes what C has before the products are added, unless the tiles do it themselves.
+    void fillColumnBias(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
+        if (!m_call.columnBias || m_call.accumulate) return;
+        for (std::int64_t i = m0; i < m1; ++i)
+            std::copy(m_call.columnBias + n0, m_call.columnBias + n1, m_call.c + i * m_call.ldc + n0);
+    }
+    /// Of the tiles from row m on.
+    TileStart startOf(std::int64_t k0, std::int64_t m) const {
+        return {m_call.accumulate || m_call.columnBias || k0 > 0, m_call.rowBias ? m_call.rowBias + m : nullptr};
     }
 
-    bool startsFromBias() const { return m_call.rowBias || m_call.columnBias || m_call.k == 0; }
     bool isStopped() const { return m_call.stop && m_call.stop->stop_requested(); }
 
     void tile(std::int64_t part, std::int64_t n0, std::int64_t n1) const {
@@ -282,10 +283,19 @@ class Product {
         const auto nr = static_cast<std::int64_t>(m_micro.nr);
         const std::int64_t panels = divideUp(n1 - n0, nr),
                            depth = std::min(m_block, std::max<std::int64_t>(m_call.k, 1));
-        const std::int64_t strips = divideUp(panels, std::max<std::int64_t>(kStripFloats / (depth * nr), 1));
+        const std::int64_t most = std::max<std::int64_t>(std::min(kStripFloats / depth, kStripColumns) / nr, 1);
+        const std::int64_t strips = divideUp(panels, most);
         const std::int64_t width = divideUp(panels, strips) * nr;
         float* scratch = Scratch::of<float>(0, static_cast<std::size_t>(depth * width));
         for (std::int64_t n = n0; n < n1 && !isStopped(); n += width) strip(part, n, std::min(n + width, n1), scratch);
+    }
+
+    /// Columns up to here are packed by the first panel of rows while it uses them: whole panels of a factor whose rows
+    /// lie in memory.
+    std::int64_t packedOnTheWay(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
+        if (m_call.rightSource || m_call.right.columnStride != 1 || m1 - m0 < m_micro.mr || m0 % m_micro.mr != 0)
+            return n0;
+        return n0 + (n1 - n0) / m_micro.nr * m_micro.nr;
     }
 
     /// As many columns as fit into the second-level cache, each panel of rows with all of them: the left factor is
@@ -295,19 +305,27 @@ class Product {
         std::int64_t k0 = 0;
         do {
             const std::int64_t kc = std::min(m_block, m_call.k - k0);
-            packRight(k0, kc, n0, n1, scratch);
+            const std::int64_t whole = packedOnTheWay(m0, m1, n0, n1);
+            packRight(k0, kc, whole, n1, scratch + (whole - n0) * kc);
             const bool isFirst = k0 == 0, isLast = k0 + kc >= m_call.k;
-            const bool accumulate = m_call.accumulate || startsFromBias() || !isFirst;
             std::int64_t done = m0;  // by the epilogue
             for (std::int64_t m = m0; m < m1;) {
                 const LeftRows lines = leftRows(part, k0, m);
                 const std::int64_t rows = std::min(lines.count, m1 - m);
-                if (isFirst && startsFromBias() && !m_call.accumulate) fillBias(m, m + rows, n0, n1);
+                if (isFirst) fillColumnBias(m, m + rows, n0, n1);
+                const TileStart start = startOf(k0, m);
                 // The first panel of columns meets rows that nobody has read yet.
                 FetchAhead ahead{lines.data + kFetchSteps * m_micro.mr, m_micro.mr};
                 for (std::int64_t n = n0; n < n1; n += m_micro.nr, ahead.data = nullptr) {
-                    panel(lines.data, static_cast<int>(rows), kc, scratch + (n - n0) * kc,
-                          m_call.c + m * m_call.ldc + n, std::min<std::int64_t>(m_micro.nr, n1 - n), accumulate, ahead);
+                    float* const packed = scratch + (n - n0) * kc;
+                    float* const c = m_call.c + m * m_call.ldc + n;
+                    if (m == m0 && n < whole) {
+                        const float* const right = m_call.right.data + k0 * m_call.right.rowStride + n;
+                        m_micro.runPacking(kc, lines.data, right, m_call.right.rowStride, packed, c, m_call.ldc, start);
+                    } else {
+                        panel(lines.data, static_cast<int>(rows), kc, packed, c,
+                              std::min<std::int64_t>(m_micro.nr, n1 - n), start, ahead);
+                    }
                 }
                 m += rows;
                 if (!isLast || !m_call.epilogue) continue;
@@ -324,10 +342,9 @@ class Product {
         const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
         const auto nr = static_cast<std::int64_t>(m_micro.nr);
         constexpr std::int64_t kLine = 64 / sizeof(float);
-        if (startsFromBias() && !m_call.accumulate) fillBias(m0, m1, n0, n1);
-        for (std::int64_t k0 = 0; k0 < m_call.k; k0 += m_block) {
+        fillColumnBias(m0, m1, n0, n1);
+        for (std::int64_t k0 = 0; k0 == 0 || k0 < m_call.k; k0 += m_block) {
             const std::int64_t kc = std::min(m_block, m_call.k - k0);
-            const bool accumulate = m_call.accumulate || startsFromBias() || k0 > 0;
             for (std::int64_t n = n0; n < n1; n += nr) {
                 const float* right = m_call.rightPacked->panel(
                     k0, n / nr, Scratch::of<float>(kWideSlot, m_call.rightPacked->panelSize()));
@@ -338,7 +355,7 @@ class Product {
                     const LeftRows lines = leftRows(part, k0, m);
                     const std::int64_t rows = std::min(lines.count, m1 - m);
                     panel(lines.data, static_cast<int>(rows), kc, right, m_call.c + m * m_call.ldc + n,
-                          std::min(nr, n1 - n), accumulate, ahead);
+                          std::min(nr, n1 - n), startOf(k0, m), ahead);
                     if (ahead.data) ahead.data += kc * kLine;
                     if (ahead.data >= fetched) ahead.data = nullptr;
                     m += rows;
@@ -357,22 +374,22 @@ class Product {
 
     /// A panel of rows by a panel of columns, of which `width` are there.
     void panel(const float* left, int rows, std::int64_t kc, const float* right, float* c, std::int64_t width,
-               bool accumulate, FetchAhead ahead) const {
+               TileStart start, FetchAhead ahead) const {
         const std::int64_t nr = m_micro.nr, half = nr / 2;
-        if (width == nr) return m_micro.run(rows, kc, left, right, c, m_call.ldc, accumulate, ahead);
+        if (width == nr) return m_micro.run(rows, kc, left, right, c, m_call.ldc, start, ahead);
         if (width >= half && (width - half) <= m_micro.narrow) {
-            m_micro.runHalf(rows, kc, left, right, c, m_call.ldc, accumulate, ahead);
+            m_micro.runHalf(rows, kc, left, right, c, m_call.ldc, start, ahead);
             right += half, c += half, width -= half;
         }
         if (width == 0) return;
         if (width <= m_micro.narrow)
-            return m_micro.runNarrow(rows, static_cast<int>(width), kc, left, right, c, m_call.ldc, accumulate);
+            return m_micro.runNarrow(rows, static_cast<int>(width), kc, left, right, c, m_call.ldc, start);
         alignas(64) float edge[16 * 32];  // mr x nr of the largest kernel
-        for (int r = 0; accumulate && r < rows; ++r) {
+        for (int r = 0; start.accumulate && r < rows; ++r) {
             std::copy(c + r * m_call.ldc, c + r * m_call.ldc + width, edge + r * nr);
             std::fill(edge + r * nr + width, edge + (r + 1) * nr, 0.0F);
         }
-        (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, accumulate, ahead);
+        (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, start, ahead);
         for (int r = 0; r < rows; ++r) std::copy(edge + r * nr, edge + r * nr + width, c + r * m_call.ldc);
     }
 

@@ -21,11 +21,25 @@ class PhasedPatches {
                   std::span<const std::int64_t> outputSpatial, std::int64_t channels, float padding,
                   base::ThreadPool& pool)
         : m_plane(window, inputSpatial, outputSpatial), m_channels(channels), m_padding(padding), m_pool(pool),
-          m_phases(static_cast<std::size_t>(channels) * m_plane.size()) {
+          m_phases(static_cast<std::size_t>(channels) * m_plane.size() + kMaxWidth) {
         for (std::int64_t dimSize : inputSpatial) m_inputSize *= dimSize;
         for (std::int64_t t = 0; t < m_plane.taps(); ++t)
             m_taps.push_back(m_plane.tap(m_phases.data(), t) - m_phases.data());
+        std::fill_n(m_phases.data() + m_phases.size() - kMaxWidth, kMaxWidth, 0.0F);
     }
+
+    const PhasedPlane& plane() const { return m_plane; }
+    /// Where the rows of the matrix begin: position r·pitch + c of the plane is so many elements behind.
+    /// Up to 31 elements behind the last position may be read.
+    std::vector<std::ptrdiff_t> rowStarts() const {
+        std::vector<std::ptrdiff_t> starts;
+        starts.reserve(static_cast<std::size_t>(m_channels) * m_taps.size());
+        for (std::int64_t c = 0; c < m_channels; ++c)
+            for (const std::ptrdiff_t tap : m_taps)
+                starts.push_back(c * static_cast<std::ptrdiff_t>(m_plane.size()) + tap);
+        return starts;
+    }
+    const float* data() const { return m_phases.data(); }
 
     void load(const float* image) {
         m_pool.parallelFor(static_cast<std::size_t>(m_channels), 1, [&](std::size_t begin, std::size_t end) {

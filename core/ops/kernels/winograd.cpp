@@ -24,14 +24,19 @@ constexpr double kG4[6][3] = {{1.0 / 4, 0, 0},
                               {1.0 / 24, -1.0 / 12, 1.0 / 6},
                               {0, 0, 1}};
 
-/// Rough cost in fused multiply-adds of a vector: products, and reading the weights from beyond the second-level cache.
-double cost(std::int64_t points, std::int64_t channels, std::int64_t columns) {
+/// Rough cost in fused multiply-adds of a vector of products of so many columns.
+double productCost(std::int64_t points, std::int64_t channels, std::int64_t columns) {
     const MicroKernel& micro = floatKernels().gemm;
     const std::int64_t rest = columns % kLanes;
     const double vectors =
         static_cast<double>(columns / kLanes) + (rest <= micro.narrow ? static_cast<double>(rest) / micro.mr : 1);
-    const double bytes = static_cast<double>(points * channels) * 4;
-    return static_cast<double>(points * channels) * vectors + bytes / 4;
+    return static_cast<double>(points * channels) * vectors;
+}
+
+/// Of reading so many weights from beyond the second-level cache; measured with AVX-512. Beside many columns they are
+/// fetched ahead.
+double readingCost(std::int64_t points, std::int64_t channels, bool isHidden) {
+    return static_cast<double>(points * channels) * (isHidden ? 0.4 : 1.8) * floatKernels().gemm.nr / kMaxColumns;
 }
 
 /// What a block of tiles takes on its way, in floats: it stays in or near the second-level cache. The weights are read
@@ -75,7 +80,7 @@ class Winograd {
                     forPanels(block, [&](std::int64_t panel, const Place& place) {
                         const float* right = v + panel * inputPitch() + p * inputStride() + k0 * m_columns;
                         float* products = m + panel * outputPitch() + p * outputStride() + row * m_columns;
-                        multiplyPanel(rows, kc, left, right, products, place.count, k0 > 0, ahead);
+                        multiplyPanel(rows, kc, left, right, products, place.count, {k0 > 0}, ahead);
                         ahead.data = nullptr;
                     });
                 }
@@ -136,15 +141,15 @@ class Winograd {
 
     /// Products of the tiles that are there; what lies behind them is not defined.
     void multiplyPanel(int rows, std::int64_t kc, const float* left, const float* right, float* m, std::int64_t count,
-                       bool accumulate, FetchAhead ahead) const {
+                       const TileStart& start, FetchAhead ahead) const {
         const std::int64_t half = m_columns / 2;
-        if (count > half + m_micro.narrow) return m_micro.run(rows, kc, left, right, m, m_columns, accumulate, ahead);
+        if (count > half + m_micro.narrow) return m_micro.run(rows, kc, left, right, m, m_columns, start, ahead);
         if (count > m_micro.narrow) {
-            m_micro.runHalf(rows, kc, left, right, m, m_columns, accumulate, ahead);
+            m_micro.runHalf(rows, kc, left, right, m, m_columns, start, ahead);
             if (count <= half) return;
             right += half, m += half, count -= half;
         }
-        m_micro.runNarrow(rows, static_cast<int>(count), kc, left, right, m, m_columns, accumulate);
+        m_micro.runNarrow(rows, static_cast<int>(count), kc, left, right, m, m_columns, start);
     }
 
     bool finishPanel(const Place& place, std::int64_t k0, std::int64_t k1, const float* m) const {
@@ -266,18 +271,19 @@ int winogradTile(const Window& window, const WinogradSizes& sizes) {
     for (std::size_t axis = 0; axis < 2; ++axis)
         if (window.kernel[axis] != 3 || window.stride[axis] != 1 || window.dilation[axis] != 1) return 0;
     const std::int64_t channels = sizes.inChannels * sizes.outChannels;
-    // Measured with AVX-512: to transform a vector at a point, and to gather one of a window's tap.
-    constexpr double kTransform = 40, kGather = 16;
+    constexpr double kTransform = 40;  // a vector at a point; measured with AVX-512
     const auto ofTile = [&](int tile) {
         const std::int64_t tiles = divideUp(sizes.output[0], tile) * divideUp(sizes.output[1], tile) * sizes.batch;
         const std::int64_t points = (tile + 2) * (tile + 2);
         const double transforms = kTransform * static_cast<double>(points * (sizes.inChannels + sizes.outChannels)) *
                                   static_cast<double>(divideUp(tiles, kLanes));
-        return cost(points, channels, tiles) + transforms;
+        return productCost(points, channels, tiles) + readingCost(points, channels, false) + transforms;
     };
-    const std::int64_t outputs = sizes.output[0] * sizes.output[1] * sizes.batch;
-    const double direct = cost(9, channels, outputs) + kGather * static_cast<double>(9 * sizes.inChannels) *
-                                                           static_cast<double>(divideUp(outputs, kLanes));
+    // convolveDirect computes what is between the lines as well, in whole tiles.
+    const std::int64_t positions = sizes.output[0] * (sizes.output[1] + 2), unit = floatKernels().gemm.nr;
+    const double direct =
+        static_cast<double>(sizes.batch) * productCost(9, channels, divideUp(positions, unit) * unit) +
+        readingCost(9, channels, true);
     // The less exact and the larger weights have to be worth it.
     const double two = ofTile(2), four = ofTile(4);
     if (0.9 * direct < std::min(two, four)) return 0;

@@ -35,33 +35,74 @@ inline __attribute__((always_inline)) void alongDepth(std::ptrdiff_t k, FetchAhe
     }
 }
 
+/// What is in C, or the bias of its row, and the sum.
+inline __attribute__((always_inline)) void finish(float* c, const Vector& sum, const TileStart& start, int row) {
+    Vector* const out = reinterpret_cast<Vector*>(c);
+    if (start.accumulate) *out = *out + sum;
+    else if (start.rowBias) *out = all(start.rowBias[row]) + sum;
+    else *out = sum;
+}
+
+/// One row after the other of a packed factor.
+struct PackedRows {
+    const float* b;
+
+    void next(Vector (&right)[kVectors]) {
+        for (int v = 0; v < kVectors; ++v) right[v] = *reinterpret_cast<const Vector*>(b + v * kWidth);
+        b += kVectors * kWidth;
+    }
+};
+
+/// Of one as it lies in memory, which is packed on the way. The processor reads ahead along a row, but not across rows:
+/// some rows ahead are asked for, and the next panel's part of this one.
+struct PackingRows {
+    const float* b;
+    std::ptrdiff_t ldb;
+    float* packed;
+
+    void next(Vector (&right)[kVectors]) {
+        constexpr std::ptrdiff_t kRowsAhead = 6;
+        for (int v = 0; v < kVectors; ++v) {
+            __builtin_prefetch(b + kRowsAhead * ldb + v * kWidth, 0, 3);
+            __builtin_prefetch(b + (kVectors + v) * kWidth, 0, 2);
+            right[v] = *reinterpret_cast<const Vector*>(b + v * kWidth);
+            *reinterpret_cast<Vector*>(packed + v * kWidth) = right[v];
+        }
+        b += ldb, packed += kVectors * kWidth;
+    }
+};
+
+/// Wherever they are.
+struct ScatteredRows {
+    const float* b;
+    const std::ptrdiff_t* starts;
+
+    void next(Vector (&right)[kVectors]) {
+        const float* const row = b + *starts++;
+        for (int v = 0; v < kVectors; ++v) right[v] = *reinterpret_cast<const Vector*>(row + v * kWidth);
+    }
+};
+
 /// Rows r… of C. Written with folds and not with loops over the rows: the compiler then keeps every sum in a register.
-template <bool fetches, int... r>
-void tile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate,
+template <bool fetches, typename Rows, int... r>
+void tile(std::ptrdiff_t k, const float* a, Rows b, float* c, std::ptrdiff_t ldc, const TileStart& start,
           FetchAhead ahead, std::integer_sequence<int, r...>) {
     // What is written or added to at the end would otherwise be waited for.
     ((__builtin_prefetch(c + r * ldc, 1), __builtin_prefetch(c + r * ldc + kVectors * kWidth - 1, 1)), ...);
     Vector first[sizeof...(r)] = {}, second[sizeof...(r)] = {};
     alongDepth<fetches>(
         k, ahead, [&]() __attribute__((always_inline)) {
-            const Vector right0 = *reinterpret_cast<const Vector*>(b),
-                         right1 = *reinterpret_cast<const Vector*>(b + kWidth);
-            ((first[r] += all(a[r]) * right0, second[r] += all(a[r]) * right1), ...);
+            Vector right[kVectors];
+            b.next(right);
+            ((first[r] += all(a[r]) * right[0], second[r] += all(a[r]) * right[1]), ...);
             a += kRows;
-            b += kVectors * kWidth;
         });
-    const auto store = [&](float* row, const Vector& sum0, const Vector& sum1) {
-        Vector* out0 = reinterpret_cast<Vector*>(row);
-        Vector* out1 = reinterpret_cast<Vector*>(row + kWidth);
-        *out0 = accumulate ? *out0 + sum0 : sum0;
-        *out1 = accumulate ? *out1 + sum1 : sum1;
-    };
-    (store(c + r * ldc, first[r], second[r]), ...);
+    ((finish(c + r * ldc, first[r], start, r), finish(c + r * ldc + kWidth, second[r], start, r)), ...);
 }
 
 /// The first vector of each row alone.
 template <bool fetches, int... r>
-void halfTile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate,
+void halfTile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, const TileStart& start,
               FetchAhead ahead, std::integer_sequence<int, r...>) {
     (__builtin_prefetch(c + r * ldc, 1), ...);
     Vector sums[sizeof...(r)] = {};
@@ -72,17 +113,13 @@ void halfTile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::p
             a += kRows;
             b += kVectors * kWidth;
         });
-    const auto store = [&](float* row, const Vector& sum) {
-        Vector* out = reinterpret_cast<Vector*>(row);
-        *out = accumulate ? *out + sum : sum;
-    };
-    (store(c + r * ldc, sums[r]), ...);
+    (finish(c + r * ldc, sums[r], start, r), ...);
 }
 
 /// Few columns: the rows of A are what lies side by side in vectors. Each element's sum is the same as in a tile.
 template <int columns>
 void narrowTile(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
-                bool accumulate) {
+                const TileStart& start) {
     constexpr int kColumn = (kRows + kWidth - 1) / kWidth;  // vectors; lanes behind the last row are not used
     Vector sums[columns][kColumn] = {};
     for (std::ptrdiff_t p = 0; p < k; ++p, a += kRows, b += kVectors * kWidth) {
@@ -94,7 +131,8 @@ void narrowTile(int rows, std::ptrdiff_t k, const float* a, const float* b, floa
     for (int r = 0; r < rows; ++r) {
         for (int j = 0; j < columns; ++j) {
             const float sum = sums[j][r / kWidth][r % kWidth];
-            c[r * ldc + j] = accumulate ? c[r * ldc + j] + sum : sum;
+            float& out = c[r * ldc + j];
+            out = start.accumulate ? out + sum : start.rowBias ? start.rowBias[r] + sum : sum;
         }
     }
 }
@@ -103,33 +141,48 @@ constexpr int kNarrow = kRows / 2 - 1;  ///< with more columns half a tile is as
 
 template <int columns = kNarrow>
 void chooseNarrow(int rows, int n, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
-                  bool accumulate) {
-    if (n == columns) narrowTile<columns>(rows, k, a, b, c, ldc, accumulate);
-    else if constexpr (columns > 1) chooseNarrow<columns - 1>(rows, n, k, a, b, c, ldc, accumulate);
+                  const TileStart& start) {
+    if (n == columns) narrowTile<columns>(rows, k, a, b, c, ldc, start);
+    else if constexpr (columns > 1) chooseNarrow<columns - 1>(rows, n, k, a, b, c, ldc, start);
 }
 
 template <int R>
 void chooseHalf(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
-                bool accumulate, FetchAhead ahead) {
+                const TileStart& start, FetchAhead ahead) {
     if (rows == R) {
         if (R == kRows && ahead.data)
-            halfTile<true>(k, a, b, c, ldc, accumulate, ahead, std::make_integer_sequence<int, kRows>{});
-        else halfTile<false>(k, a, b, c, ldc, accumulate, ahead, std::make_integer_sequence<int, R>{});
+            halfTile<true>(k, a, b, c, ldc, start, ahead, std::make_integer_sequence<int, kRows>{});
+        else halfTile<false>(k, a, b, c, ldc, start, ahead, std::make_integer_sequence<int, R>{});
     } else if constexpr (R > 1) {
-        chooseHalf<R - 1>(rows, k, a, b, c, ldc, accumulate, ahead);
+        chooseHalf<R - 1>(rows, k, a, b, c, ldc, start, ahead);
     }
 }
 
-template <int R>
-void choose(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate,
+template <int R, typename Rows>
+void choose(int rows, std::ptrdiff_t k, const float* a, Rows b, float* c, std::ptrdiff_t ldc, const TileStart& start,
             FetchAhead ahead) {
     if (rows == R) {
         if (R == kRows && ahead.data)
-            tile<true>(k, a, b, c, ldc, accumulate, ahead, std::make_integer_sequence<int, kRows>{});
-        else tile<false>(k, a, b, c, ldc, accumulate, ahead, std::make_integer_sequence<int, R>{});
+            tile<true>(k, a, b, c, ldc, start, ahead, std::make_integer_sequence<int, kRows>{});
+        else tile<false>(k, a, b, c, ldc, start, ahead, std::make_integer_sequence<int, R>{});
     } else if constexpr (R > 1) {
-        choose<R - 1>(rows, k, a, b, c, ldc, accumulate, ahead);
+        choose<R - 1>(rows, k, a, b, c, ldc, start, ahead);
     }
+}
+
+void run(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
+         const TileStart& start, FetchAhead ahead) {
+    choose<kRows>(rows, k, a, PackedRows{b}, c, ldc, start, ahead);
+}
+
+void runAt(int rows, std::ptrdiff_t k, const float* a, const float* b, const std::ptrdiff_t* rowStarts, float* c,
+           std::ptrdiff_t ldc, const TileStart& start, FetchAhead ahead) {
+    choose<kRows>(rows, k, a, ScatteredRows{b, rowStarts}, c, ldc, start, ahead);
+}
+
+void runPacking(std::ptrdiff_t k, const float* a, const float* b, std::ptrdiff_t ldb, float* packed, float* c,
+                std::ptrdiff_t ldc, const TileStart& start) {
+    tile<false>(k, a, PackingRows{b, ldb, packed}, c, ldc, start, {}, std::make_integer_sequence<int, kRows>{});
 }
 
 /// Whole rows are read at once, not a panel of them: memory is read ahead along a row, and hardly across many.
@@ -152,10 +205,12 @@ void packRight(const float* b, std::ptrdiff_t ldb, std::ptrdiff_t k, std::ptrdif
 void addGemm(FloatKernels& table) {
     table.gemm.mr = kRows;
     table.gemm.nr = kVectors * kWidth;
-    table.gemm.run = choose<kRows>;
+    table.gemm.run = run;
+    table.gemm.runAt = runAt;
     table.gemm.runHalf = chooseHalf<kRows>;
     table.gemm.narrow = kNarrow;
     table.gemm.runNarrow = chooseNarrow<>;
+    table.gemm.runPacking = runPacking;
     table.gemm.packRight = packRight;
 }
 

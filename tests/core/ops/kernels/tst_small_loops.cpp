@@ -136,10 +136,10 @@ class TestSmallLoops : public QObject {
             for (int rows = 1; rows <= micro.mr; ++rows) {
                 for (const bool adds : {false, true}) {
                     std::vector<float> whole = waves(static_cast<std::size_t>(micro.mr * nr), 2), narrow = whole;
-                    micro.run(rows, k, a.data(), packed.data(), whole.data(), nr, adds, {});
+                    micro.run(rows, k, a.data(), packed.data(), whole.data(), nr, {adds}, {});
                     for (int n = 1; n <= micro.narrow; ++n) {
                         std::vector<float> c = narrow;
-                        micro.runNarrow(rows, n, k, a.data(), packed.data(), c.data(), nr, adds);
+                        micro.runNarrow(rows, n, k, a.data(), packed.data(), c.data(), nr, {adds});
                         for (std::size_t i = 0; i < c.size(); ++i) {
                             const bool inside =
                                 static_cast<std::ptrdiff_t>(i) % nr < n && static_cast<std::ptrdiff_t>(i) / nr < rows;
