@@ -167,6 +167,13 @@ Hash functionOf(const FlatGraph& flat, ExprId id) {
     return looksUpRows(flat, id) ? labelOf(operators::OpClass::Embedding) : hashOfClass(flat.graph.expr(id));
 }
 
+bool isCommutative(const Expr& expr) {
+    using operators::OpClass;
+    const OpClass opClass = graph::traitsOf(expr).opClass;
+    return opClass == OpClass::Add || opClass == OpClass::Mul || opClass == OpClass::Maximum ||
+           opClass == OpClass::Minimum;
+}
+
 std::string operatorName(const Expr& expr) {
     if (expr.op.name.empty()) return expr.moduleClass.empty() ? expr.target : expr.moduleClass;
     return expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;

@@ -9,6 +9,7 @@
 #include "core/analysis/measured_runs.h"
 #include "core/exec/runner.h"
 #include "core/graph/missing_data.h"
+#include "core/session/diff/operand_diff.h"
 #include "core/session/diff/same_runs_verdict.h"
 #include "core/session/findings/finding_groups.h"
 #include "core/session/model_info.h"
@@ -220,6 +221,7 @@ base::Result<ModelDiff> modelDiff(const document::Document& first, const documen
     if (work.cancelled()) return base::cancelled("matching nodes");
     diff.structure = structureDiff(*first.graph, *second.graph, diff.pairs);
     SONDE_ASSIGN(diff.parameters, parameterDiff(first, second, diff.pairs, work));
+    diff::addOtherOperands(first, second, diff.pairs, diff.parameters, diff.structure);
     ModelInfoRequest info;
     info.hashes = false;
     info.seed = request.seed;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 
 #include "core/analysis/difference.h"
@@ -13,6 +12,7 @@
 #include "core/session/diff/parameter_layout.h"
 #include "core/session/diff/parameter_role.h"
 #include "core/session/diff/repacked_weights.h"
+#include "core/session/diff/stored_tensors.h"
 
 namespace sonde::session {
 
@@ -41,17 +41,11 @@ struct StoredParameter {
     bool isUnreadBuffer = false;
 };
 
-using Memory = std::tuple<const tensor::Storage*, std::int64_t, tensor::DType, std::int64_t>;
-
-Memory memoryOf(const Tensor& tensor) {
-    return {tensor.storage().get(), tensor.offsetElements(), tensor.dtype(), tensor.numel()};
-}
-
 /// Of stored tensors that an operation reads, or that are results.
-std::set<Memory> readMemory(const InternalGraph& graph) {
-    std::set<Memory> read;
+std::set<diff::StoredMemory> readMemory(const InternalGraph& graph) {
+    std::set<diff::StoredMemory> read;
     const auto add = [&](const graph::Node& node) {
-        if (node.constant && node.constant->isTensor()) read.insert(memoryOf(node.constant->tensor()));
+        if (node.constant && node.constant->isTensor()) read.insert(diff::memoryOf(node.constant->tensor()));
     };
     for (std::size_t i = 0; i < graph.nodeCount(); ++i)
         if (!graph.node(NodeId(i)).users.empty()) add(graph.node(NodeId(i)));
@@ -65,19 +59,19 @@ std::vector<StoredParameter> parametersOf(const document::Document& document) {
     const InternalGraph& graph = *document.graph;
     const auto kinds = analysis::storedKinds(graph);
     std::vector<StoredParameter> all;
-    std::set<Memory> known;
+    std::set<diff::StoredMemory> known;
     const auto add = [&](std::string name, const Tensor& value, NodeId node) {
         if (!value.defined() || value.dtype() == tensor::DType::String) return;
-        if (value.numel() > 0 && !known.insert(memoryOf(value)).second) return;
+        if (value.numel() > 0 && !known.insert(diff::memoryOf(value)).second) return;
         const Role role = diff::parameterRole(graph, node, name, value);
         all.push_back({std::move(name), value, node, {}, Form::Same, role, false, false});
     };
-    std::set<Memory> registered, buffers, read = readMemory(graph);
+    std::set<diff::StoredMemory> registered, buffers, read = readMemory(graph);
     if (document.original) read.merge(readMemory(*document.original));
     for (const graph::ModuleInfo& module : document.modules->modules())
         for (const graph::ParameterInfo& parameter : module.parameters)
             if (parameter.value && parameter.value->defined())
-                (parameter.isBuffer ? buffers : registered).insert(memoryOf(*parameter.value));
+                (parameter.isBuffer ? buffers : registered).insert(diff::memoryOf(*parameter.value));
     registered.insert(buffers.begin(), buffers.end());
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
@@ -85,7 +79,7 @@ std::vector<StoredParameter> parametersOf(const document::Document& document) {
         const graph::Node& node = graph.node(expr.outputs.front());
         if (!node.constant || !node.constant->isTensor()) continue;
         const auto& kind = kinds[node.id.index()];
-        const Memory memory = memoryOf(node.constant->tensor());
+        const diff::StoredMemory memory = diff::memoryOf(node.constant->tensor());
         // Of an initializer that nothing reads nobody can say that it is no weight.
         const bool isUnread = expr.isParameter && !read.contains(memory);
         const bool isWeight =
@@ -99,7 +93,8 @@ std::vector<StoredParameter> parametersOf(const document::Document& document) {
                                                                          : module.qualname + '.' + parameter.name,
                     *parameter.value, {});
     for (StoredParameter& each : all)
-        each.isUnreadBuffer = buffers.contains(memoryOf(each.value)) && !read.contains(memoryOf(each.value));
+        each.isUnreadBuffer =
+            buffers.contains(diff::memoryOf(each.value)) && !read.contains(diff::memoryOf(each.value));
     return all;
 }
 
@@ -123,13 +118,6 @@ diff::Hash hashOfElements(const Tensor& tensor, Form form) {
     }
     const auto bytes = static_cast<std::size_t>(whole->numel()) * tensor::itemSize(whole->dtype());
     return diff::mixed(hash, diff::hashOf({reinterpret_cast<const char*>(whole->bytes()), bytes}));
-}
-
-bool areEqual(const Tensor& a, const Tensor& b) {
-    if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
-    const auto one = a.contiguous(), other = b.contiguous();
-    const auto bytes = static_cast<std::size_t>(a.numel()) * tensor::itemSize(a.dtype());
-    return one && other && (bytes == 0 || std::memcmp(one->bytes(), other->bytes(), bytes) == 0);
 }
 
 /// All elements are the same, as a fresh normalisation has them: they do not say which tensor it is.
@@ -259,7 +247,7 @@ class ParameterMatcher {
         const InternalGraph& graph = isSecond ? m_graphA : m_graphB;
         for (std::size_t i = 0; i < graph.nodeCount() && parameter.value.numel() > 1; ++i)
             if (const auto& constant = graph.node(NodeId(i)).constant;
-                constant && constant->isTensor() && areEqual(constant->tensor(), parameter.value))
+                constant && constant->isTensor() && diff::areEqual(constant->tensor(), parameter.value))
                 return true;
         return false;
     }
@@ -301,7 +289,8 @@ class ParameterMatcher {
         for (std::size_t i = 0; i < m_a.size(); ++i)
             if (const auto other = named.find(m_a[i].name);
                 isOpen(m_a[i]) && other != named.end() && isOpen(m_b[other->second]) &&
-                (onlyEqual ? areEqual(m_a[i].value, m_b[other->second].value) : mayBePair(m_a[i], m_b[other->second])))
+                (onlyEqual ? diff::areEqual(m_a[i].value, m_b[other->second].value)
+                           : mayBePair(m_a[i], m_b[other->second])))
                 pair(i, other->second);
     }
 
@@ -392,7 +381,7 @@ class ParameterMatcher {
             if (m_pairs.isOneVocabulary) what = "shape: " + shapeOf(ours) + " -> " + shapeOf(b.value);
             if (auto reshaped = a.value.reshaped(b.value.shape())) ours = std::move(*reshaped);
         }
-        if (what.empty() && areEqual(ours, b.value)) {
+        if (what.empty() && diff::areEqual(ours, b.value)) {
             ++diff.equal;
         } else if (what.empty() && a.isUnreadBuffer && b.isUnreadBuffer) {
             diff.notes.push_back({a.name, a.node, false, "a buffer that nothing reads, of another value"});
@@ -415,7 +404,7 @@ class ParameterMatcher {
     void compareRepacked(const Repacked& repacked, ParameterDiff& diff) const {
         const StoredParameter &a = m_a[repacked.a], &b = m_b[repacked.b];
         if (a.name != b.name) ++diff.renamed;
-        if (areEqual(repacked.ours, repacked.theirs)) ++diff.equal;
+        if (diff::areEqual(repacked.ours, repacked.theirs)) ++diff.equal;
         else if (repacked.rounding && diff::differByRounding(repacked.ours, repacked.theirs, *repacked.rounding))
             ++diff.rounded;
         else addChange(a, b, repacked.ours, repacked.theirs, repacked.how, diff);

@@ -9,6 +9,7 @@
 #include "core/analysis/call_arguments.h"
 #include "core/graph/traits.h"
 #include "core/session/diff/parameter_layout.h"
+#include "core/session/diff/stored_tensors.h"
 
 namespace sonde::session::diff {
 
@@ -23,13 +24,6 @@ using tensor::Tensor;
 namespace {
 
 constexpr double kMaxRelative = 16.0 / (1 << 23);  ///< of rounding
-
-const Tensor* storedTensor(const InternalGraph& graph, NodeId node) {
-    const graph::Node& value = graph.node(node);
-    return value.constant && value.constant->isTensor() && value.constant->tensor().defined()
-               ? &value.constant->tensor()
-               : nullptr;
-}
 
 std::vector<NodeId> ownTensors(const InternalGraph& graph, const Expr& expr) {
     std::vector<NodeId> stored;

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "core/analysis/model_summary.h"
 #include "core/graph/traits.h"
 #include "core/session/diff/compared_operations.h"
 #include "core/session/diff/layer_functions.h"
@@ -384,9 +385,20 @@ void judgeByRuns(StructureDiff& diff, const InternalGraph& first, const Internal
     Judge(diff, first, second, pairs, byHand, parameters, runs).judge();
 }
 
+/// Operators of another opset may compute another function with the same attributes: Softmax before 13 and since.
+static bool haveOtherDefinitions(const InternalGraph& first, const InternalGraph& second, const GraphPairs& pairs) {
+    for (const ExprId id : first.recursiveOrder(first.mainId())) {
+        const ExprId other = pairs.ofFirst[id.index()];
+        if (!other.valid()) continue;
+        if (analysis::definitionOf(first.expr(id)) != analysis::definitionOf(second.expr(other))) return true;
+    }
+    return false;
+}
+
 bool asksForRuns(const StructureDiff& diff, const InternalGraph& first, const InternalGraph& second,
                  const GraphPairs& pairs) {
     if (!pairs.isOneVocabulary) return diff.uncompared() > 0 || !diff.isEqual();
+    if (diff.isEqual()) return haveOtherDefinitions(first, second, pairs);
     if (diff.added.empty() || diff.removed.empty()) return false;
     const auto holdsWhole = [](const InternalGraph& graph, const std::vector<NodeId>& nodes) {
         const FlatGraph flat(graph, false);

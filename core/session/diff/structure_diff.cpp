@@ -22,7 +22,6 @@ using graph::ExprId;
 using graph::ExprKind;
 using graph::InternalGraph;
 using graph::NodeId;
-using operators::OpClass;
 
 namespace {
 
@@ -331,9 +330,7 @@ class StructureDiffer {
             own.push_back(isMoved(m_flatA, input) ? std::nullopt : operandOf(m_flatA, input, nullptr));
         for (const NodeId input : second)
             other.push_back(isMoved(m_flatB, input) ? std::nullopt : operandOf(m_flatB, input, &m_pairs.ofSecond));
-        const bool isOrdered = traits.opClass != OpClass::Add && traits.opClass != OpClass::Mul &&
-                               traits.opClass != OpClass::Maximum && traits.opClass != OpClass::Minimum;
-        if (!isOrdered) {
+        if (diff::isCommutative(ours)) {
             std::ranges::sort(own);
             std::ranges::sort(other);
         }
