@@ -142,11 +142,25 @@ std::complex<double> complexAt(const Tensor& tensor, std::int64_t index) {
     return {tensor.toDouble(index), 0};
 }
 
+/// Has the 64 bits of any integer.
+long double integerAt(const Tensor& tensor, std::int64_t index) {
+    const std::int64_t stored = tensor.toInt64(index);
+    if (tensor.dtype() == DType::UInt64) return static_cast<long double>(static_cast<std::uint64_t>(stored));
+    return static_cast<long double>(stored);
+}
+
 /// Integers beyond 2^53 are not what toDouble() makes of them.
-bool equalIntegers(const Tensor& a, const Tensor& b) {
-    for (std::int64_t i = 0; i < b.numel(); ++i)
-        if (a.toInt64(i) != b.toInt64(i)) return false;
-    return true;
+void compareIntegers(const Tensor& actual, const Tensor& expected, bool isExact, Difference& result) {
+    for (std::int64_t i = 0; i < expected.numel(); ++i) {
+        const long double a = integerAt(actual, i), r = integerAt(expected, i);
+        if (a == r) continue;
+        const long double absolute = std::abs(a - r), magnitude = std::abs(r);
+        result.ok = result.ok && !isExact;
+        result.maxAbsolute = std::max(result.maxAbsolute, static_cast<double>(absolute));
+        const double relative =
+            magnitude > 0 ? static_cast<double>(absolute / magnitude) : std::numeric_limits<double>::infinity();
+        result.maxRelative = std::max(result.maxRelative, relative);
+    }
 }
 
 }  // namespace
@@ -195,8 +209,8 @@ Difference difference(const Tensor& actual, const Tensor& expected, const Tolera
         count, [&](std::int64_t i) { return actual.toDouble(i); }, [&](std::int64_t i) { return expected.toDouble(i); },
         tolerance, maskFrom);
     const bool exact = tolerance.absolute == 0 && tolerance.relative == 0 && tolerance.ofLargest == 0;
-    if (exact && result.ok && tensor::isInteger(actual.dtype()) && tensor::isInteger(expected.dtype()))
-        result.ok = equalIntegers(actual, expected);
+    const auto isWide = [](DType dtype) { return dtype == DType::Int64 || dtype == DType::UInt64; };
+    if (isWide(actual.dtype()) && isWide(expected.dtype())) compareIntegers(actual, expected, exact, result);
     return result;
 }
 

@@ -213,9 +213,12 @@ class CostCounter {
                             isTrue(constantOf(expr.arguments[1]));
         if (!begins || !staysTrue(body, body.outputs.front())) return {};
         const Value trips = constantOf(expr.arguments.front());
-        if (trips.isNumber()) return Symbolic::of(static_cast<std::int64_t>(trips.number()));
-        if (trips.isTensor() && trips.tensor().numel() == 1)
-            return Symbolic::of(static_cast<std::int64_t>(trips.tensor().toDouble(0)));
+        // Less than 0 is none (ONNX, Loop).
+        const auto times = [](double count) {
+            return Symbolic::of(static_cast<std::int64_t>(std::clamp(count, 0.0, 0x1p62)));
+        };
+        if (trips.isNumber()) return times(static_cast<double>(trips.number()));
+        if (trips.isTensor() && trips.tensor().numel() == 1) return times(trips.tensor().toDouble(0));
         return {};
     }
 

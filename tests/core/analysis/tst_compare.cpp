@@ -197,6 +197,16 @@ void TestCompare::theLargestRelativeDifferenceCounts() {
     QCOMPARE(both.maxRelative, 0.5);
     QCOMPARE(both.maxAbsolute, 0.5);
     QVERIFY(std::isinf(analysis::difference(floats({1, 2}), floats({0, 2}), {}).maxRelative));
+    // Integers of 64 bits that float64 does not tell apart: 2^53 + 1 and 2^53, 2^64 - 1 and 2^64 - 3.
+    const auto wide = analysis::difference(Tensor::of<std::int64_t>({1}, {9007199254740993}),
+                                           Tensor::of<std::int64_t>({1}, {9007199254740992}), {0, 0, 0});
+    QVERIFY(!wide.ok);
+    QCOMPARE(wide.maxAbsolute, 1.0);
+    QCOMPARE(wide.maxRelative, 1.0 / 9007199254740992.0);
+    const auto ends = analysis::difference(Tensor::of<std::uint64_t>({1}, {18446744073709551615U}),
+                                           Tensor::of<std::uint64_t>({1}, {18446744073709551613U}), {0, 0, 0});
+    QVERIFY(!ends.ok);
+    QCOMPARE(ends.maxAbsolute, 2.0);
     QCOMPARE(analysis::difference(floats({1, 4}), floats({0, 2}), {}).maxRelative, 1.0);
 }
 

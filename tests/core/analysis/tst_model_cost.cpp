@@ -341,6 +341,13 @@ void TestModelCost::scansAndLoopsByTheirInputs() {
               .outputs = {valueInfo("y", kFloat, {1, 4})},
               .initializers = {rawTensor("five", kInt64, {}, five)}});
     QCOMPARE(flopsOf(*loop), std::string("4*y.iterations"));
+    // Less than no times is not at all.
+    const auto never =
+        file({.nodes = {{"Loop", {"less", "", "x"}, {"y"}, "", "", {graphAttribute("body", body.bytes())}}},
+              .inputs = {valueInfo("x", kFloat, {1, 4})},
+              .outputs = {valueInfo("y", kFloat, {1, 4})},
+              .initializers = {rawTensor("less", kInt64, {}, std::string(8, '\xff'))}});
+    QCOMPARE(flopsOf(*never), std::string("0"));
     // Nor does anybody know how often one runs that begins and then asks its values.
     const Graph asking{
         .nodes = {{"Neg", {"state"}, {"next"}},
