@@ -14,6 +14,9 @@ void appendEscaped(std::string& result, std::string_view bytes) {
     }
 }
 
+/// What Unicode keeps from ever being a character, and XML does not allow.
+bool isNoCharacter(char32_t value) { return value == 0xfffe || value == 0xffff; }
+
 }  // namespace
 
 std::string visibleText(std::string_view text) {
@@ -25,7 +28,7 @@ std::string visibleText(std::string_view text) {
         if (first.value == U'\n') result += "\\n";
         else if (first.value == U'\r') result += "\\r";
         else if (first.value == U'\t') result += "\\t";
-        else if (!first.valid || isControl(first.value)) appendEscaped(result, bytes);
+        else if (!first.valid || isControl(first.value) || isNoCharacter(first.value)) appendEscaped(result, bytes);
         else result += bytes;
         text.remove_prefix(first.bytes);
     }

@@ -4,11 +4,11 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <span>
 
 #include "core/analysis/infer.h"
+#include "core/base/text_file.h"
 #include "core/base/unicode.h"
 #include "core/document/input_infos.h"
 #include "core/document/trace_options.h"
@@ -111,8 +111,7 @@ base::Result<Value> transformedInput(const std::string& expression, const Value&
 /// A test case, or the lines of a list of them.
 std::string textOf(const std::string& spec) {
     if (!spec.starts_with('@')) return spec;
-    std::ifstream list(spec.substr(1));
-    return {std::istreambuf_iterator<char>(list), {}};
+    return base::readText(spec.substr(1), "the list").value_or(std::string());
 }
 
 /// The first array file of a test case or a list of them; empty: there is none.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/replaced_file.h"
 #include "core/layout/dot_export.h"
 #include "ui/canvas/fixed_pdf.h"
 #include "ui/canvas/svg_device.h"
@@ -158,6 +159,7 @@ QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const 
 }
 
 base::Result<void> write(const QByteArray& bytes, const QString& path) {
+    SONDE_TRY(base::placeToReplace(path.toStdU16String()));
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
         return base::runError("the image cannot be written: " + file.errorString().toStdString(), path.toStdString(),

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/base/replaced_file.h"
 #include "core/session/edits/run_edits.h"
 #include "core/session/output_check.h"
 #include "core/session/session.h"
@@ -248,6 +249,10 @@ void Sweeps::use(std::size_t row) {
 bool Sweeps::saveTo(const QString& path) {
     if (const auto allowed = session::checkOutput(m_session, std::filesystem::path(path.toStdU16String())); !allowed) {
         m_messages.report(allowed.error());
+        return false;
+    }
+    if (const auto place = base::placeToReplace(path.toStdU16String()); !place) {
+        m_messages.report(place.error());
         return false;
     }
     QSaveFile file(path);

@@ -2,7 +2,6 @@
 
 #include <QApplication>
 #include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <QSettings>
 #include <QTemporaryDir>
@@ -11,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "core/base/text_file.h"
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -91,9 +91,8 @@ base::Result<int> driveWindow(const DriveOptions& options) {
     QString script = QStringLiteral("wait\n");
     const QString folder = QDir::currentPath();
     if (!options.script.empty()) {
-        QFile file(QString::fromStdString(options.script));
-        if (!file.open(QIODevice::ReadOnly)) return base::usageError("the script cannot be read", options.script);
-        script = QString::fromUtf8(file.readAll());
+        SONDE_ASSIGN(const std::string text, base::readText(options.script, "the script"));
+        script = QString::fromStdString(text);
     }
     QSize size(1400, 900);
     if (!options.size.empty()) {

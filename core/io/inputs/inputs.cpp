@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <tuple>
 
 #include "core/base/mapped_file.h"
+#include "core/base/text_file.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/drawing.h"
@@ -351,8 +352,8 @@ Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std::vect
         return cases;
     }
     const std::string path(spec.substr(1));
-    std::ifstream list(path);
-    if (!list) return usageError("the list cannot be opened", path);
+    SONDE_ASSIGN(std::string text, base::readText(path, "the list"));
+    std::istringstream list(std::move(text));
     std::string line;
     for (std::size_t number = 1; std::getline(list, line); ++number) {
         if (work.cancelled()) return base::cancelled("reading inputs");

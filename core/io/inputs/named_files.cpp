@@ -1,8 +1,9 @@
 #include "core/io/inputs/named_files.h"
 
-#include <fstream>
+#include <sstream>
 #include <string>
 
+#include "core/base/text_file.h"
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/inputs.h"
 #include "core/io/inputs/noise.h"
@@ -50,7 +51,7 @@ std::vector<std::filesystem::path> filesNamedIn(std::string_view spec) {
     paths.emplace_back(spec.substr(1));
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(paths.front(), ignored)) return paths;  // a pipe can be read only once
-    std::ifstream list(paths.front());
+    std::istringstream list(base::readText(paths.front(), "the list").value_or(std::string()));
     for (std::string line; std::getline(list, line);) {
         line.resize(line.find_last_not_of(" \t\r") + 1);
         addItems(line, paths);

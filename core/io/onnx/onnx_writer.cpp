@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "core/base/replaced_file.h"
 #include "core/graph/edit_origin.h"
 #include "core/io/onnx/node_metadata.h"
 #include "core/io/onnx/proto.h"
@@ -402,14 +403,16 @@ std::filesystem::path partOf(std::filesystem::path path) { return path += ".part
 
 }  // namespace
 
-Result<void> writeOnnx(const std::filesystem::path& path, const InternalGraph& graph, const OnnxWriteOptions& options,
+Result<void> writeOnnx(const std::filesystem::path& given, const InternalGraph& graph, const OnnxWriteOptions& options,
                        const base::WorkContext& work) {
+    SONDE_ASSIGN(const std::filesystem::path path, base::placeToReplace(given));
     const auto failure = [](const std::filesystem::path& file) {
         return base::runError("the file cannot be written", file.string());
     };
     std::optional<DataFile> data;
     std::filesystem::path dataPath = path;
     dataPath += ".data";
+    SONDE_TRY(base::placeToReplace(dataPath));
     if (weightBytes(graph) > options.inlineLimitBytes) {
         data.emplace();
         data->name = dataPath.filename().string();

@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/base/replaced_file.h"
 #include "core/io/traced_module/codec.h"
 #include "core/io/traced_module/traced_module_file.h"
 #include "core/trace/record.h"
@@ -192,9 +193,10 @@ class Writer {
     std::vector<Json> m_graphList;
 };
 
-base::Result<void> write(const std::filesystem::path& path, const std::string& header,
+base::Result<void> write(const std::filesystem::path& given, const std::string& header,
                          const std::vector<tensor::Tensor>& tensors, const base::MappedFiles& sources) {
     // Written beside and then moved: tensors may be read from the very file that is replaced.
+    SONDE_ASSIGN(const std::filesystem::path path, base::placeToReplace(given));
     std::filesystem::path part = path;
     part += ".part";
     std::ofstream file(part, std::ios::binary | std::ios::trunc);

@@ -96,8 +96,12 @@ base::Result<SweepInputs> sweepInputs(const fs::path& path, const base::WorkCont
         const bool isHidden = entries->path().filename().string().starts_with('.');
         std::error_code ignored;
         if (isHidden && entries->is_directory(ignored)) entries.disable_recursion_pending();
-        if (!isHidden && entries->is_regular_file(ignored))
-            files.emplace_back(entries->path().lexically_relative(path).generic_string(), entries->path());
+        if (isHidden || entries->is_directory(ignored)) continue;
+        std::string name = entries->path().lexically_relative(path).generic_string();
+        // A link that leads nowhere is an input that fails; nobody reads a pipe or a device to see what it is.
+        const bool isRead = entries->is_regular_file(ignored) || !fs::exists(entries->path(), ignored);
+        if (isRead) files.emplace_back(std::move(name), entries->path());
+        else found.leftOut.push_back(std::move(name));
     }
     if (code) return base::usageError("the folder cannot be listed: " + code.message(), path.string());
     std::ranges::sort(files, [](const auto& a, const auto& b) { return base::isNaturallyBefore(a.first, b.first); });

@@ -1,7 +1,6 @@
 #include "core/session/sweep/sweep_labels.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "core/base/number_text.h"
+#include "core/base/text_file.h"
 #include "core/base/trimmed.h"
 #include "core/base/unicode.h"
 #include "core/io/npz/npy.h"
@@ -38,6 +38,11 @@ bool isText(const std::string& line) {
         return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f || c >= 0xf8;
     };
     return std::ranges::none_of(line, isControl);
+}
+
+/// Of a column: a word. A number that is no index, or a letter typed for a digit, is a wrong label.
+bool isHeading(const std::string& label) {
+    return label.size() > 1 && !base::parseNumber<double>(label);
 }
 
 std::string lineOf(const std::filesystem::path& path, std::size_t line) {
@@ -100,8 +105,8 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
         return base::usageError("the labels are a folder, not a file", path.string(), kLabelsHint);
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return base::usageError("the labels cannot be read", path.string());
+    SONDE_ASSIGN(std::string lines, base::readText(path, "the file of labels"));
+    std::istringstream file(std::move(lines));
     std::string text, heading;
     std::size_t blank = 0;  // lines, which count only if another one follows
     for (std::size_t line = 1; std::getline(file, text); ++line) {
@@ -117,7 +122,7 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
             label(trimmedCell(std::string_view(text).substr(isNamed ? separator + 1 : 0)));
         if (isNamed && name.empty()) return base::usageError("the name of an input is missing", lineOf(path, line));
         if (!areIndices(label)) {
-            if (line > 1) return noIndex(label, path, line);
+            if (line > 1 || !isHeading(label)) return noIndex(label, path, line);
             heading = label;
             continue;
         }
@@ -126,7 +131,6 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
         for (blank += 1; blank > 0; --blank) labels.m_inOrder.push_back({{}, line + 1 - blank});
         labels.m_inOrder.back().label = label;
     }
-    if (file.bad()) return base::usageError("the labels cannot be read", path.string());
     if (!labels.m_byName.empty() && !labels.m_inOrder.empty())
         return base::usageError("some lines name an input and some do not", path.string());
     if (labels.empty() && !heading.empty()) return noIndex(heading, path, 1);

@@ -18,7 +18,8 @@ class TestVisibleText : public QObject {
         QCOMPARE(base::visibleText("a\nb\tc\r"), std::string("a\\nb\\tc\\r"));
         QCOMPARE(base::visibleText(std::string_view("n\0ul\x1b\x7f", 6)), std::string("n\\x00ul\\x1b\\x7f"));
         QCOMPARE(base::visibleText("größe"), std::string("größe"));
-        QCOMPARE(base::visibleText("a\xc2\x85z"), std::string("a\\xc2\\x85z"));  // U+0085, next line
+        QCOMPARE(base::visibleText("a\xef\xbf\xbez"), std::string("a\\xef\\xbf\\xbez"));  // U+FFFE, no character
+        QCOMPARE(base::visibleText("a\xc2\x85z"), std::string("a\\xc2\\x85z"));           // U+0085, next line
     }
 
     void bytesThatAreNotUtf8AreWritten() {

@@ -208,6 +208,23 @@ void TestSweep::labelsAreText() {
              std::string("the labels are no text"));
     QCOMPARE(errorOf("a,1\nb," + QByteArray(500, 'x')),
              "label '" + std::string(60, 'x') + "\u2026' is not the index of a class");
+    // No heading: a number that is no index, in front of those that are.
+    QCOMPARE(errorOf("0.5\n1\n"), std::string("label '0.5' is not the index of a class"));
+    QCOMPARE(errorOf("99999999999999999999\n1\n"),
+             std::string("label '99999999999999999999' is not the index of a class"));
+    QCOMPARE(errorOf("O\n1\n"), std::string("label 'O' is not the index of a class"));
+    // A byte order mark, as editors write it, is no part of the first label; a heading stays one behind it.
+    for (const char* text : {"\xEF\xBB\xBF"
+                             "3\n1\n",
+                             "\xEF\xBB\xBFlabel\n3\n1\n"}) {
+        QCOMPARE(errorOf(text), std::string());
+        const auto marked = session::SweepLabels::read(path("labels.csv"));
+        QCOMPARE(marked->count(), std::size_t{2});
+        QCOMPARE(marked->of("a.npy", 0), std::string("3"));
+    }
+    const auto endless = session::SweepLabels::read("/dev/zero");
+    QVERIFY(!endless);
+    QCOMPARE(endless.error().what, std::string("the file of labels is longer than 64 MiB"));
     const auto folder = session::SweepLabels::read(m_folder->path().toStdString());
     QVERIFY(!folder);
     QCOMPARE(folder.error().what, std::string("the labels are a folder, not a file"));
