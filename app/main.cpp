@@ -54,7 +54,11 @@ int openWindow(int argc, char** argv, const std::vector<std::string>& models) {
 int runVerb(const std::function<sonde::base::Result<int>()>& action) {
     try {
         const auto status = action();
-        return status ? *status : report(status.error());
+        if (!status) return report(status.error());
+        // What did not fit on a disk is found out when it is written.
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+            return report(sonde::base::runError("the output cannot be written", "standard output"));
+        return *status;
     } catch (const std::bad_alloc&) {
         return report(sonde::base::runError("out of memory"));
     } catch (const std::exception& exception) {

@@ -106,6 +106,10 @@ ordered_json debugStateJson(Session& session, const base::WorkContext& work) {
     if (at.hasBegun()) {
         head["reason"] = reasonName(at.place().reason);
         if (!at.place().breakpoints.empty()) head["breakpoints"] = at.place().breakpoints;
+        // A run goes on where a condition cannot be judged.
+        for (const debug::Breakpoint& point : at.breakpoints().all())
+            if (point.error)
+                head["breakpoint_problems"].push_back({{"id", point.id}, {"problem", point.error->text()}});
     }
     if (at.state() == DebugState::Failed && at.error()) {
         head["failure"] = at.error()->text();

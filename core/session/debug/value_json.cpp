@@ -1,6 +1,7 @@
 #include "core/session/debug/value_json.h"
 
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "core/analysis/tensor_stats.h"
@@ -21,6 +22,7 @@ constexpr int kMaxNesting = 64;
 
 ordered_json element(const Tensor& tensor, std::int64_t index) {
     if (tensor.dtype() == DType::Bool) return tensor.toInt64(index) != 0;
+    if (tensor.dtype() == DType::UInt64) return static_cast<std::uint64_t>(tensor.toInt64(index));
     if (tensor::isInteger(tensor.dtype())) return tensor.toInt64(index);
     if (tensor::isFloating(tensor.dtype())) return finiteOrText(tensor.toDouble(index));
     return tensor.elementText(index, 17);
@@ -76,7 +78,7 @@ void addValue(ordered_json& answer, const Value& value) {
 
 ordered_json statsJson(const Tensor& tensor) {
     const analysis::TensorStats stats = analysis::tensorStats(tensor);
-    const bool isEmpty = stats.finiteCount() == 0;
+    const bool isEmpty = stats.finiteCount() == 0 || tensor.dtype() == DType::String;
     const auto finite = [&](double value) { return isEmpty ? ordered_json() : finiteOrText(value); };
     ordered_json shape = ordered_json::array();
     for (std::size_t i = 0; i < tensor.rank(); ++i) shape.push_back(tensor.dim(i));

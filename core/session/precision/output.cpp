@@ -71,7 +71,12 @@ class ReportWriter {
             m_text += ", " + std::to_string(m_report.chosen) + (m_report.chosen == 1 ? " operation" : " operations") +
                       " rounded";
         m_text += "\n";
-        if (!m_report.begins.valid()) return m_text + "All values are equal\n";
+        addNotCompared();
+        if (!m_report.begins.valid()) {
+            const bool isNone =
+                std::ranges::all_of(m_report.nodes, [](const NodeError& one) { return !one.note.empty(); });
+            return m_text + (isNone && !m_report.nodes.empty() ? "" : "All values that were compared are equal\n");
+        }
         m_text += "The error begins at " + nameOf(m_report.begins) + "\n";
         if (allNodes) {
             for (const NodeError& node : m_report.nodes) line(node);
@@ -85,6 +90,14 @@ class ReportWriter {
     }
 
   private:
+    void addNotCompared() {
+        const auto isNoted = [](const NodeError& node) { return !node.note.empty(); };
+        const auto count = std::ranges::count_if(m_report.nodes, isNoted);
+        if (count == 0) return;
+        const NodeError& first = *std::ranges::find_if(m_report.nodes, isNoted);
+        m_text += std::to_string(count) + " of these could not be compared by element, the first at " +
+                  nameOf(first.node) + ": " + base::visibleText(first.note) + "\n";
+    }
     std::string nameOf(NodeId node) const { return base::visibleText(m_graph.node(node).name); }
     void line(const NodeError& node, bool withChannels = false) {
         const Expr& expr = m_graph.expr(m_graph.node(node.node).producer);

@@ -1,8 +1,10 @@
 #include "core/tensor/picture/picture.h"
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <zlib.h>
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
@@ -25,7 +27,32 @@ namespace {
 
 constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;
 
+std::uint32_t bigEndian(std::span<const std::byte> bytes) {
+    std::uint32_t number = 0;
+    for (const std::byte each : bytes.first(4)) number = number << 8 | std::to_integer<std::uint32_t>(each);
+    return number;
+}
+
+/// Whether the chunks that make the picture have their checksums (PNG specification, 5.3), which the decoder does not
+/// look at. Chunks that are cut off, and other formats, are the decoder's matter.
+bool hasItsChecksums(std::span<const std::byte> bytes) {
+    constexpr std::size_t kSignature = 8, kAround = 12;  // length and type before the data, the checksum behind
+    constexpr auto kIsAncillary = std::byte{0x20};
+    if (pictureFormat(bytes) != PictureFormat::Png) return true;
+    for (std::size_t at = kSignature; at <= bytes.size() && bytes.size() - at >= kAround;) {
+        const std::uint32_t length = bigEndian(bytes.subspan(at));
+        if (length > bytes.size() - at - kAround) break;
+        const auto counted = bytes.subspan(at + 4, std::size_t{4} + length);
+        const uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(counted.data()), counted.size());
+        if (sum != bigEndian(bytes.subspan(at + 8 + length)) && (counted[0] & kIsAncillary) == std::byte{0})
+            return false;
+        at += kAround + length;
+    }
+    return true;
+}
+
 base::Result<Picture> decodeSmall(std::span<const std::byte> bytes) {
+    if (!hasItsChecksums(bytes)) return base::unreadable("the image (PNG) is damaged: a checksum in it is another one");
     const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
     const int size = static_cast<int>(bytes.size());
     int width = 0, height = 0, channels = 0;

@@ -105,6 +105,30 @@ class TestDebugCommands : public QObject {
         QCOMPARE(prompt.answer("writes x").value("writes").toObject().value("count").toInt(-1), 0);
     }
 
+    void conditionsThatCannotBeJudgedAreTold() {
+        Prompt prompt({1, 2});
+        QVERIFY(!prompt.answer("break y if y").contains("error"));
+        const QJsonObject end = prompt.answer("run");
+        QCOMPARE(end.value("state").toString(), QStringLiteral("finished"));
+        const QJsonArray problems = end.value("breakpoint_problems").toArray();
+        QCOMPARE(problems.size(), 1);
+        QCOMPARE(problems.at(0).toObject().value("id").toInt(), 1);
+        QVERIFY(problems.at(0).toObject().value("problem").toString().contains("ambiguous"));
+        QVERIFY(!Prompt().answer("run").contains("breakpoint_problems"));
+    }
+
+    void unsignedNumbersAreNotNegative() {
+        Prompt prompt;
+        const std::string path = prompt.folder.filePath(QStringLiteral("unsigned.onnx")).toStdString();
+        std::ofstream(path, std::ios::binary) << onnx::model(
+            {{{"Identity", {"x"}, {"y"}}}, {onnx::valueInfo("x", 13, {2})}, {onnx::valueInfo("y", 13, {2})}, {}});
+        QVERIFY(prompt.session.open(path));
+        prompt.session.runs().giveValues({Tensor::of<std::uint64_t>({2}, {18446744073709551615U, 7})});
+        (void)prompt.commands.answer("run");
+        QVERIFY(prompt.commands.answer("print y").find("[18446744073709551615,7]") != std::string::npos);
+        QVERIFY(prompt.commands.answer("print max(y)").find("18446744073709551615") != std::string::npos);
+    }
+
     void stepsAreGoneToByPosition() {
         Prompt prompt;
         (void)prompt.answer("step");
