@@ -51,6 +51,8 @@ class TestSweep : public QObject {
     void emptyAndUnreadableFolders();
     void aDamagedArchiveIsOneRow();
     void labelsAreText();
+    void marksBeforeLabelsAreNoLabels();
+    void emptyLabelsTakeNoMemory();
 
   private:
     std::string path(const char* name) const { return m_folder->filePath(QLatin1String(name)).toStdString(); }
@@ -228,6 +230,44 @@ void TestSweep::labelsAreText() {
     const auto folder = session::SweepLabels::read(m_folder->path().toStdString());
     QVERIFY(!folder);
     QCOMPARE(folder.error().what, std::string("the labels are a folder, not a file"));
+}
+
+/// U+FEFF, which spreadsheets write first: the first line is a label, and its name has no mark.
+void TestSweep::marksBeforeLabelsAreNoLabels() {
+    const auto read = [this](const QByteArray& bytes) {
+        QFile file(QString::fromStdString(path("marked.csv")));
+        if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size()) qFatal("cannot write");
+        file.close();
+        const auto labels = session::SweepLabels::read(path("marked.csv"));
+        if (!labels) qFatal("%s", labels.error().text().c_str());
+        return *labels;
+    };
+    const session::SweepLabels ordered = read(
+        "\xef\xbb\xbf"
+        "7\n8\n");
+    QCOMPARE(ordered.count(), std::size_t{2});
+    QCOMPARE(ordered.of("a.npy", 0), std::string("7"));
+    QCOMPARE(read("\xef\xbb\xbf"
+                  "a.npy,7\n")
+                 .of("a.npy", 0),
+             std::string("7"));
+    QCOMPARE(read("\xef\xbb\xbf"
+                  "input,label\na.npy,7\n")
+                 .of("a.npy", 0),
+             std::string("7"));
+}
+
+/// A file of 128 bytes with 2^40 inputs that have no samples each.
+void TestSweep::emptyLabelsTakeNoMemory() {
+    QByteArray header("{'descr': '<i8', 'fortran_order': False, 'shape': (1099511627776, 0), }");
+    header = header.leftJustified(117) + "\n";
+    QFile file(QString::fromStdString(path("none.npy")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray("\x93NUMPY\x01\x00\x76\x00", 10) + header);
+    file.close();
+    const auto labels = session::SweepLabels::read(path("none.npy"));
+    QVERIFY(!labels);
+    QCOMPARE(labels.error().what, std::string("the file has no labels"));
 }
 
 QTEST_APPLESS_MAIN(TestSweep)
