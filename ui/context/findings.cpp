@@ -94,9 +94,10 @@ void Findings::regroup() {
 
 std::vector<NodeId> Findings::nodesOf(const FindingGroup& group) const {
     std::vector<NodeId> nodes;
+    std::set<NodeId> known;
     for (const std::size_t index : group.members)
         for (const NodeId node : m_report->findings[index].finding.nodes)
-            if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+            if (known.insert(node).second) nodes.push_back(node);
     return nodes;
 }
 

@@ -31,20 +31,10 @@ constexpr std::array kBounded{
     Bounded{"", "relu6", {.high = 6, .isRectifier = true}},
 };
 
-std::optional<double> numberAt(const InternalGraph& graph, const Expr& expr, std::size_t index,
-                               std::string_view keyword) {
-    const tensor::Value* const value = knownArgument(graph, expr, index, keyword);
-    if (!value) return std::nullopt;
-    if (value->isNumber()) return value->number();
-    if (value->isTensor() && value->tensor().numel() == 1 && value->tensor().dtype() != tensor::DType::String)
-        return value->tensor().toDouble(0);
-    return std::nullopt;
-}
-
 /// Between numbers that are known before a run: attributes of old ONNX, else arguments.
 ValueLimits limitsOfClip(const InternalGraph& graph, const Expr& expr) {
     ValueLimits limits;
-    const auto low = numberAt(graph, expr, 1, "min"), high = numberAt(graph, expr, 2, "max");
+    const auto low = knownNumber(graph, expr, 1, "min"), high = knownNumber(graph, expr, 2, "max");
     limits.low = low ? *low : expr.attributes.getFloat("min", limits.low);
     limits.high = high ? *high : expr.attributes.getFloat("max", limits.high);
     if (limits.low == 0) {

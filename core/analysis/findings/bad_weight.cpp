@@ -2,6 +2,7 @@
 
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/problem.h"
+#include "core/base/counted_text.h"
 
 namespace sonde::analysis {
 
@@ -15,7 +16,7 @@ FindingChecker badWeightChecker() {
                     weight.node, base::Severity::Error, Confidence::High,
                     fmt::format("{} of {} are NaN and {} infinite, and it is a weight of {}: whatever is computed from "
                                 "them is lost",
-                                weight.nan, countedText(weight.count, "element"), weight.inf,
+                                weight.nan, base::countedText(weight.count, "element"), weight.inf,
                                 operatorText(model.graph.expr(weight.reader))),
                     "take an earlier checkpoint: the training diverged, or a conversion to a narrower dtype "
                     "overflowed"));

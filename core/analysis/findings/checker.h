@@ -29,10 +29,10 @@ struct ObservedRun {
     ObservedValues values;
     std::vector<exec::Recording> recordings;  ///< one for each input, without kept values
     std::size_t inputs = 0;                   ///< different ones that it ran on
+    std::size_t complete = 0;  ///< of them those on which it went to its end; 0: later values were not seen
     /// By graph output: how many different values it had on those.
     std::vector<std::size_t> outputValues;
     std::vector<graph::NodeId> accepted;  ///< whose NaN and infinity are meant: session::Problems::accepted()
-    bool isComplete = true;               ///< a run went to its end; else later values were not seen
 };
 
 /// What a checker looks at.
@@ -103,9 +103,9 @@ FindingChecker zeroFilterChecker();
 /// A finding of one node.
 Finding findingAt(graph::NodeId node, base::Severity severity, Confidence confidence, std::string message,
                   std::string advice);
+/// By node: whether a body, or the model, returns it.
+std::vector<bool> resultNodes(const graph::InternalGraph& graph);
 /// "62 %", "0.5 %"; 100 % only of all of them.
 std::string percentText(std::int64_t part, std::int64_t whole);
-/// "1 element", "3 elements".
-std::string countedText(std::int64_t count, std::string_view what);
 
 }  // namespace sonde::analysis

@@ -44,7 +44,7 @@ std::vector<bool> dependentNodes(const InternalGraph& graph) {
 
 /// Whether all inputs, or the two samples of a batch, gave one value.
 bool isRepeated(const CheckedModel& model, std::size_t index) {
-    if (model.run && model.run->inputs > 1 && index < model.run->outputValues.size() &&
+    if (model.run && model.run->complete > 1 && index < model.run->outputValues.size() &&
         model.run->outputValues[index] == 1)
         return true;
     return model.batch && index < model.batch->outputs.size() && model.batch->outputs[index].isComparable &&

@@ -3,6 +3,7 @@
 
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/problem.h"
+#include "core/base/counted_text.h"
 
 namespace sonde::analysis {
 
@@ -30,7 +31,7 @@ void findDeadUnits(const CheckedModel& model, std::vector<Finding>& findings) {
                 fmt::format(
                     "{} of {} channels of {} are zero in all {} positions of {}{}: they take time and tell nothing",
                     dead, units, placeText(model.graph, node), activity->samples,
-                    countedText(static_cast<std::int64_t>(model.run->inputs), "input"),
+                    base::countedText(static_cast<std::int64_t>(model.run->inputs), "input"),
                     model.run->inputs < kManyInputs ? ", which are few to tell by" : ""),
                 "run it on more inputs (--input-data, sonde sweep); channels that stay zero can be pruned, or the layer "
                 "before has lost them to a large learning rate or bias"));

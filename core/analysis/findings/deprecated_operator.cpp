@@ -4,6 +4,7 @@
 
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/problem.h"
+#include "core/base/counted_text.h"
 
 namespace sonde::analysis {
 
@@ -47,7 +48,7 @@ void findDeprecated(const CheckedModel& model, std::vector<Finding>& findings) {
     }
     for (auto& [row, nodes] : found) {
         const auto count = static_cast<std::int64_t>(nodes.size());
-        const std::string where = countedText(count, "operation");
+        const std::string where = base::countedText(count, "operation");
         const std::string since = row->since == 1 ? "never was in a release of ONNX"
                                                   : fmt::format("is deprecated since opset {}", row->since);
         findings.push_back(

@@ -6,6 +6,7 @@
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/findings/written_values.h"
 #include "core/analysis/problem.h"
+#include "core/base/counted_text.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -163,7 +164,7 @@ void findDuplicates(const CheckedModel& model, std::vector<Finding>& findings) {
              {before, node},
              {},
              fmt::format("{} computes the same as {}, with {}: the work is done twice", placeText(graph, node),
-                         placeText(graph, before), countedText(size[id.index()], "operation")),
+                         placeText(graph, before), base::countedText(size[id.index()], "operation")),
              "compute it once (sonde save --pass merge-duplicates)"});
     }
 }

@@ -30,14 +30,17 @@ Finding findingAt(NodeId node, base::Severity severity, Confidence confidence, s
     return {{}, severity, confidence, {node}, {}, std::move(message), std::move(advice)};
 }
 
+std::vector<bool> resultNodes(const graph::InternalGraph& graph) {
+    std::vector<bool> isResult(graph.nodeCount(), false);
+    for (std::size_t i = 0; i < graph.bodyCount(); ++i)
+        for (const NodeId node : graph.body(graph::BodyId(i)).outputs) isResult[node.index()] = true;
+    return isResult;
+}
+
 std::string percentText(std::int64_t part, std::int64_t whole) {
     const double percent = whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
     if (percent > 0 && percent < 1) return fmt::format("{:.2g} %", percent);
     return fmt::format("{:.0f} %", part < whole ? std::min(percent, 99.0) : percent);
-}
-
-std::string countedText(std::int64_t count, std::string_view what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 const std::vector<FindingChecker>& findingCheckers() {
@@ -84,7 +87,7 @@ FoundFindings findFindings(const CheckedModel& model) {
         const bool isLeftOut =
             (checker.need == FindingNeed::Run && !model.run) || (checker.need == FindingNeed::Batch && !model.batch);
         // Of a run that failed what was computed is looked at, which is not all there is to look at.
-        const bool isCutShort = checker.need == FindingNeed::Run && model.run && !model.run->isComplete;
+        const bool isCutShort = checker.need == FindingNeed::Run && model.run && model.run->complete == 0;
         if (isLeftOut || isCutShort) found.notChecked.push_back(checker.id);
         if (isLeftOut) continue;
         if (checker.tooFew)

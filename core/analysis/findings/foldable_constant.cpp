@@ -4,6 +4,7 @@
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/findings/written_values.h"
 #include "core/analysis/problem.h"
+#include "core/base/counted_text.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -71,7 +72,7 @@ void findFoldable(const CheckedModel& model, std::vector<Finding>& findings) {
         findings.push_back(findingAt(
             node, base::Severity::Info, Confidence::High,
             fmt::format("{} is computed from constants alone by {}: the same result in every run",
-                        placeText(model.graph, node), countedText(operations[node.index()], "operation")),
+                        placeText(model.graph, node), base::countedText(operations[node.index()], "operation")),
             "fold it once (sonde save --pass fold-constant) where the result is not much larger than what it is made of"));
     }
 }

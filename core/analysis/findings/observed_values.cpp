@@ -17,16 +17,6 @@ namespace {
 
 constexpr std::int64_t kMaxUnits = 1 << 16;
 
-double smallestNormal(DType dtype) {
-    switch (dtype) {
-        case DType::Float64: return DBL_MIN;
-        case DType::Float16: return 6.103515625e-05;
-        case DType::Float32:
-        case DType::BFloat16: return FLT_MIN;
-        default: return 0;
-    }
-}
-
 template <typename T>
 double observedNumber(const T& element) {
     if constexpr (std::is_same_v<T, double>) return element;
@@ -72,6 +62,16 @@ void observe(ObservedValue& value, const Tensor& tensor, const ValueLimits& limi
 
 }  // namespace
 
+double smallestNormal(DType dtype) {
+    switch (dtype) {
+        case DType::Float64: return DBL_MIN;
+        case DType::Float16: return 6.103515625e-05;
+        case DType::Float32:
+        case DType::BFloat16: return FLT_MIN;
+        default: return 0;
+    }
+}
+
 double ObservedValue::magnitude() const { return finite() == 0 ? 0 : std::max(std::abs(minimum), std::abs(maximum)); }
 double ObservedValue::rms() const { return finite() == 0 ? 0 : std::sqrt(squares / static_cast<double>(finite())); }
 
@@ -99,11 +99,11 @@ void ObservedValues::exprFinished(ExprId id, std::span<const tensor::Value> outp
 void ObservedValues::addTensor(NodeId node, const Tensor& given, const ValueLimits* bounds) {
     ValueLimits limits = bounds ? *bounds : ValueLimits{};
     const DType dtype = given.dtype();
-    if (limits.isQuantized) {
+    const bool isQuantized = limits.isQuantized && (dtype == DType::Int8 || dtype == DType::UInt8);
+    if (isQuantized) {
         limits.low = dtype == DType::Int8 ? -128 : 0;
         limits.high = dtype == DType::Int8 ? 127 : 255;
     }
-    const bool isQuantized = limits.isQuantized && (dtype == DType::Int8 || dtype == DType::UInt8);
     if (!isQuantized && smallestNormal(dtype) == 0) return;
     const auto tensor = given.contiguous();
     if (!tensor) return;
@@ -129,7 +129,7 @@ void ObservedValues::addActivity(NodeId node, const Tensor& given, bool isLast) 
     const auto tensor = given.contiguous();
     if (!tensor || units == 0 || units > kMaxUnits || given.numel() == 0) return;
     UnitActivity& activity = m_units[node];
-    activity.isActive.resize(static_cast<std::size_t>(units), false);
+    if (activity.isActive.empty()) activity.isActive.resize(static_cast<std::size_t>(units), false);
     if (static_cast<std::int64_t>(activity.isActive.size()) != units) return;  // another shape in another iteration
     std::int64_t inner = 1;
     for (std::size_t i = axis + 1; i < given.rank(); ++i) inner *= given.shape()[i];

@@ -14,6 +14,9 @@
 
 namespace sonde::analysis {
 
+/// Of the floating dtypes that findings look at; 0 for others.
+double smallestNormal(tensor::DType dtype);
+
 /// What runs showed of one node's elements, all inputs and iterations together. NaN and infinite ones are in no other
 /// figure but `count`.
 struct ObservedValue {

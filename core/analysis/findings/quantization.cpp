@@ -1,9 +1,13 @@
+#include "core/analysis/quantization.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
 #include "core/analysis/findings/checker.h"
+#include "core/analysis/model_summary.h"
 #include "core/analysis/problem.h"
+#include "core/base/counted_text.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -25,30 +29,51 @@ const Tensor* storedTensor(const CheckedModel& model, const Expr& expr, std::siz
     return constant && constant->isTensor() ? &constant->tensor() : nullptr;
 }
 
-bool isQuantizeLinear(const CheckedModel& model, const Expr& expr) {
+/// Works with bytes that stand for other numbers, and may give such bytes: QuantizeLinear, layers of quantised tensors.
+bool isQuantizing(const CheckedModel& model, const Expr& expr) {
     const auto limits = limitsOf(model.graph, expr);
     return limits && limits->isQuantized && expr.outputs.size() == 1 && expr.inputs.size() >= 2;
+}
+
+/// The bytes that it gave in a run; null if it gave other numbers, or too few to tell.
+const ObservedValue* observedBytes(const CheckedModel& model, const Expr& expr) {
+    const ObservedValue* const value =
+        model.run && isQuantizing(model, expr) ? model.run->values.of(expr.outputs.front()) : nullptr;
+    const bool areBytes = value && (value->dtype == DType::Int8 || value->dtype == DType::UInt8);
+    return areBytes && value->count >= kMinQuantized ? value : nullptr;
 }
 
 bool isDequantize(const Expr& expr) {
     return graph::traitsOf(expr).opClass == operators::OpClass::Dequantize && expr.inputs.size() >= 2;
 }
 
-/// A scale that is no positive number makes everything 0, infinite or NaN.
-void checkScale(const CheckedModel& model, const Expr& expr, std::vector<Finding>& findings) {
-    const Tensor* const scale = storedTensor(model, expr, 1);
-    if (!scale || scale->dtype() == DType::String) return;
-    std::int64_t bad = 0;
-    for (std::int64_t i = 0; i < scale->numel(); ++i) {
-        const double x = scale->toDouble(i);
-        bad += std::isfinite(x) && x > 0 ? 0 : 1;
+/// Scales that are no positive numbers make everything 0, infinite or NaN. `isChecked`: by node, those that an
+/// operation before has too are told once.
+void checkScales(const CheckedModel& model, const Expr& expr, std::vector<bool>& isChecked,
+                 std::vector<Finding>& findings) {
+    const ops::OpDef* const definition = definitionOf(expr);
+    if (!definition) return;
+    std::int64_t bad = 0, count = 0;
+    for (std::size_t i = 0; i < definition->inputs.size(); ++i) {
+        // x_scale, y_scale, b_scale: what the schema has at that place, which may be a weight or indices.
+        const Tensor* const scale =
+            definition->inputs[i].name.ends_with("_scale") ? storedTensor(model, expr, i) : nullptr;
+        if (!scale || !tensor::isFloating(scale->dtype())) continue;
+        const std::size_t node = expr.arguments[i].node.index();
+        if (isChecked[node]) continue;
+        isChecked[node] = true;
+        count += scale->numel();
+        for (std::int64_t at = 0; at < scale->numel(); ++at) {
+            const double x = scale->toDouble(at);
+            bad += std::isfinite(x) && x > 0 ? 0 : 1;
+        }
     }
     if (bad == 0) return;
     findings.push_back(
         findingAt(expr.outputs.front(), base::Severity::Error, Confidence::High,
                   fmt::format("{} of {} of {} are zero, negative or not finite: the values that they scale are "
                               "lost",
-                              bad, countedText(scale->numel(), "scale"), placeText(model.graph, expr.outputs.front())),
+                              bad, base::countedText(count, "scale"), placeText(model.graph, expr.outputs.front())),
                   "calibrate again on data that is not constant; an unused channel needs a scale too, 1 for "
                   "instance"));
 }
@@ -72,19 +97,22 @@ void checkStoredLevels(const CheckedModel& model, const Expr& expr, std::vector<
                   "quantise the weights again with the range that they have"));
 }
 
+double lowestOf(DType dtype) { return dtype == DType::Int8 ? -128 : 0; }
+double highestOf(DType dtype) { return dtype == DType::Int8 ? 127 : 255; }
+
 void findRanges(const CheckedModel& model, std::vector<Finding>& findings) {
+    std::vector<bool> isChecked(model.graph.nodeCount(), false);
     for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId())) {
         const Expr& expr = model.graph.expr(id);
-        const bool isQuantizer = isQuantizeLinear(model, expr);
+        const bool isQuantizer = isQuantizing(model, expr);
         if (!isQuantizer && !isDequantize(expr)) continue;
-        checkScale(model, expr, findings);
+        checkScales(model, expr, isChecked, findings);
         if (!isQuantizer) checkStoredLevels(model, expr, findings);
-        const ObservedValue* const value =
-            isQuantizer && model.run ? model.run->values.of(expr.outputs.front()) : nullptr;
-        if (!value || value->count < kMinQuantized || value->maximum - value->minimum + 1 > kFewLevels) continue;
+        const ObservedValue* const value = observedBytes(model, expr);
+        if (!value || value->maximum - value->minimum + 1 > kFewLevels) continue;
         // At the end of the levels the scale is too small instead: see findClipping().
-        const bool isSigned = model.graph.node(expr.outputs.front()).type.dtype == tensor::DType::Int8;
-        if (value->maximum == (isSigned ? 127 : 255) || (isSigned && value->minimum == -128)) continue;
+        if (value->maximum == highestOf(value->dtype) || (value->dtype == DType::Int8 && value->minimum == -128))
+            continue;
         findings.push_back(findingAt(
             expr.outputs.front(), base::Severity::Warning, model.run->inputs > 1 ? Confidence::Medium : Confidence::Low,
             fmt::format(
@@ -95,23 +123,30 @@ void findRanges(const CheckedModel& model, std::vector<Finding>& findings) {
     }
 }
 
+/// Whether 0 is the lowest level, so that a lower end is what a rectifier gives, in the operation or before it.
+bool isRectified(const CheckedModel& model, graph::NodeId node, DType dtype) {
+    const auto by = quantizationOf(model.graph, node, [&](graph::NodeId at) -> const tensor::Value* {
+        const auto& constant = model.graph.node(at).constant;
+        return constant ? &*constant : nullptr;
+    });
+    if (!by || !by->zeroPoint.defined()) return dtype == DType::UInt8;
+    for (std::int64_t i = 0; i < by->zeroPoint.numel(); ++i)
+        if (by->zeroPoint.toDouble(i) != lowestOf(dtype)) return false;
+    return true;
+}
+
 void findClipping(const CheckedModel& model, std::vector<Finding>& findings) {
     for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId())) {
         const Expr& expr = model.graph.expr(id);
-        if (!isQuantizeLinear(model, expr)) continue;
-        const ObservedValue* const value = model.run->values.of(expr.outputs.front());
-        if (!value || value->count < kMinQuantized) continue;
-        // A lower end at the zero point is what a rectifier before it gives.
-        const Tensor* const zero = storedTensor(model, expr, 2);
-        const double lowest = value->dtype == DType::Int8 ? -128 : 0;
-        const bool isRectified =
-            !zero ? value->dtype == DType::UInt8 : zero->numel() == 1 && zero->toDouble(0) == lowest;
-        const std::int64_t clipped = value->high + (isRectified ? 0 : value->low);
+        const ObservedValue* const value = observedBytes(model, expr);
+        if (!value) continue;
+        const graph::NodeId node = expr.outputs.front();
+        const std::int64_t clipped = value->high + (isRectified(model, node, value->dtype) ? 0 : value->low);
         if (clipped * 100 < value->count * kClippedPercent) continue;
         findings.push_back(findingAt(
-            expr.outputs.front(), base::Severity::Warning, model.run->inputs > 1 ? Confidence::Medium : Confidence::Low,
+            node, base::Severity::Warning, model.run->inputs > 1 ? Confidence::Medium : Confidence::Low,
             fmt::format("{} of the values of {} are at the ends of the quantised range: larger ones are cut off",
-                        percentText(clipped, value->count), placeText(model.graph, expr.outputs.front())),
+                        percentText(clipped, value->count), placeText(model.graph, node)),
             "calibrate again on typical inputs, or check the normalisation of the input"));
     }
 }

@@ -15,8 +15,8 @@ bool holdsAll(DType wide, DType narrow) {
     if (wide == narrow) return true;
     const std::size_t a = tensor::bitsInFile(wide), b = tensor::bitsInFile(narrow);
     if (tensor::isFloating(wide) && tensor::isFloating(narrow)) {
-        const bool isBFloat16 = wide == DType::BFloat16 || wide == DType::Float16;
-        return a > b && !(isBFloat16 && b >= 16);
+        const bool hasTwoBytes = wide == DType::BFloat16 || wide == DType::Float16;
+        return a > b && !(hasTwoBytes && b >= 16);
     }
     if (tensor::isInteger(wide) && tensor::isInteger(narrow))
         return a > b && (tensor::isSigned(wide) || !tensor::isSigned(narrow));
@@ -32,6 +32,7 @@ void findCasts(const CheckedModel& model, std::vector<Finding>& findings) {
         return graph::traitsOf(expr).opClass == operators::OpClass::Cast && !expr.inputs.empty() &&
                expr.outputs.size() == 1;
     };
+    const std::vector<bool> isResult = resultNodes(graph);
     for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         const graph::Expr& expr = graph.expr(id);
         if (!isCast(expr)) continue;
@@ -49,6 +50,8 @@ void findCasts(const CheckedModel& model, std::vector<Finding>& findings) {
         if (!isCast(before)) continue;
         const DType first = graph.node(before.inputs.front()).type.dtype;
         if (first == DType::Undefined || first == from || !holdsAll(from, first)) continue;
+        const bool isNeeded = graph.node(input).users.size() > 1 || isResult[input.index()];
+        const std::string source = graph.node(before.inputs.front()).name;
         findings.push_back(
             {{},
              base::Severity::Info,
@@ -58,7 +61,9 @@ void findCasts(const CheckedModel& model, std::vector<Finding>& findings) {
              fmt::format("{} casts {} to {} and {} on to {}: {}", placeText(graph, input), tensor::name(first),
                          tensor::name(from), placeText(graph, node), tensor::name(to),
                          first == to ? "both together change nothing" : "one cast does the same"),
-             first == to ? "remove both" : "cast once"});
+             isNeeded      ? "read " + source + (first == to ? " instead of the second" : " by the second cast, too")
+             : first == to ? "remove both"
+                           : "cast once"});
     }
 }
 

@@ -38,10 +38,8 @@ std::optional<std::size_t> rankOf(const InternalGraph& graph, const Expr& expr) 
     return dims && dims->isListLike() ? std::optional(dims->items().size()) : std::nullopt;
 }
 
-/// Where each dimension of the result is in the input; nothing if that is not known before a run.
+/// Of a transposition where each dimension of the result is in the input; nothing if that is not known before a run.
 std::optional<Order> orderOf(const InternalGraph& graph, const Expr& expr) {
-    if (graph::traitsOf(expr).opClass != OpClass::Transpose || expr.inputs.empty() || expr.outputs.size() != 1)
-        return std::nullopt;
     const auto known = rankOf(graph, expr);
     if (!known) return std::nullopt;
     const auto rank = static_cast<std::int64_t>(*known);
@@ -93,13 +91,14 @@ bool isOfSingleElements(const InternalGraph& graph, const Expr& expr) {
     return !expr.inputs.empty();
 }
 
-/// The transposition whose result `expr` transposes again, through operations on single elements that nothing else
-/// reads.
-const Expr* transposedBefore(const InternalGraph& graph, const Expr& expr) {
+/// The transposition whose result `expr` transposes again, through operations on single elements. Nothing else needs
+/// what is between.
+const Expr* transposedBefore(const InternalGraph& graph, const Expr& expr, const std::vector<bool>& isResult) {
     NodeId node = expr.inputs.front();
     for (std::size_t step = 0; step < kMaxBetween; ++step) {
         const Expr& before = graph.expr(graph.node(node).producer);
-        if (before.body != expr.body || before.outputs.size() != 1 || graph.node(node).users.size() != 1)
+        if (before.body != expr.body || before.outputs.size() != 1 || graph.node(node).users.size() != 1 ||
+            isResult[node.index()])
             return nullptr;
         if (graph::traitsOf(before).opClass == OpClass::Transpose) return &before;
         if (!isOfSingleElements(graph, before)) return nullptr;
@@ -109,57 +108,63 @@ const Expr* transposedBefore(const InternalGraph& graph, const Expr& expr) {
 }
 
 /// Twice the same where the rank is not known: all dimensions in reverse, or the same two exchanged.
-bool undoesItself(const InternalGraph& graph, const Expr& expr) {
+bool undoesItself(const InternalGraph& graph, const Expr& expr, const Expr& before) {
     const operators::Traits& traits = graph::traitsOf(expr);
-    if (traits.opClass != OpClass::Transpose || expr.inputs.empty() || expr.outputs.size() != 1) return false;
-    const Expr* const before = transposedBefore(graph, expr);
-    if (!before || before->op.name != expr.op.name || before->op.domain != expr.op.domain) return false;
-    if (traits.form == ViewForm::None) return !expr.attributes.find("perm") && !before->attributes.find("perm");
-    if (traits.form != ViewForm::Transpose || expr.arguments.size() < 3 || before->arguments.size() < 3) return false;
+    if (before.op.name != expr.op.name || before.op.domain != expr.op.domain) return false;
+    if (traits.form == ViewForm::None) return !expr.attributes.find("perm") && !before.attributes.find("perm");
+    if (traits.form != ViewForm::Transpose || expr.arguments.size() < 3 || before.arguments.size() < 3) return false;
     for (const auto& [index, keyword] : {std::pair(1, "dim0"), std::pair(2, "dim1")}) {
         const auto at = static_cast<std::size_t>(index);
-        const auto own = knownInt(graph, expr, at, keyword), first = knownInt(graph, *before, at, keyword);
+        const auto own = knownInt(graph, expr, at, keyword), first = knownInt(graph, before, at, keyword);
         if (!own || own != first) return false;
     }
     return true;
 }
 
 /// Of two transpositions in a row.
-Finding pairFinding(const InternalGraph& graph, const Expr& expr, bool isUndone) {
-    const NodeId node = expr.outputs.front(), before = transposedBefore(graph, expr)->outputs.front();
+Finding pairFinding(const InternalGraph& graph, NodeId before, const Expr& expr, bool isUndone) {
+    const NodeId node = expr.outputs.front();
     return {{},
             base::Severity::Info,
             Confidence::High,
             {before, node},
             {},
-            fmt::format("{} {} what {} did: both copy the whole tensor for nothing", placeText(graph, node),
-                        isUndone ? "undoes" : "transposes again", placeText(graph, before)),
+            fmt::format("{} {} what {} did{}", placeText(graph, node), isUndone ? "undoes" : "transposes again",
+                        placeText(graph, before),
+                        graph::traitsOf(expr).mayBeView() ? "" : ": both copy the whole tensor for nothing"),
             isUndone ? "remove both" : "replace both by one"};
 }
 
 void findTransposes(const CheckedModel& model, std::vector<Finding>& findings) {
     const InternalGraph& graph = model.graph;
+    const std::vector<bool> isResult = resultNodes(graph);
     for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
-        const auto order = orderOf(graph, expr);
-        if (!order && undoesItself(graph, expr)) findings.push_back(pairFinding(graph, expr, true));
-        if (!order) continue;
+        if (graph::traitsOf(expr).opClass != OpClass::Transpose || expr.inputs.empty() || expr.outputs.size() != 1)
+            continue;
         const NodeId node = expr.outputs.front();
-        if (isSameOrder(*order) && order->size() > 1) {
+        const auto order = orderOf(graph, expr);
+        if (order && isSameOrder(*order) && order->size() > 1) {
             findings.push_back(findingAt(
                 node, base::Severity::Info, Confidence::High,
                 placeText(graph, node) + " transposes nothing: every dimension stays where it is", "remove it"));
             continue;
         }
-        const Expr* const before = transposedBefore(graph, expr);
-        const auto first = before ? orderOf(graph, *before) : std::nullopt;
+        const Expr* const before = transposedBefore(graph, expr, isResult);
+        if (!before || before->inputs.empty()) continue;
+        if (!order) {
+            if (undoesItself(graph, expr, *before))
+                findings.push_back(pairFinding(graph, before->outputs.front(), expr, true));
+            continue;
+        }
+        const auto first = orderOf(graph, *before);
         if (!first || first->size() != order->size()) continue;
         Order both;
         for (const std::int64_t at : *order) both.push_back((*first)[static_cast<std::size_t>(at)]);
         const bool isUndone = isSameOrder(both);
         // Of views two are no more work than one.
         if (!isUndone && graph::traitsOf(expr).mayBeView()) continue;
-        findings.push_back(pairFinding(graph, expr, isUndone));
+        findings.push_back(pairFinding(graph, before->outputs.front(), expr, isUndone));
     }
 }
 

@@ -1,11 +1,13 @@
 #include "core/analysis/findings/stored_weights.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 
+#include "core/analysis/findings/observed_values.h"
 #include "core/analysis/weights/filters.h"
 
 namespace sonde::analysis {
@@ -28,51 +30,60 @@ bool isRead(DType dtype) {
     return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Float16 || dtype == DType::BFloat16;
 }
 
-void readFigures(StoredWeight& weight, std::span<const float> elements) {
-    double minimum = INFINITY, maximum = -INFINITY, squares = 0;
-    for (const float x : elements) {
-        if (!std::isfinite(x)) {
-            ++(std::isnan(x) ? weight.nan : weight.inf);
-            continue;
-        }
-        weight.zero += x == 0 ? 1 : 0;
-        weight.denormal += x != 0 && std::abs(x) < FLT_MIN ? 1 : 0;
-        minimum = std::min(minimum, static_cast<double>(x));
-        maximum = std::max(maximum, static_cast<double>(x));
-        squares += static_cast<double>(x) * x;
-    }
-    weight.count = static_cast<std::int64_t>(elements.size());
-    const std::int64_t finite = weight.count - weight.nan - weight.inf;
-    if (finite == 0) return;
-    weight.minimum = minimum;
-    weight.maximum = maximum;
-    weight.rms = std::sqrt(squares / static_cast<double>(finite));
-}
+/// Adds elements up, piece by piece.
+class FigureCollector {
+  public:
+    explicit FigureCollector(StoredWeight& weight) : m_weight(weight), m_normal(smallestNormal(weight.dtype)) {}
 
-void readFilters(StoredWeight& weight, const FilterLayout& layout, const Tensor& stored, const std::stop_token& stop) {
+    void add(std::span<const double> piece) {
+        for (const double x : piece) {
+            if (!std::isfinite(x)) {
+                ++(std::isnan(x) ? m_weight.nan : m_weight.inf);
+                continue;
+            }
+            m_weight.zero += x == 0 ? 1 : 0;
+            m_weight.denormal += x != 0 && std::abs(x) < m_normal ? 1 : 0;
+            m_minimum = std::min(m_minimum, x);
+            m_maximum = std::max(m_maximum, x);
+            m_squares += x * x;
+        }
+        m_weight.count += static_cast<std::int64_t>(piece.size());
+    }
+    void finish() {
+        const std::int64_t finite = m_weight.count - m_weight.nan - m_weight.inf;
+        if (finite == 0) return;
+        m_weight.minimum = m_minimum;
+        m_weight.maximum = m_maximum;
+        m_weight.rms = std::sqrt(m_squares / static_cast<double>(finite));
+    }
+
+  private:
+    StoredWeight& m_weight;
+    double m_normal;
+    double m_minimum = INFINITY, m_maximum = -INFINITY, m_squares = 0;
+};
+
+StoredWeight readWeight(const InternalGraph& graph, ExprId expr, std::size_t index, const Argument& argument,
+                        WeightPosition position, const std::stop_token& stop) {
+    const Tensor& stored = graph.node(argument.node).constant->tensor();
+    StoredWeight weight{argument.node, expr, index, position, stored.dtype(), stored.shape()};
+    const std::optional<FilterLayout> layout = filterLayout(graph.expr(expr), index, stored.shape());
     const WeightReader reader(stored);
-    FilterCollector collector(layout);
-    reader.forEachPiece(stop, [&collector](std::span<const double> piece, std::int64_t) { collector.add(piece); });
-    FilterFigures figures = collector.finish(reader, stop);
+    FigureCollector all(weight);
+    std::optional<FilterCollector> filters;
+    if (layout) filters.emplace(*layout);
+    reader.forEachPiece(stop, [&](std::span<const double> piece, std::int64_t) {
+        all.add(piece);
+        if (filters) filters->add(piece);
+    });
+    all.finish();
+    if (!filters) return weight;
+    FilterFigures figures = filters->finish(reader, stop);
     weight.isKernel = true;
-    weight.fanIn = layout.fanIn();
+    weight.fanIn = layout->fanIn();
     weight.largest = std::move(figures.largest);
     weight.zeroFilters = std::move(figures.zero);
     weight.duplicates = std::move(figures.duplicates);
-}
-
-/// Nothing if it cannot be read.
-std::optional<StoredWeight> readWeight(const InternalGraph& graph, ExprId reader, std::size_t index,
-                                       const Argument& argument, WeightPosition position, const std::stop_token& stop) {
-    const Tensor& stored = graph.node(argument.node).constant->tensor();
-    StoredWeight weight{argument.node, reader, index, position, stored.dtype(), stored.shape()};
-    const auto floats = stored.cast(DType::Float32);
-    if (!floats) return std::nullopt;
-    const auto whole = floats->contiguous();
-    if (!whole) return std::nullopt;
-    readFigures(weight, whole->span<float>());
-    const std::optional<FilterLayout> layout = filterLayout(graph.expr(reader), index, stored.shape());
-    if (layout) readFilters(weight, *layout, stored, stop);
     return weight;
 }
 
@@ -92,8 +103,7 @@ std::vector<StoredWeight> storedWeights(const InternalGraph& graph, const base::
         const WeightPosition position = weightPosition(graph.expr(id), index, keyword);
         if (!isWeightPosition(position)) return;
         if (!known.emplace(tensor.storage().get(), tensor.offsetElements(), tensor.numel()).second) return;
-        if (auto weight = readWeight(graph, id, index, argument, position, work.stop))
-            weights.push_back(std::move(*weight));
+        weights.push_back(readWeight(graph, id, index, argument, position, work.stop));
     };
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         if (work.cancelled()) break;

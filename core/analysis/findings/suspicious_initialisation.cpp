@@ -3,6 +3,7 @@
 
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/problem.h"
+#include "core/base/counted_text.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -50,7 +51,7 @@ void findUniformKernels(const CheckedModel& model, std::vector<Finding>& finding
     untrained.message = fmt::format(
         "the weights of {} fill the range of PyTorch's initialisation, 1 / sqrt(fan in), evenly: they look as if they were "
         "never trained",
-        countedText(static_cast<std::int64_t>(untrained.nodes.size()), "layer"));
+        base::countedText(static_cast<std::int64_t>(untrained.nodes.size()), "layer"));
     findings.push_back(std::move(untrained));
 }
 

@@ -16,36 +16,17 @@ constexpr int kOnnxModeAttribute = 14;  ///< since this version training is an a
 constexpr int kOnnxDropoutInput =
     12;  ///< since this version an input says whether dropout trains, before it never does
 
-std::optional<bool> knownBool(const CheckedModel& model, const Expr& expr, std::size_t index,
-                              std::string_view keyword) {
-    const tensor::Value* const value = knownArgument(model.graph, expr, index, keyword);
-    if (!value) return std::nullopt;
-    if (value->isNumber()) return value->number() != 0;
-    if (value->isTensor() && value->tensor().numel() == 1 && value->tensor().dtype() != tensor::DType::String)
-        return value->tensor().toDouble(0) != 0;
-    return std::nullopt;
-}
-
-std::optional<double> knownNumber(const CheckedModel& model, const Expr& expr, std::size_t index) {
-    const tensor::Value* const value = knownArgument(model.graph, expr, index, "p");
-    if (!value) return std::nullopt;
-    if (value->isNumber()) return value->number();
-    if (value->isTensor() && value->tensor().numel() == 1 && value->tensor().dtype() != tensor::DType::String)
-        return value->tensor().toDouble(0);
-    return std::nullopt;
-}
-
 bool isTrainingNorm(const CheckedModel& model, const Expr& expr) {
-    if (expr.op.domain == "aten") return knownBool(model, expr, 5, "training").value_or(false);
+    if (expr.op.domain == "aten") return knownNumber(model.graph, expr, 5, "training").value_or(0) != 0;
     if (expr.op.version >= kOnnxModeAttribute) return expr.attributes.getInt("training_mode", 0) != 0;
     return expr.outputs.size() > 1;
 }
 
 bool isTrainingDropout(const CheckedModel& model, const Expr& expr) {
-    if (expr.op.domain == "aten")
-        return knownBool(model, expr, 2, "train").value_or(false) && knownNumber(model, expr, 1).value_or(0.5) > 0;
-    return expr.op.version >= kOnnxDropoutInput && knownBool(model, expr, 2, "training_mode").value_or(false) &&
-           knownNumber(model, expr, 1).value_or(0.5) > 0;
+    const bool isAten = expr.op.domain == "aten";
+    if (!isAten && expr.op.version < kOnnxDropoutInput) return false;
+    return knownNumber(model.graph, expr, 2, isAten ? "train" : "training_mode").value_or(0) != 0 &&
+           knownNumber(model.graph, expr, 1, "p").value_or(0.5) > 0;
 }
 
 void findTrainingMode(const CheckedModel& model, std::vector<Finding>& findings) {

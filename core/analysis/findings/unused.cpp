@@ -19,13 +19,6 @@ bool isUsed(const graph::InternalGraph& graph, NodeId node, const std::vector<bo
     return isResult[node.index()] || !graph.node(node).users.empty();
 }
 
-std::vector<bool> resultNodes(const graph::InternalGraph& graph) {
-    std::vector<bool> isResult(graph.nodeCount(), false);
-    for (std::size_t i = 0; i < graph.bodyCount(); ++i)
-        for (const NodeId node : graph.body(graph::BodyId(i)).outputs) isResult[node.index()] = true;
-    return isResult;
-}
-
 void findUnusedOutputs(const CheckedModel& model, std::vector<Finding>& findings) {
     const std::vector<bool> isResult = resultNodes(model.graph);
     for (const ExprId id : model.graph.recursiveOrder(model.graph.mainId())) {

@@ -150,6 +150,16 @@ const tensor::Value* knownArgument(const InternalGraph& graph, const Expr& expr,
     return constant ? &*constant : nullptr;
 }
 
+std::optional<double> knownNumber(const InternalGraph& graph, const Expr& expr, std::size_t index,
+                                  std::string_view keyword) {
+    const tensor::Value* const value = knownArgument(graph, expr, index, keyword);
+    if (!value) return std::nullopt;
+    if (value->isNumber()) return value->number();
+    if (value->isTensor() && value->tensor().numel() == 1 && value->tensor().dtype() != DType::String)
+        return value->tensor().toDouble(0);
+    return std::nullopt;
+}
+
 /// Something bad that is no mere overflow comes from what an operation is given; only where all of that is finite is
 /// the operator the one to check.
 std::string adviceFor(const InternalGraph& graph, const Suspect& suspect, bool hasBadWeight) {

@@ -29,7 +29,7 @@ class CaseRuns {
   public:
     CaseRuns(const document::Document& document, const FindingRequest& request, std::vector<std::string>& notes)
         : m_document(document), m_request(request), m_notes(notes), m_runner(request.threads),
-          m_run{analysis::ObservedValues(document.graph), {}, 0, {}, request.acceptedValues, false} {}
+          m_run{analysis::ObservedValues(document.graph), {}, 0, 0, {}, request.acceptedValues} {}
 
     base::Result<void> run(const base::WorkContext& work) {
         SONDE_ASSIGN(m_plan, exec::Plan::make(m_document.graph, {}));
@@ -61,7 +61,7 @@ class CaseRuns {
         if (recording.error) {
             if (recording.failures.empty()) return *recording.error;  // the inputs do not fit: nothing was run
             m_notes.push_back("the run failed, and values after that were not checked: " + recording.error->text());
-        } else m_run.isComplete = true;
+        }
         noteOutputs(inputs, recording);
         // Only bad values are looked up in it later.
         recording.outputs.clear();
@@ -70,16 +70,16 @@ class CaseRuns {
         return {};
     }
 
+    /// A run that failed gave no outputs to compare with those of others.
     void noteOutputs(const std::vector<Value>& inputs, const exec::Recording& recording) {
-        if (m_run.inputs == 0) {
-            m_run.inputs = 1;
-            m_first = inputs;
+        const bool isOther = m_run.inputs == 0 || !areSame(inputs, m_first);
+        if (isOther) ++m_run.inputs;
+        if (m_run.complete == 0 && (isOther || !recording.error)) m_first = inputs;
+        if (recording.error || (m_run.complete > 0 && !isOther)) return;
+        if (++m_run.complete == 1) {
             m_outputs = recording.outputs;
             m_run.outputValues.assign(recording.outputs.size(), 1);
-            return;
         }
-        if (areSame(inputs, m_first)) return;
-        ++m_run.inputs;
         for (std::size_t i = 0; i < m_outputs.size() && i < recording.outputs.size(); ++i)
             if (!tensor::identical(m_outputs[i], recording.outputs[i])) m_run.outputValues[i] = 2;
     }
@@ -90,7 +90,7 @@ class CaseRuns {
     exec::Runner m_runner;
     std::shared_ptr<const exec::Plan> m_plan;
     ObservedRun m_run;
-    std::vector<Value> m_first, m_outputs;  ///< of the first case
+    std::vector<Value> m_first, m_outputs;  ///< of the first case that could be run
     std::optional<analysis::BatchRun> m_batch;
     std::string m_withoutBatch;
 };

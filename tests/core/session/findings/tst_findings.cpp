@@ -35,6 +35,7 @@ class TestFindings : public QObject {
     void failedRunsAreNotChecked();
     void docStringsArePrivateToo();
     void transpositionsBehindUnknownOperatorsAreFound();
+    void stepsThatAreResultsStay();
     void transpositionsAroundSingleElementsAreFound();
     void fewSamplesAreTold();
     void saturatedOutputsAreTold();
@@ -213,6 +214,30 @@ void TestFindings::transpositionsBehindUnknownOperatorsAreFound() {
     // All dimensions in reverse, twice.
     QCOMPARE(places({{"Transpose", {"m"}, {"t"}}, {"Transpose", {"t"}, {"y"}}}).size(), 1);
     QCOMPARE(places({{"Transpose", {"m"}, {"t"}}, turn("t", "y", {0, 2, 1})}), QStringList());
+}
+
+/// What the model returns is needed whatever undoes it; then one cast of two can still go.
+void TestFindings::stepsThatAreResultsStay() {
+    using namespace test::onnxfile;
+    const auto findings = [this](std::vector<Node> nodes, int resultType) {
+        std::vector<std::string> outputs{valueInfo("y", 1, {2, 2})};
+        if (resultType != 0) outputs.push_back(valueInfo("t", resultType, {2, 2}));
+        return reportOf(
+            *open(model({.nodes = std::move(nodes), .inputs = {valueInfo("x", 1, {2, 2})}, .outputs = outputs})),
+            false);
+    };
+    const std::vector<Node> turns{{"Transpose", {"x"}, {"t"}}, {"Transpose", {"t"}, {"y"}}};
+    QCOMPARE(placesOf(findings(turns, 0), "redundant-transpose"), QStringList{"t, y"});
+    QCOMPARE(placesOf(findings(turns, 1), "redundant-transpose"), QStringList());
+    const std::vector<Node> casts{{"Cast", {"x"}, {"t"}, "", "", {intAttribute("to", 11)}},
+                                  {"Cast", {"t"}, {"y"}, "", "", {intAttribute("to", 1)}}};
+    for (const bool isResult : {false, true}) {
+        const FindingReport report = findings(casts, isResult ? 11 : 0);
+        QCOMPARE(placesOf(report, "redundant-cast"), QStringList{"t, y"});
+        const auto cast = std::ranges::find(report.findings, std::string_view("redundant-cast"),
+                                            [](const auto& each) { return std::string_view(each.finding.id); });
+        QCOMPARE(cast->finding.advice, std::string(isResult ? "read x instead of the second" : "remove both"));
+    }
 }
 
 /// What does the same to each element, wherever it is, may stand between; a softmax or one number for each column may
