@@ -9,7 +9,7 @@
 
 namespace sonde::session {
 
-/// The command `precision TYPE [QUERY]`: runs the model on its present inputs, without edits, as it is and rounding to
+/// The command `precision TYPE [QUERY]`: runs the model, with its edits, on its present inputs as it is and rounding to
 /// the type, and adds how far both are from each other to the answer. What is wrong, with the column in the line, if
 /// that cannot be done.
 std::optional<why::PlaceProblem> answerPrecision(Session& session, debug::Words& words, nlohmann::ordered_json& answer,

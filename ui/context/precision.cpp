@@ -110,8 +110,10 @@ void Precision::take(Report report, const document::Document& measured) {
             for (std::size_t& row : *list) row = moved[row];
             std::erase(*list, moved.size());
         }
-        report.begins = here(report.begins);
         report.nodes = std::move(kept);
+        const auto differs = [](const NodeError& error) { return error.note.empty() && error.error.maxAbs > 0; };
+        const auto first = std::ranges::find_if(report.nodes, differs);
+        report.begins = first == report.nodes.end() ? here(report.begins) : first->node;
     }
     m_rowOf.assign(graph.nodeCount(), 0);
     for (std::size_t i = 0; i < report.nodes.size(); ++i) m_rowOf[report.nodes[i].node.index()] = i + 1;
@@ -127,7 +129,7 @@ std::optional<double> Precision::relativeError(NodeId node) const {
     const NodeError* const error = of(node);
     if (!error || !error->note.empty()) return std::nullopt;
     if (std::isnan(error->error.sqnr)) return INFINITY;
-    return std::isinf(error->error.sqnr) ? 0.0 : std::pow(10.0, -error->error.sqnr / 20);
+    return std::pow(10.0, -error->error.sqnr / 20);  // 0 of what is equal, infinite of noise alone
 }
 
 QStringList Precision::summary() const {

@@ -222,7 +222,7 @@ class Measurement {
         double worst = kInfinity;
         const auto read = [&](NodeId node) {
             const auto known = decibels.find(plain.sourceOf(node));
-            if (known != decibels.end()) worst = std::min(worst, rankOf(known->second));
+            if (known != decibels.end() && rankOf(known->second) < rankOf(worst)) worst = known->second;
         };
         std::ranges::for_each(expr.inputs, read);
         for (const graph::BodyId body : expr.bodies) {
@@ -245,8 +245,10 @@ class Measurement {
         };
         report.worst = best([](const NodeError& node) { return rankOf(node.error.sqnr); });
         report.growing = best([](const NodeError& node) {
-            // What comes from equal inputs has lost all that it lacks: it counts by its own decibels.
-            const double own = rankOf(node.error.sqnr), before = node.inputSqnr;
+            // What comes from equal inputs has lost all that it lacks: it counts by its own decibels. What comes from
+            // NaN had nothing left to lose.
+            const double own = rankOf(node.error.sqnr), before = rankOf(node.inputSqnr);
+            if (before == -kInfinity) return kInfinity;
             return before == kInfinity ? own - 200 : own - before;
         });
     }

@@ -25,7 +25,8 @@ struct NodeError {
     graph::NodeId node;      ///< of the plain run
     bool isRounded = false;  ///< the operation was chosen
     ValueError error;        ///< of all times that it was computed the largest
-    /// The least decibels of what the operation read; infinite: all of that was equal. `sqnr` below it was lost here.
+    /// The least decibels of what the operation read; infinite: all of that was equal; NaN: some of it is not finite.
+    /// `sqnr` below it was lost here.
     double inputSqnr = 0;
     std::int64_t channelAxis = -1;
     std::vector<ChannelError> channels;  ///< the worst ones; of the worst nodes only

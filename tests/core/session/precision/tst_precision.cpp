@@ -100,6 +100,7 @@ class TestPrecision : public QObject {
     void roundsOnlyWhereAsked();
     void tellsWhereTheErrorBegins();
     void refusesUnknownTypesAndQueries();
+    void lossesBehindNaNAreNone();
     void comparesWithAQuantisedModel();
 };
 
@@ -272,6 +273,37 @@ void TestPrecision::tellsWhereTheErrorBegins() {
     silent.nodes[0].error.sqnr = silent.nodes[0].inputSqnr = -std::numeric_limits<double>::infinity();
     QVERIFY(session::precision::reportText(silent, *document, true).find("only noise from only noise") !=
             std::string::npos);
+}
+
+/// 4·10⁶ is infinite in float16, and ∞ − ∞ is NaN: what is computed from that loses nothing more, the exponential,
+/// which is beside it, does.
+void TestPrecision::lossesBehindNaNAreNone() {
+    SmallNet net;
+    const NodeId x = net.input("x", floats({2}, {1.0001F, 4}));
+    const NodeId k = net.input("k", floats({2}, {1e6F, 1e6F}));
+    const auto call = [&](const char* name, const std::vector<NodeId>& from) {
+        std::vector<Argument> arguments;
+        for (const NodeId node : from) arguments.push_back(Argument::of(node));
+        const NodeId made = net.call({"", name, 13}, arguments).front();
+        net.graph.setType(made, tensor::TypeInfo::of(net.inputs[0]));
+        return made;
+    };
+    net.graph.setType(x, tensor::TypeInfo::of(net.inputs[0]));
+    net.graph.setType(k, tensor::TypeInfo::of(net.inputs[0]));
+    const NodeId large = call("Mul", {x, k});
+    const NodeId none = call("Neg", {call("Sub", {large, large})});
+    const NodeId beside = call("Exp", {x});
+    const auto document = net.finish(call("Add", {none, beside}));
+    session::precision::Request request;
+    request.inputs = net.inputs;
+    request.worst = 2;
+    const auto report = session::precision::measure(*document, {NumberType::Float16, false, {}}, request);
+    QVERIFY2(report.has_value(), report ? "" : report.error().text().c_str());
+    QCOMPARE(report->growing.size(), std::size_t{2});
+    QCOMPARE(report->nodes[report->growing[0]].node, large);
+    QCOMPARE(report->nodes[report->growing[1]].node, beside);
+    const std::string text = session::precision::reportText(*report, *document, true);
+    QVERIFY2(text.find("not finite from not finite") != std::string::npos, text.c_str());
 }
 
 void TestPrecision::refusesUnknownTypesAndQueries() {
