@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "core/base/trimmed.h"
+
 namespace sonde::base {
 
 Result<std::string> readText(const std::filesystem::path& path, std::string_view what, std::size_t maxBytes) {
@@ -23,8 +25,7 @@ Result<std::string> readText(const std::filesystem::path& path, std::string_view
     if (file.bad()) return usageError(role + " cannot be read", path.string());
     if (text.size() > maxBytes)
         return usageError(role + " is longer than " + std::to_string(maxBytes >> 20) + " MiB", path.string());
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+    text.erase(0, text.size() - withoutByteOrderMark(text).size());
     return text;
 }
 

@@ -110,7 +110,6 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
     std::string text, heading;
     std::size_t blank = 0;  // lines, which count only if another one follows
     for (std::size_t line = 1; std::getline(file, text); ++line) {
-        if (line == 1) text.erase(0, text.size() - base::withoutByteOrderMark(text).size());
         if (!isText(text)) return base::usageError("the labels are no text", lineOf(path, line), kLabelsHint);
         if (trimmedCell(text).empty()) {
             ++blank;
