@@ -172,9 +172,6 @@ class IntegerResult : public kernels::SumsOfBytes {
               std::int32_t offset) const override {
         kernels::addOffset(sums, offset, m_y + at, count);
     }
-    void take(std::int64_t, std::int64_t at, std::int64_t count, const float* sums) const override {
-        for (std::int64_t i = 0; i < count; ++i) m_y[at + i] = static_cast<std::int32_t>(sums[i]);
-    }
 
   private:
     std::int32_t* m_y;
@@ -204,21 +201,18 @@ class ByteResult : public kernels::SumsOfBytes {
         : m_y(y), m_scales(std::move(scales)), m_bias(bias ? bias->data<std::int32_t>() : nullptr) {}
     void take(std::int64_t channel, std::int64_t at, std::int64_t count, const std::int32_t* sums,
               std::int32_t offset) const override {
-        kernels::Requantisation by = of(channel);
+        kernels::Requantisation by = requantisation(channel);
         by.offset = offset;
         kernels::requantiseBytes(sums, by, m_y + at, count);
     }
-    void take(std::int64_t channel, std::int64_t at, std::int64_t count, const float* sums) const override {
-        kernels::requantiseBytes(sums, of(channel), m_y + at, count);
-    }
-
-  private:
-    kernels::Requantisation of(std::int64_t channel) const {
+    std::uint8_t* bytes() const override { return m_y; }
+    kernels::Requantisation requantisation(std::int64_t channel) const override {
         kernels::Requantisation by = m_scales.ofRow(channel);
         if (m_bias) by.bias = m_bias[channel];
         return by;
     }
 
+  private:
     std::uint8_t* m_y;
     ByteScales m_scales;
     const std::int32_t* m_bias;

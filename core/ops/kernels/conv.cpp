@@ -14,6 +14,14 @@
 
 namespace sonde::ops::kernels {
 
+bool isPlainProduct(const Window& window) {
+    for (std::size_t i = 0; i < window.rank(); ++i) {
+        if (window.kernel[i] != 1 || window.stride[i] != 1 || window.padBegin[i] != 0 || window.padEnd[i] != 0)
+            return false;
+    }
+    return true;
+}
+
 namespace {
 
 struct Sizes {
@@ -22,15 +30,6 @@ struct Sizes {
     std::int64_t groupIn() const { return inChannels / groups; }
     std::int64_t groupOut() const { return outChannels / groups; }
 };
-
-/// A 1x1 window without padding and stride: the image is the matrix.
-bool isPlainProduct(const Window& window) {
-    for (std::size_t i = 0; i < window.rank(); ++i) {
-        if (window.kernel[i] != 1 || window.stride[i] != 1 || window.padBegin[i] != 0 || window.padEnd[i] != 0)
-            return false;
-    }
-    return true;
-}
 
 /// Whether Eigen makes the product as fast or faster (bench_kernels products), of weights that are not packed: where
 /// the picture itself is the matrix, of windows with one tap, and of so few columns that a twentieth of our tiles would

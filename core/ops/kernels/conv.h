@@ -37,6 +37,9 @@ class ConvPlan : public PreparedState {
 base::Result<std::unique_ptr<PreparedState>> prepareConv(const Value& weights, std::int64_t groups,
                                                          RunEnvironment& environment);
 
+/// A 1x1 window without padding and stride: the image is the matrix.
+bool isPlainProduct(const Window& window);
+
 /// x [N, C, D…], w [K, C/groups, kernel…], bias [K] or null → output 0 [N, K, D'…] with D' of the window:
 /// y[n,k,p] = bias[k] + Σ_{c,t} w[k,c,t] · x[n, c, p·stride + t·dilation − pad].
 base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,

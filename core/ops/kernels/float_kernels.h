@@ -117,6 +117,7 @@ struct FloatKernels {
     const char* name = "";
     MicroKernel gemm;
     IntegerKernel integers;
+    ByteWindowKernel byteWindows;
     QuantizedLoops quantized;
     void (*product32)(const ProductBlock<float>& block) = nullptr;   ///< by Eigen
     void (*product64)(const ProductBlock<double>& block) = nullptr;  ///< by Eigen

@@ -6,8 +6,10 @@
 #include <mutex>
 #include <optional>
 
+#include "core/ops/kernels/conv.h"
 #include "core/ops/kernels/depthwise.h"
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/integer_depthwise.h"
 #include "core/ops/kernels/numbers.h"
 #include "core/ops/kernels/phased_patches.h"
 #include "core/ops/kernels/quantized_values.h"
@@ -16,8 +18,7 @@ namespace sonde::ops::kernels {
 
 namespace {
 
-/// Sums of so many products of bytes are below 2^31, and of so many below 2^24.
-constexpr std::int64_t kMaxDepth = 32768, kMaxFloatDepth = 256;
+constexpr std::int64_t kMaxDepth = 32768;  ///< sums of so many products of bytes are below 2^31
 
 /// Sizes of a convolution of bytes.
 struct ByteSizes {
@@ -35,14 +36,6 @@ struct ByteSizes {
     std::int64_t groupOut() const { return outChannels / groups; }
 };
 
-std::vector<std::int32_t> zerosOf(const Value& zeros) {
-    if (!zeros.isTensor()) return {0};
-    std::vector<std::int32_t> result;
-    for (std::int64_t i = 0; i < zeros.tensor().numel(); ++i)
-        result.push_back(static_cast<std::int32_t>(zeros.tensor().toDouble(i)));
-    return result;
-}
-
 std::vector<PackedIntegers> packedGroups(const Tensor& w, std::span<const std::int32_t> zeros, std::int64_t groups,
                                          PackedLifetime lifetime, base::ThreadPool& pool) {
     std::vector<PackedIntegers> packed;
@@ -58,36 +51,16 @@ std::vector<PackedIntegers> packedGroups(const Tensor& w, std::span<const std::i
     return packed;
 }
 
-std::vector<float> centredWeights(const Tensor& w, std::span<const std::int32_t> zeros) {
-    std::vector<float> result(static_cast<std::size_t>(w.numel()));
-    const std::int64_t depth = w.numel() / w.dim(0);
-    for (std::int64_t k = 0; k < w.dim(0); ++k) {
-        const std::int32_t zero = zeros[zeros.size() == 1 ? 0 : static_cast<std::size_t>(k)];
-        floatKernels().quantized.dequantise(bytesOf(w) + k * depth, w.dtype() == DType::Int8, static_cast<float>(zero),
-                                            1.0F, result.data() + k * depth, static_cast<std::size_t>(depth));
-    }
-    return result;
-}
-
-bool isDepthwise(const Tensor& w, std::int64_t groups) {
-    return groups > 1 && w.dim(1) == 1 && w.numel() / w.dim(0) <= kMaxFloatDepth;
-}
-
-bool isPointwise(const Window& window) {
-    for (std::size_t i = 0; i < window.rank(); ++i) {
-        if (window.kernel[i] != 1 || window.stride[i] != 1 || window.padBegin[i] != 0 || window.padEnd[i] != 0)
-            return false;
-    }
-    return true;
-}
+bool isDepthwise(const Tensor& w, std::int64_t groups) { return groups > 1 && w.dim(1) == 1; }
 
 /// The image of one group as the right factor, in groups of channels.
 class ByteImage {
   public:
     ByteImage(const IntegerConv& call, const ByteSizes& sizes, base::ThreadPool& pool)
-        : m_sizes(sizes), m_pool(pool), m_form(rightForm(call.x.dtype() == DType::Int8, zerosOf(call.zeroX).front())),
+        : m_sizes(sizes), m_pool(pool),
+          m_form(rightForm(call.x.dtype() == DType::Int8, zeroPoints(call.zeroX).front())),
           m_groups(divideUp(sizes.groupIn(), kernel().depth)) {
-        if (isPointwise(call.window)) return;
+        if (isPlainProduct(call.window)) return;
         m_interleaved = WorkBuffer<float>(static_cast<std::size_t>(m_groups * sizes.inputs));
         m_phased.emplace(call.window, sizes.inputSpatial, sizes.outputSpatial, m_groups,
                          std::bit_cast<float>(m_form.padding), pool);
@@ -139,71 +112,12 @@ class ByteImage {
     std::optional<PhasedPatches> m_phased;
 };
 
-/// A convolution of every channel by itself: sums of at most kMaxFloatDepth products of bytes are exact in float32,
-/// whose loops read pictures as they are.
-class EachChannel {
-  public:
-    EachChannel(const IntegerConv& call, const ByteSizes& sizes, const std::vector<float>& weights,
-                const SumsOfBytes& result)
-        : m_call(call), m_sizes(sizes), m_weights(weights), m_result(result), m_zero(zerosOf(call.zeroX).front()) {}
-
-    void run(base::ThreadPool& pool) const {
-        const int stride = strideOf3x3(m_call.window);
-        if (const auto loop = stride ? floatKernels().depthwise3x3[stride - 1] : nullptr) runDirect(loop, pool);
-        else runWhole(pool);
-    }
-
-  private:
-    /// Plane by plane, in the cache.
-    void runDirect(void (*loop)(const Plane3x3& plane), base::ThreadPool& pool) const {
-        constexpr std::int64_t kSlack = 64, kPiece = 16384, kTaps = 9;
-        const auto planes = static_cast<std::size_t>(m_sizes.batch * m_sizes.inChannels);
-        const auto atOnce = static_cast<std::size_t>(divideUp(kPiece, m_sizes.inputs));
-        const std::vector<std::int64_t>&in = m_sizes.inputSpatial, &out = m_sizes.outputSpatial;
-        pool.parallelFor(planes, atOnce, [&](std::size_t begin, std::size_t end) {
-            auto* const x = Scratch::of<float>(0, static_cast<std::size_t>(m_sizes.inputs + kSlack));
-            auto* const y = Scratch::of<float>(1, static_cast<std::size_t>(m_sizes.outputs + kSlack));
-            for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
-                floatKernels().quantized.dequantise(bytesOf(m_call.x) + p * m_sizes.inputs, isSigned(),
-                                                    static_cast<float>(m_zero), 1.0F, x,
-                                                    static_cast<std::size_t>(m_sizes.inputs));
-                for (std::int64_t m = 0; m < m_sizes.groupOut(); ++m) {
-                    const std::int64_t channel = p % m_sizes.inChannels * m_sizes.groupOut() + m;
-                    loop({x, in[0], in[1], m_call.window.padBegin[0], m_call.window.padBegin[1],
-                          m_weights.data() + channel * kTaps, 0.0F, y, out[0], out[1]});
-                    m_result.take(channel, (p * m_sizes.groupOut() + m) * m_sizes.outputs, m_sizes.outputs, y);
-                }
-            }
-        });
-    }
-
-    void runWhole(base::ThreadPool& pool) const {
-        const auto inputs = static_cast<std::size_t>(m_call.x.numel());
-        const std::int64_t planes = m_sizes.batch * m_sizes.outChannels;
-        WorkBuffer<float> x(inputs), y(static_cast<std::size_t>(planes * m_sizes.outputs));
-        dequantiseBytes(bytesOf(m_call.x), m_call.x.dtype(), m_zero, 1.0F, {x.data(), inputs}, pool);
-        convolveDepthwise(x.data(), m_weights.data(), nullptr, y.data(), m_call.window,
-                          {m_sizes.batch, m_sizes.inChannels, m_sizes.groupOut()}, m_sizes.inputSpatial,
-                          m_sizes.outputSpatial, pool);
-        constexpr std::int64_t kPiece = 16384;
-        const auto atOnce = static_cast<std::size_t>(divideUp(kPiece, m_sizes.outputs));
-        pool.parallelFor(static_cast<std::size_t>(planes), atOnce, [&](std::size_t begin, std::size_t end) {
-            for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p)
-                m_result.take(p % m_sizes.outChannels, p * m_sizes.outputs, m_sizes.outputs,
-                              y.data() + p * m_sizes.outputs);
-        });
-    }
-
-    bool isSigned() const { return m_call.x.dtype() == DType::Int8; }
-
-    const IntegerConv& m_call;
-    const ByteSizes& m_sizes;
-    const std::vector<float>& m_weights;
-    const SumsOfBytes& m_result;
-    std::int32_t m_zero;
-};
-
 }  // namespace
+
+IntegerConvPlan::IntegerConvPlan(Tensor weights, std::vector<std::int32_t> zeros, bool hasZeros, std::int64_t groups)
+    : hasZeros(hasZeros), m_weights(std::move(weights)), m_zeros(std::move(zeros)), m_groups(groups) {}
+
+IntegerConvPlan::~IntegerConvPlan() = default;
 
 const std::vector<PackedIntegers>& IntegerConvPlan::packed(base::ThreadPool& pool) const {
     std::call_once(m_packedOnce,
@@ -211,16 +125,17 @@ const std::vector<PackedIntegers>& IntegerConvPlan::packed(base::ThreadPool& poo
     return m_packed;
 }
 
-const std::vector<float>& IntegerConvPlan::centred() const {
-    std::call_once(m_centredOnce, [&] { m_centred = centredWeights(m_weights, m_zeros); });
-    return m_centred;
+const WindowWeights& IntegerConvPlan::eachChannel(const Window& window) const {
+    std::call_once(m_eachChannelOnce,
+                   [&] { m_eachChannel = std::make_unique<WindowWeights>(m_weights, m_zeros, window); });
+    return *m_eachChannel;
 }
 
 base::Result<std::unique_ptr<PreparedState>> prepareIntegerConv(const Value& weights, const Value& zeros,
                                                                 std::int64_t groups) {
     if (!weights.isTensor() || !isByte(weights.tensor().dtype()) || groups < 1) return std::unique_ptr<PreparedState>();
     SONDE_ASSIGN(const Tensor w, weights.tensor().contiguous());
-    const std::vector<std::int32_t> points = zerosOf(zeros);
+    const std::vector<std::int32_t> points = zeroPoints(zeros);
     const auto count = static_cast<std::int64_t>(points.size());
     if (w.rank() < 3 || w.numel() == 0 || w.dim(0) % groups != 0 || (count != 1 && count != w.dim(0)))
         return std::unique_ptr<PreparedState>();
@@ -242,7 +157,7 @@ bool fitsIntegers(const IntegerConv& call) {
                     call.w.shape().end())) {
         return false;
     }
-    return isPointwise(call.window) ||
+    return isPlainProduct(call.window) ||
            fitsDepthwise(call.window, std::span(call.x.shape().dims()).subspan(2), std::span(shape->dims()).subspan(2));
 }
 
@@ -259,11 +174,11 @@ void convolveIntegers(KernelContext& context, const IntegerConv& call, const Sum
     const auto* plan = context.prepared<IntegerConvPlan>();
     if (plan && plan->hasZeros != call.zeroW.isTensor()) plan = nullptr;  // these were not constant
     if (isDepthwise(call.w, call.groups)) {
-        const std::vector<float> own = plan ? std::vector<float>() : centredWeights(call.w, zerosOf(call.zeroW));
-        return EachChannel(call, sizes, plan ? plan->centred() : own, result).run(context.pool());
+        const WindowWeights own = plan ? WindowWeights() : WindowWeights(call.w, zeroPoints(call.zeroW), call.window);
+        return convolveEachChannel(call, *shape, plan ? plan->eachChannel(call.window) : own, result, context.pool());
     }
     std::vector<PackedIntegers> own;
-    if (!plan) own = packedGroups(call.w, zerosOf(call.zeroW), call.groups, PackedLifetime::OneCall, context.pool());
+    if (!plan) own = packedGroups(call.w, zeroPoints(call.zeroW), call.groups, PackedLifetime::OneCall, context.pool());
     const std::vector<PackedIntegers>& weights = plan ? plan->packed(context.pool()) : own;
     ByteImage image(call, sizes, context.pool());
     const bool hasZeros = std::ranges::any_of(weights, [](const PackedIntegers& group) {

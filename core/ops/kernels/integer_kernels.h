@@ -37,6 +37,44 @@ struct Requantisation {
     std::int32_t zero = 0;
 };
 
+/// A picture of bytes [height, width] with its border: `rows` rows of `count` elements, from `left` on, of row `top` of
+/// the picture and every `step`-th behind it. What lies outside of the picture counts as `border`, a byte too, and is
+/// not read.
+struct BorderedRows {
+    const std::uint8_t* x;
+    std::ptrdiff_t height, width, top, step, rows, left, count;
+    ByteForm form;
+    std::uint8_t border;
+};
+
+/// One channel under a window (isa/integer_depthwise.cpp): sum[o] = start + Σ_t Σ_l weights[t][l] · x[offsets[t] +
+/// stride·o + l] for o < outputs; stride 1 or 2.
+struct BytePlane {
+    const void* x;
+    int stride;
+    const std::ptrdiff_t* offsets;
+    const std::int32_t* weights;
+    std::ptrdiff_t steps, outputs;
+    std::int32_t start;
+};
+
+/// Windows of channels by themselves.
+struct ByteWindowKernel {
+    static constexpr std::ptrdiff_t kSlack = 64;  ///< elements behind the last one that may be written
+    /// Elements that a step takes, 32 bits of weights together: four unsigned bytes with signed ones, or two signed
+    /// 16-bit integers.
+    int depth = 0;
+    /// To `target`, one row behind the other, and up to kSlack elements behind the last.
+    void (*place)(const BorderedRows& picture, void* target) = nullptr;
+    /// Up to kSlack elements behind the last output are written, and what belongs to these is read.
+    void (*sums)(const BytePlane& plane, std::int32_t* y) = nullptr;
+    /// The same with the sums requantised, without offset and bias, which are in `start`.
+    void (*bytes)(const BytePlane& plane, const Requantisation& by, std::uint8_t* y) = nullptr;
+    /// Rows of `columns` bytes from x[row·pitch] on, one behind the other; up to kSlack behind the last are read.
+    void (*joinRows)(const std::uint8_t* x, std::ptrdiff_t pitch, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                     std::uint8_t* y) = nullptr;
+};
+
 /// y = clip(round(x / scale), low, high) + zero in float32, as above.
 struct Quantisation {
     float scale = 1;
@@ -57,8 +95,6 @@ struct QuantizedPair {
 /// bits are written.
 struct QuantizedLoops {
     void (*requantise)(const std::int32_t* sums, const Requantisation& by, std::uint8_t* y, std::size_t n) = nullptr;
-    /// The same for sums that are integers in float32.
-    void (*requantiseFloats)(const float* sums, const Requantisation& by, std::uint8_t* y, std::size_t n) = nullptr;
     /// False if some x is NaN: then y is not to be used.
     bool (*quantise)(const float* x, const Quantisation& by, std::uint8_t* y, std::size_t n) = nullptr;
     /// y[i] = (x[i] − zero)·scale.

@@ -20,14 +20,6 @@ struct Sides {
     }
 };
 
-std::vector<std::int32_t> zerosFrom(const Value& zeros) {
-    if (!zeros.isTensor()) return {0};
-    std::vector<std::int32_t> result;
-    for (std::int64_t i = 0; i < zeros.tensor().numel(); ++i)
-        result.push_back(static_cast<std::int32_t>(zeros.tensor().toDouble(i)));
-    return result;
-}
-
 /// Matrix number `batch` of b, which is contiguous but for a matrix that is turned.
 PackedIntegers packedOnce(const Tensor& b, std::int64_t batch, const Sides& sides, std::span<const std::int32_t> zeros,
                           base::ThreadPool& pool) {
@@ -45,7 +37,7 @@ base::Result<std::unique_ptr<PreparedState>> prepareRightIntegers(const Value& m
         return std::unique_ptr<PreparedState>();
     }
     SONDE_ASSIGN(const Tensor b, matrix.tensor().contiguous());
-    const std::vector<std::int32_t> points = zerosFrom(zeros);
+    const std::vector<std::int32_t> points = zeroPoints(zeros);
     const std::int64_t k = b.dim(isTransposed ? 1 : 0), n = b.dim(isTransposed ? 0 : 1);
     if (points.size() != 1 && static_cast<std::int64_t>(points.size()) != n) return std::unique_ptr<PreparedState>();
     auto state = std::make_unique<PackedRightIntegers>();
@@ -75,7 +67,7 @@ bool fitsIntegers(const IntegerMatmul& call) {
 
 void integerMatmul(KernelContext& context, const IntegerMatmul& call, const decltype(IntegerCall::finish)& finish) {
     const Sides sides(call.a, call.b);
-    const std::vector<std::int32_t> zerosA = zerosFrom(call.zeroA), zerosB = zerosFrom(call.zeroB);
+    const std::vector<std::int32_t> zerosA = zeroPoints(call.zeroA), zerosB = zeroPoints(call.zeroB);
     const auto* prepared = call.b.rank() == 2 ? context.prepared<PackedRightIntegers>() : nullptr;
     if (prepared && prepared->hasZeros != call.zeroB.isTensor()) prepared = nullptr;  // these were not constant
     const auto one = [&](std::int64_t batch) {

@@ -20,6 +20,14 @@ base::Result<double> zeroOf(const Tensor& scale, const Value& zero) {
 
 }  // namespace
 
+std::vector<std::int32_t> zeroPoints(const Value& zeros) {
+    if (!zeros.isTensor()) return {0};
+    std::vector<std::int32_t> result;
+    for (std::int64_t i = 0; i < zeros.tensor().numel(); ++i)
+        result.push_back(static_cast<std::int32_t>(zeros.tensor().toDouble(i)));
+    return result;
+}
+
 Requantisation requantisationTo(DType to, std::int32_t zero) {
     const QuantizedRange range = *quantizedRange(to);
     Requantisation result;
@@ -30,10 +38,6 @@ Requantisation requantisationTo(DType to, std::int32_t zero) {
 
 void requantiseBytes(const std::int32_t* sums, const Requantisation& by, std::uint8_t* y, std::int64_t count) {
     floatKernels().quantized.requantise(sums, by, y, static_cast<std::size_t>(count));
-}
-
-void requantiseBytes(const float* sums, const Requantisation& by, std::uint8_t* y, std::int64_t count) {
-    floatKernels().quantized.requantiseFloats(sums, by, y, static_cast<std::size_t>(count));
 }
 
 bool quantiseBytes(std::span<const float> x, float scale, std::int32_t zero, DType to, std::uint8_t* target,

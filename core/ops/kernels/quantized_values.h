@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/registry/registry.h"
@@ -14,6 +15,9 @@ inline bool isByte(DType dtype) { return dtype == DType::Int8 || dtype == DType:
 /// The elements of a contiguous tensor of int8 or uint8.
 inline const std::uint8_t* bytesOf(const Tensor& x) { return reinterpret_cast<const std::uint8_t*>(x.bytes()); }
 inline std::uint8_t* mutableBytesOf(Tensor& x) { return reinterpret_cast<std::uint8_t*>(x.mutableBytes()); }
+
+/// Zero points as a tensor has them; {0} where there are none.
+std::vector<std::int32_t> zeroPoints(const Value& zeros);
 
 /// round(x / scale) + zero, clipped, for float32 x and a target of int8 or uint8. False if some x or x / scale is NaN:
 /// then the target is not to be used. The scale goes with the whole stretch.
@@ -38,7 +42,6 @@ base::Result<std::optional<Tensor>> quantizedBinary(KernelContext& context, bool
 /// Where sums of products are quantised again, with what is known of the result's bytes.
 Requantisation requantisationTo(DType to, std::int32_t zero);
 void requantiseBytes(const std::int32_t* sums, const Requantisation& by, std::uint8_t* y, std::int64_t count);
-void requantiseBytes(const float* sums, const Requantisation& by, std::uint8_t* y, std::int64_t count);
 
 /// (x − zero point)·scale in float32 with one scale and zero point (None: 0) for all.
 base::Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Value& zero, base::ThreadPool& pool);

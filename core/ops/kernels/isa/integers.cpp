@@ -6,17 +6,14 @@
 //
 // pmaddubsw is of no use: its sums of two products do not fit into 16 bits and saturate.
 
-#include <cstring>
 #include <utility>
 
 #include "core/ops/kernels/float_kernels.h"
-#include "core/ops/kernels/isa/vectors.h"
+#include "core/ops/kernels/isa/integer_vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
 
 namespace {
-
-typedef int Ints __attribute__((vector_size(kWidth * sizeof(int)), aligned(sizeof(int)), may_alias));
 
 #if defined(__AVX512F__)
 constexpr int kIntegerRows = 14;
@@ -25,21 +22,6 @@ constexpr int kIntegerRows = 6;
 #else
 constexpr int kIntegerRows = 4;
 #endif
-
-inline __attribute__((always_inline)) Ints everywhere(int x) { return x - Ints{}; }
-inline __attribute__((always_inline)) Ints loadInts(const std::int32_t* x) { return *reinterpret_cast<const Ints*>(x); }
-
-inline __attribute__((always_inline)) Ints addPairs(const Ints& sum, const Ints& a, const Ints& b) {
-#if defined(__AVX512F__)
-    return sum + reinterpret_cast<Ints>(_mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
-#elif defined(__AVX2__)
-    return sum + reinterpret_cast<Ints>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
-#elif defined(__SSE2__)
-    return sum + reinterpret_cast<Ints>(_mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
-#else
-    return sum + (a >> 16) * (b >> 16) + ((a << 16) >> 16) * ((b << 16) >> 16);
-#endif
-}
 
 /// Rows r… of C, in one vector or two. Folds instead of loops keep every sum in a register (gemm.cpp).
 template <bool half, int... r>

@@ -5,14 +5,11 @@
 #include <cstdint>
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/isa/integer_vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
 
 namespace {
-
-/// 1.5·2^23: the low bits of a sum with that are the number rounded to an integer, as long as it is below 2^22. (A
-/// conversion of the compiler's truncates, and nearbyint() is a call with SSE2.)
-constexpr float kRoundNarrow = 12582912.0F;
 
 inline std::uint8_t rounded(float value, float low, float high, std::int32_t zero) {
     value = value < low ? low : value;
@@ -21,15 +18,13 @@ inline std::uint8_t rounded(float value, float low, float high, std::int32_t zer
                                      static_cast<std::uint32_t>(zero));
 }
 
-/// Modulo 2^32; sums in float32 are integers that int32 holds.
-template <typename Sum>
-inline float sumOf(Sum sum, std::uint32_t added) {
-    return static_cast<float>(
-        static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int32_t>(sum)) + added));
+/// Modulo 2^32.
+inline float sumOf(std::int32_t sum, std::uint32_t added) {
+    return static_cast<float>(static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + added));
 }
 
-template <typename Sum>
-void requantise(const Sum* __restrict sums, const Requantisation& by, std::uint8_t* __restrict y, std::size_t n) {
+void requantise(const std::int32_t* __restrict sums, const Requantisation& by, std::uint8_t* __restrict y,
+                std::size_t n) {
     const Requantisation r = by;
     const std::uint32_t added = static_cast<std::uint32_t>(r.offset) + static_cast<std::uint32_t>(r.bias);
     if (r.factors) {
@@ -63,6 +58,30 @@ void dequantise(const std::uint8_t* __restrict x, bool isSigned, float zero, flo
     }
 }
 
+/// x·y + z, rounded once. The product of a byte and a float32 is exact in float64, where the processor has no such sum.
+inline float fusedSum(float x, float y, float z) {
+#if defined(__FMA__) || defined(__AVX512F__)
+    return __builtin_fmaf(x, y, z);
+#else
+    return static_cast<float>(static_cast<double>(x) * static_cast<double>(y) + static_cast<double>(z));
+#endif
+}
+
+struct FusedSum {
+    template <typename Byte>
+    float operator()(const QuantizedPair& p, Byte x, Byte y) const {
+        return fusedSum(static_cast<float>(x), p.ratioX, fusedSum(static_cast<float>(y), p.ratioY, p.shift));
+    }
+};
+
+struct ScaledProduct {
+    template <typename Byte>
+    float operator()(const QuantizedPair& p, Byte x, Byte y) const {
+        const std::int32_t product = (std::int32_t{x} - p.zeroX) * (std::int32_t{y} - p.zeroY);
+        return static_cast<float>(product) * p.ratioX + p.shift;
+    }
+};
+
 /// Of x and y, by pairs.
 template <typename Byte, typename Combine>
 bool combine(const Byte* __restrict x, const Byte* __restrict y, const QuantizedPair& by, std::uint8_t* __restrict z,
@@ -78,24 +97,6 @@ bool combine(const Byte* __restrict x, const Byte* __restrict y, const Quantized
     }
     return isNaN == 0;
 }
-
-/// The product of a byte and a float32 is exact in float64, so that each sum rounds once, as a fused one does.
-struct FusedSum {
-    template <typename Byte>
-    float operator()(const QuantizedPair& p, Byte x, Byte y) const {
-        const auto inner =
-            static_cast<float>(static_cast<double>(y) * static_cast<double>(p.ratioY) + static_cast<double>(p.shift));
-        return static_cast<float>(static_cast<double>(x) * static_cast<double>(p.ratioX) + static_cast<double>(inner));
-    }
-};
-
-struct ScaledProduct {
-    template <typename Byte>
-    float operator()(const QuantizedPair& p, Byte x, Byte y) const {
-        const std::int32_t product = (std::int32_t{x} - p.zeroX) * (std::int32_t{y} - p.zeroY);
-        return static_cast<float>(product) * p.ratioX + p.shift;
-    }
-};
 
 template <typename Combine>
 bool combineBytes(const std::uint8_t* x, const std::uint8_t* y, bool isSigned, const QuantizedPair& by, std::uint8_t* z,
@@ -150,16 +151,8 @@ void axpy(std::int32_t a, const std::int32_t* __restrict x, std::int32_t* __rest
 }  // namespace
 
 void addQuantizedLoops(FloatKernels& table) {
-    table.quantized = {requantise<std::int32_t>,
-                       requantise<float>,
-                       quantise,
-                       dequantise,
-                       combineBytes<FusedSum>,
-                       combineBytes<ScaledProduct>,
-                       sum,
-                       shift,
-                       range,
-                       axpy};
+    table.quantized = {requantise, quantise, dequantise, combineBytes<FusedSum>, combineBytes<ScaledProduct>, sum,
+                       shift,      range,    axpy};
 }
 
 }  // namespace sonde::ops::kernels::SONDE_ISA

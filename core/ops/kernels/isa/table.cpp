@@ -6,6 +6,7 @@ void addDepthwise(FloatKernels& table);
 void addGemm(FloatKernels& table);
 void addElementwise(FloatKernels& table);
 void addEigenProducts(FloatKernels& table);
+void addIntegerDepthwise(FloatKernels& table);
 void addIntegers(FloatKernels& table);
 void addMoments(FloatKernels& table);
 void addQuantizedLoops(FloatKernels& table);
@@ -24,6 +25,7 @@ void fillTable(FloatKernels& table) {
     addGemm(table);
     addElementwise(table);
     addEigenProducts(table);
+    addIntegerDepthwise(table);
     addIntegers(table);
     addMoments(table);
     addQuantizedLoops(table);

@@ -269,6 +269,15 @@ void TestIntegerProducts::convolutions_data() {
                                                            {"groups", {8, 12, 9, 3, 1, 1, 2, 1}},
                                                            {"each channel", {10, 10, 12, 3, 1, 1, 10, 1}},
                                                            {"each channel, stride 2", {6, 12, 13, 5, 2, 2, 6, 1}},
+                                                           {"two of each channel", {12, 6, 7, 3, 1, 1, 6, 1}},
+                                                           {"each channel, 14x14, stride 2", {5, 5, 14, 3, 2, 1, 5, 1}},
+                                                           {"each channel, 5x5", {4, 4, 14, 5, 1, 2, 4, 1}},
+                                                           {"each channel, wide", {2, 2, 67, 3, 1, 1, 2, 1}},
+                                                           {"each channel, 7x7, stride 2", {2, 2, 69, 7, 2, 3, 2, 1}},
+                                                           {"each channel, stride 3", {4, 4, 17, 4, 3, 1, 4, 1}},
+                                                           {"each channel, holes", {4, 4, 15, 3, 1, 2, 4, 2}},
+                                                           {"each channel, holes, stride 2", {4, 4, 15, 3, 2, 3, 4, 3}},
+                                                           {"each channel, 1x1", {3, 3, 9, 1, 1, 0, 3, 1}},
                                                            {"holes", {4, 6, 16, 3, 1, 2, 1, 2}},
                                                            {"1x1 of stride 2", {8, 5, 10, 1, 2, 0, 1, 1}}};
     for (const auto& [name, sizes] : cases)
