@@ -1,6 +1,8 @@
 #include "ui/models/short_text.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "core/base/unicode.h"
 #include "ui/context/text.h"
@@ -57,6 +59,11 @@ qsizetype sharedStart(const QString& name, const QStringList& beside) {
     return shared;
 }
 
+struct Word {
+    qsizetype begin, end;
+    bool operator==(const Word&) const = default;
+};
+
 bool isWordStart(const QString& name, qsizetype at) {
     return at == 0 || (!name[at - 1].isLetterOrNumber() && name[at].isLetterOrNumber());
 }
@@ -68,16 +75,85 @@ QStringList endingLike(const QString& name, const QString& end, const QStringLis
     return alike;
 }
 
-/// Two names that end alike differ somewhere before: the word that differs, and as much of the end as has room.
-QString differenceAndEnd(const QString& name, qsizetype differs, const std::function<bool(const QString&)>& fits) {
-    if (name.isEmpty()) return {};
-    qsizetype from = std::min(differs, name.size() - 1), to = from;
-    while (!isWordStart(name, from)) --from;
-    while (to < name.size() && name[to].isLetterOrNumber()) ++to;
-    const QString head = (from > 0 ? QString(QChar(0x2026)) : QString()) + name.mid(from, to - from);
-    for (qsizetype at = to + 1; at < name.size(); ++at)
-        if (const QString told = head + QChar(0x2026) + name.mid(at); isWordStart(name, at) && fits(told)) return told;
+/// Where the words of a name begin and end.
+std::vector<Word> wordsOf(const QString& name) {
+    std::vector<Word> words;
+    for (qsizetype at = 0; at < name.size();) {
+        qsizetype end = at;
+        while (end < name.size() && name[end].isLetterOrNumber()) ++end;
+        if (end > at) words.push_back({at, end});
+        at = end + 1;
+    }
+    return words;
+}
+
+QStringView textOf(const QString& name, const Word& word) {
+    return QStringView(name).mid(word.begin, word.end - word.begin);
+}
+
+/// Whether the words that are shown of a name stand at the same places in another one, which ends alike, too.
+bool looksLike(const QString& other, const QString& name, const std::vector<Word>& shown, const QString& end) {
+    if (!other.endsWith(end)) return false;
+    const std::vector<Word> words = wordsOf(name), others = wordsOf(other);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (std::ranges::find(shown, words[i]) == shown.end()) continue;
+        if (i >= others.size() || textOf(name, words[i]) != textOf(other, others[i])) return false;
+    }
+    return true;
+}
+
+/// The first word of a name that stands at its place in it and not at that of another name, but for those shown.
+std::optional<Word> nextDifference(const QString& name, const QString& other, const std::vector<Word>& shown) {
+    const std::vector<Word> words = wordsOf(name), others = wordsOf(other);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const bool differs = i >= others.size() || textOf(name, words[i]) != textOf(other, others[i]);
+        if (differs && std::ranges::find(shown, words[i]) == shown.end()) return words[i];
+    }
+    return std::nullopt;
+}
+
+/// Words of a name with as much of its end as there is room for; empty if there is room for none of it.
+QString wordsAndEnd(const QString& name, const std::vector<Word>& words,
+                    const std::function<bool(const QString&)>& fits, QString& end) {
+    QString head;
+    qsizetype last = 0;
+    for (const Word& word : words) {
+        // What stands beside each other needs no sign of what is left out.
+        if (word.begin == last + 1 && !head.isEmpty()) head += name[last];
+        else if (word.begin > 0) head += QChar(0x2026);
+        head += textOf(name, word);
+        last = word.end;
+    }
+    for (qsizetype at = last + 1; at < name.size(); ++at) {
+        if (!isWordStart(name, at)) continue;
+        end = name.mid(at);
+        if (const QString told = head + (at == last + 1 ? name[last] : QChar(0x2026)) + end; fits(told)) return told;
+    }
     return {};
+}
+
+/// Names that end alike differ somewhere before: the words that differ, and as much of the end as has room.
+QString differencesAndEnd(const QString& name, qsizetype differs, const QStringList& beside,
+                          const std::function<bool(const QString&)>& fits) {
+    const std::vector<Word> words = wordsOf(name);
+    const auto first = std::ranges::find_if(words, [differs](const Word& word) { return word.end > differs; });
+    if (first == words.end()) return {};
+    std::vector<Word> shown{*first};
+    QString best;
+    constexpr std::size_t kMaxWords = 4;
+    while (shown.size() <= kMaxWords) {
+        QString end;
+        const QString told = wordsAndEnd(name, shown, fits, end);
+        if (told.isEmpty()) return best;
+        best = told;
+        const auto alike = std::ranges::find_if(
+            beside, [&](const QString& other) { return other != name && looksLike(other, name, shown, end); });
+        if (alike == beside.end()) return best;
+        const std::optional<Word> more = nextDifference(name, *alike, shown);
+        if (!more || more->end > name.size() - end.size()) return best;
+        shown.insert(std::ranges::lower_bound(shown, more->begin, {}, &Word::begin), *more);
+    }
+    return best;
 }
 
 }  // namespace
@@ -109,7 +185,7 @@ QString fittedApart(const QString& name, const QStringList& beside, const std::f
     const qsizetype differs = sharedStart(name, endingLike(name, name.mid(at), beside));
     // The number of a block may be all that differs: a part of a word is enough to tell it.
     if (const QString part = QChar(0x2026) + name.mid(differs); differs > 0 && fits(part)) return part;
-    return differenceAndEnd(name, differs, fits);
+    return differencesAndEnd(name, differs, beside, fits);
 }
 
 QString brief(std::string_view text) { return elided(shown(text), 60); }

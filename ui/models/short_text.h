@@ -24,8 +24,8 @@ QString withoutSharedStart(const QString& name, const QStringList& beside);
 /// A name in a place that is too narrow for it, so that it differs from those beside it: as many whole words of its end
 /// as fit, "…1.0/conv1/Conv_output_0"; if another one ends like that, from where it differs on, which may not fit.
 QString toldApart(const QString& name, const QStringList& beside, const std::function<bool(const QString&)>& fits);
-/// The same where it has to fit: the word that differs and as much of the end as there is room for,
-/// "…denseblock3…conv2/conv2d". Empty if not even that fits.
+/// The same where it has to fit: the words that differ and as much of the end as there is room for,
+/// "…denseblock3…conv2/conv2d", "…else…0…Conv_output_0". Empty if not even that fits.
 QString fittedApart(const QString& name, const QStringList& beside, const std::function<bool(const QString&)>& fits);
 
 }  // namespace sonde::models

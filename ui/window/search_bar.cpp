@@ -23,10 +23,12 @@ namespace {
 
 constexpr int kWidth = 420;
 constexpr int kMaxRows = 10;
+constexpr int kLeastRest = 8;       ///< characters: less of an operator and a module says nothing
+constexpr int kComparedRows = 150;  ///< above and below one, whose names it must not read like
 
-/// A hit: its name at the left, then operator and module. Names of one model begin alike and differ at their ends, so
-/// one that does not fit is cut where it still differs from those around it, and module paths are cut at their
-/// beginning.
+/// A hit: its name at the left, then operator and module as far as there is room. Names of one model begin alike and
+/// differ at their ends, so one that does not fit is cut where it still differs from those around it, and module paths
+/// are cut at their beginning.
 class HitDelegate : public QStyledItemDelegate {
   public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -47,12 +49,10 @@ class HitDelegate : public QStyledItemDelegate {
         const QString name = index.data(Qt::EditRole).toString();
         const QString from = index.data(models::OperatorRole).toString() + QStringLiteral("  ") +
                              index.data(models::QualnameRole).toString();
-        // Each gets what it needs; if both do not fit, the name has a little more than half.
-        const int gap = 2 * theme::kSmall, room = row.width() - gap;
-        const int nameWidth = metrics.horizontalAdvance(name), fromWidth = metrics.horizontalAdvance(from);
-        const int left = nameWidth + fromWidth <= room
-                             ? nameWidth
-                             : std::min(nameWidth, std::max(room * 55 / 100, room - fromWidth));
+        // The name tells rows apart, and the module is most of the name again: it has what is left.
+        const int gap = 2 * theme::kSmall;
+        const int left = std::min(metrics.horizontalAdvance(name), row.width() - 1);
+        const int rest = row.width() - left - gap;
         painter->save();
         painter->setFont(option.font);
         painter->setPen(ink);
@@ -61,16 +61,17 @@ class HitDelegate : public QStyledItemDelegate {
         painter->drawText(QRect(row.left(), row.top(), left + 2, row.height()), Qt::AlignVCenter | Qt::AlignLeft,
                           told.isEmpty() ? metrics.elidedText(name, Qt::ElideMiddle, left + 1) : told);
         painter->setPen(faint);
-        painter->drawText(row.adjusted(left + gap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignRight,
-                          metrics.elidedText(from, Qt::ElideLeft, room - left));
+        if (rest >= kLeastRest * metrics.averageCharWidth())
+            painter->drawText(row.adjusted(left + gap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignRight,
+                              metrics.elidedText(from, Qt::ElideLeft, rest));
         painter->restore();
     }
 
   private:
-    /// Those that may be seen together with it.
+    /// Those that may be seen together with it, or soon.
     static QStringList namesBeside(const QModelIndex& index) {
         QStringList names;
-        for (int row = index.row() - kMaxRows; row <= index.row() + kMaxRows; ++row)
+        for (int row = index.row() - kComparedRows; row <= index.row() + kComparedRows; ++row)
             if (const QModelIndex other = index.siblingAtRow(row); other.isValid() && row != index.row())
                 names << other.data(Qt::EditRole).toString();
         return names;

@@ -375,6 +375,15 @@ void TestModels::namesLeaveOutWhatTheyShare() {
     QCOMPARE(models::fittedApart(third, {fourth}, upTo(28)), QStringLiteral("…3_denselayer16_conv2/conv2d"));
     QCOMPARE(models::fittedApart(third, {fourth}, upTo(26)), QStringLiteral("…denseblock3…conv2/conv2d"));
     QCOMPARE(models::fittedApart(third, {fourth}, upTo(12)), QString());
+    // Of layers in two branches two words tell which one it is.
+    const QString name = QStringLiteral("If_0_%1_branch__Inline_0__/encoder/%2/reparam_conv/Conv_output_0");
+    const QString fifth = name.arg(QStringLiteral("else")).arg(0);
+    const QStringList others{name.arg(QStringLiteral("else")).arg(1), name.arg(QStringLiteral("then")).arg(0),
+                             name.arg(QStringLiteral("then")).arg(1)};
+    QCOMPARE(models::fittedApart(fifth, others, upTo(40)), QStringLiteral("…else…0/reparam_conv/Conv_output_0"));
+    QCOMPARE(models::fittedApart(fifth, others, upTo(24)), QStringLiteral("…else…0…Conv_output_0"));
+    QCOMPARE(models::fittedApart(others[2], {fifth, others[0], others[1]}, upTo(24)),
+             QStringLiteral("…then…1…Conv_output_0"));
 }
 
 QTEST_GUILESS_MAIN(TestModels)
