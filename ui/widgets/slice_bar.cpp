@@ -73,7 +73,13 @@ class PlacePicker : public QWidget {
 
 Slice SliceBar::usual(const std::vector<qint64>& shape) {
     const int rank = static_cast<int>(shape.size());
-    return {rank >= 2 ? rank - 2 : -1, rank >= 1 ? rank - 1 : -1, std::vector<qint64>(shape.size(), 0)};
+    Slice slice{rank >= 2 ? rank - 2 : -1, rank >= 1 ? rank - 1 : -1, std::vector<qint64>(shape.size(), 0)};
+    std::vector<int> longer;
+    for (int axis = 0; axis < rank; ++axis)
+        if (shape[static_cast<std::size_t>(axis)] != 1) longer.push_back(axis);
+    if (longer.size() >= 2) slice.rowAxis = longer[longer.size() - 2], slice.columnAxis = longer.back();
+    else if (longer.size() == 1 && longer.front() < rank - 2) slice.rowAxis = -1, slice.columnAxis = longer.front();
+    return slice;
 }
 
 bool SliceBar::fits(const Slice& slice, const std::vector<qint64>& shape) {

@@ -26,7 +26,8 @@ class SliceBar : public QWidget {
   public:
     explicit SliceBar(QWidget* parent = nullptr);
 
-    /// The slice that is shown first: the last two axes, everything else at 0.
+    /// The slice that is shown first, everything else at 0: the last two axes that have more than one place, so that
+    /// [256, 1, 9] is a plane of 256 by 9; one such axis before the last two is a row; else the last two.
     static Slice usual(const std::vector<qint64>& shape);
     /// Whether every axis and place exists in the shape.
     static bool fits(const Slice& slice, const std::vector<qint64>& shape);

@@ -519,6 +519,23 @@ class TestValueWidgets : public QObject {
         else QVERIFY(!why.isEmpty());
     }
 
+    void axesWithOnePlaceAreNoRowsAndColumns_data() {
+        QTest::addColumn<QList<qint64>>("shape");
+        QTest::addColumn<QString>("slice");
+        QTest::newRow("filters of sound") << QList<qint64>{258, 1, 256} << ":, 0, :";
+        QTest::newRow("a bias") << QList<qint64>{1, 64, 1, 1} << "0, :, 0, 0";
+        QTest::newRow("sound") << QList<qint64>{1, 1, 288} << "0, :, :";
+        QTest::newRow("a column") << QList<qint64>{1, 288, 1} << "0, :, :";
+        QTest::newRow("one number") << QList<qint64>{1, 1, 1} << "0, :, :";
+        QTest::newRow("nothing") << QList<qint64>{2, 0, 1, 4} << "0, :, 0, :";
+        QTest::newRow("row") << QList<qint64>{9} << ":";
+    }
+    void axesWithOnePlaceAreNoRowsAndColumns() {
+        QFETCH(QList<qint64>, shape);
+        QFETCH(QString, slice);
+        QCOMPARE(SliceBar::text(SliceBar::usual({shape.begin(), shape.end()})), slice);
+    }
+
     void sliceBarHasOneSliderForEachHiddenAxis() {
         SliceBar bar;
         bar.setShape({2, 8, 16, 32});

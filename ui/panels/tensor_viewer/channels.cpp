@@ -82,6 +82,7 @@ TensorViewInfo channelsView() {
     info.accepts = hasChannels;
     info.usesRange = true;
     info.usesSlice = true;
+    info.isPicture = true;
     info.ownAxes = channelAxes;
     info.usesChannels = true;
     info.factory = [] { return new Channels; };

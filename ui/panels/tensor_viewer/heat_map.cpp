@@ -74,6 +74,7 @@ TensorViewInfo heatMapView() {
     info.accepts = isNumeric;
     info.usesRange = true;
     info.usesSlice = true;
+    info.isPicture = true;
     info.factory = [] { return new HeatMap; };
     return info;
 }

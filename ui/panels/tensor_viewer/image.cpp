@@ -124,6 +124,7 @@ TensorViewInfo imageView() {
     info.accepts = isPicture;
     info.usesRange = true;
     info.usesSlice = true;
+    info.isPicture = true;
     info.ownAxes = imageAxes;
     info.usesChannels = true;
     info.factory = [] { return new Image; };

@@ -123,6 +123,7 @@ struct TensorViewInfo {
     std::vector<int> (*ownAxes)(const tensor::Tensor& tensor, ChannelLayout layout) = nullptr;
     bool usesChannels = false;  ///< has a choice between channels first and last
     bool isSpecial = false;     ///< of few tensors: offered for those alone
+    bool isPicture = false;     ///< each element is a pixel: one row of them would be a stripe
     std::function<TensorView*()> factory;
 };
 

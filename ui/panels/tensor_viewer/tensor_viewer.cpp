@@ -40,12 +40,10 @@ namespace {
 
 /// Up to this many elements statistics take less time than a worker needs to start, and the picture does not jump.
 constexpr std::int64_t kCountedAtOnce = 32768;
+/// Lines of text that the view has room for: controls scroll away rather than leave it less.
+constexpr int kLeastRows = 11;
 /// Places of NaN and infinite elements that are looked up.
 constexpr std::size_t kMaxBad = 10'000;
-
-std::vector<qint64> dimSizes(const tensor::Tensor& tensor) {
-    return {tensor.shape().dims().begin(), tensor.shape().dims().end()};
-}
 
 }  // namespace
 
@@ -75,6 +73,7 @@ TensorViewer::TensorViewer(QWidget* parent)
     m_tree->setHeaderLabels({tr("Part"), tr("Type"), tr("Value")});
     m_tree->setAccessibleName(tr("Parts of the value"));
     m_stack->addWidget(m_nothing);
+    m_stack->setMinimumHeight(kLeastRows * fontMetrics().lineSpacing());
     buildBars();
     m_place = new widgets::TallArea(m_tensorPart, m_splitter);
     auto* outer = new QVBoxLayout(this);
@@ -264,104 +263,6 @@ void TensorViewer::takeStats(Counted counted) {
     m_shown.range = m_range->state();
     m_shown.colorMap = m_range->mapId();
     refreshStatistics();
-    refresh();
-}
-
-void TensorViewer::recall() {
-    if (!m_like.isEmpty() && !m_memory.contains(m_key) && m_memory.contains(m_like)) {
-        Memory memory = m_memory[m_like];
-        memory.range = {};
-        memory.range.diverging = true;
-        m_memory[m_key] = memory;
-    }
-    const auto known = m_memory.constFind(m_key);
-    const std::vector<qint64> shape = dimSizes(m_shown.tensor);
-    {
-        const QSignalBlocker slice(m_slice), range(m_range);
-        m_slice->setShape(shape);
-        if (known != m_memory.constEnd() && widgets::SliceBar::fits(known->slice, shape))
-            m_slice->setSlice(known->slice);
-        // A locked range stays, whatever is shown.
-        if (!m_range->state().locked) {
-            widgets::RangeState fresh;
-            fresh.map = m_range->state().map;
-            fresh.diverging = !m_like.isEmpty();
-            // Bytes have a range of their own: a dark picture is to be seen dark.
-            if (m_shown.tensor.dtype() == tensor::DType::UInt8) fresh.high = 255.0, fresh.autofit = false;
-            m_range->setState(known != m_memory.constEnd() ? known->range : fresh);
-        }
-    }
-    m_shown.slice = m_slice->slice();
-    m_shown.range = m_range->state();
-    m_shown.colorMap = m_range->mapId();
-    m_shown.channels = known != m_memory.constEnd() ? known->channels : likelyLayout(m_shown.tensor);
-    m_view = known != m_memory.constEnd() ? known->view : m_favourite;
-}
-
-void TensorViewer::remember() {
-    if (m_key.isEmpty()) return;
-    Memory& memory = m_memory[m_key];
-    memory.view = m_view;
-    memory.slice = m_shown.slice;
-    memory.range = m_shown.range;
-    memory.channels = m_shown.channels;
-}
-
-const TensorViewInfo* TensorViewer::info(const QString& id) const {
-    for (const TensorViewInfo& view : tensorViews())
-        if (view.id == id) return &view;
-    return nullptr;
-}
-
-namespace {
-
-/// Many rows of a few columns: as a picture they would be a stripe.
-bool isStripe(const tensor::Tensor& tensor) {
-    constexpr std::int64_t kFewColumns = 8, kTall = 64;
-    if (tensor.rank() < 2) return false;
-    const std::int64_t rows = tensor.dim(tensor.rank() - 2), columns = tensor.dim(tensor.rank() - 1);
-    return columns <= kFewColumns && rows >= kTall * columns;
-}
-
-}  // namespace
-
-QString TensorViewer::usualView() const {
-    const tensor::Tensor& tensor = m_shown.tensor;
-    if (tensor.rank() >= 3 && (tensor.rank() > 3 || tensor.dim(1) == tensor.dim(2)) && attentionView().accepts(tensor))
-        return attentionView().id;
-    // A few numbers, or text, are read best one by one.
-    if (tensor.numel() <= 16 || !isNumeric(tensor)) return tableView().id;
-    const PictureAxes axes = pictureAxes(tensor, m_shown.channels);
-    const QString plain = isStripe(tensor) ? tableView().id : heatMapView().id;
-    // Scores of classes, a bias, pooled features: one row, whatever the shape.
-    if (std::find(tensor.shape().begin(), tensor.shape().end(), tensor.numel()) != tensor.shape().end())
-        return tensor.dim(tensor.rank() - 1) == tensor.numel() ? lineView().id : plain;
-    if (axes.channel < 0) return plain;
-    const auto dimSize = [&](int axis) { return tensor.dim(static_cast<std::size_t>(axis)); };
-    if (dimSize(axes.row) < 4 || dimSize(axes.column) < 4) return plain;
-    return dimSize(axes.channel) == 3  ? imageView().id
-           : dimSize(axes.channel) > 1 ? channelsView().id
-                                       : heatMapView().id;
-}
-
-void TensorViewer::offerViews() {
-    const TensorViewInfo* wanted = info(m_view);
-    if (!wanted || !wanted->accepts(m_shown.tensor)) wanted = info(usualView());
-    if (wanted && !wanted->accepts(m_shown.tensor)) wanted = nullptr;
-    for (const TensorViewInfo& view : tensorViews())
-        if (!wanted && view.accepts(m_shown.tensor)) wanted = &view;
-    m_view = wanted ? wanted->id : QString();
-    offerButtons();
-}
-
-QString TensorViewer::currentView() const { return m_view; }
-
-void TensorViewer::setCurrentView(const QString& id) {
-    const TensorViewInfo* wanted = info(id);
-    if (!wanted || !m_shown.tensor.defined() || !wanted->accepts(m_shown.tensor)) return;
-    if (id != m_view) m_pointed->setText({});
-    m_view = id;
-    remember();
     refresh();
 }
 

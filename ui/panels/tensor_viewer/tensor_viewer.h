@@ -53,6 +53,8 @@ class TensorViewer : public QWidget {
     /// The id of the view that is seen, and a change to another.
     QString currentView() const;
     void setCurrentView(const QString& id);
+    /// The same, unless it would draw the value as a stripe of pixels: then as such a value is usually shown.
+    void suggestView(const QString& id);
     void setSlice(const widgets::Slice& slice);
     /// View, slice and layout of another one, as far as they suit this value, and its range.
     void takeLook(const TensorViewer& other, bool withRange);
@@ -160,6 +162,7 @@ class TensorViewer : public QWidget {
     void recall();
     void remember();
     void offerViews();
+    bool isStripe(const TensorViewInfo& view) const;
     void offerButtons();
     void refresh();
     void showIn(TensorView* view);

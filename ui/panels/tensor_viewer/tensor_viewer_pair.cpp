@@ -85,7 +85,7 @@ void TensorViewerPanel::arrangePair() {
     const bool isPair = !m_beside->isHidden();
     m_title->setHidden(isPair && width() < kNarrow);
     m_change->setHidden(isPair || m_change->text().isEmpty());
-    m_pair->setCompact(isPair && height() < low);
+    m_pair->setCompact(height() < low);
 }
 
 /// Two values need more room than one, which those above and below may have too much of.

@@ -249,7 +249,11 @@ class TestTensorViewer : public QObject {
         QTest::newRow("photograph") << Dims{1, 3, 224, 224} << "image";
         QTest::newRow("photograph, channels last") << Dims{240, 320, 3} << "image";
         QTest::newRow("feature maps") << Dims{1, 64, 56, 56} << "channels";
-        QTest::newRow("pooled features") << Dims{1, 512, 1, 1} << "heat_map";
+        QTest::newRow("pooled features") << Dims{1, 512, 1, 1} << "line";
+        QTest::newRow("sound") << Dims{1, 1, 288} << "line";
+        QTest::newRow("a column") << Dims{1, 288, 1} << "table";
+        QTest::newRow("a short column") << Dims{20, 1} << "table";
+        QTest::newRow("filters of sound") << Dims{258, 1, 256} << "heat_map";
         QTest::newRow("attention") << Dims{1, 12, 77, 77} << "channels";
     }
     void theFirstViewSuitsTheShape() {
@@ -257,6 +261,27 @@ class TestTensorViewer : public QObject {
         TensorViewer viewer;
         viewer.setValue("x", counting(Shape(dims)));
         QTEST(viewer.currentView(), "view");
+    }
+
+    /// What was chosen for another tensor would draw one row of pixels of this one.
+    void aFavouriteViewMakesNoStripe() {
+        TensorViewer viewer;
+        viewer.resize(400, 500);
+        viewer.setValue("maps", counting(Shape{1, 16, 6, 6}));
+        auto* const button = viewer.findChild<QToolButton*>("channels");
+        button->click();
+        viewer.setValue("more maps", counting(Shape{1, 8, 6, 6}));
+        QCOMPARE(viewer.currentView(), "channels");
+        viewer.setValue("sound", counting(Shape{1, 1, 288}));
+        QCOMPARE(viewer.currentView(), "line");
+        viewer.suggestView("channels");
+        QCOMPARE(viewer.currentView(), "line");
+        // Who asks for it has it.
+        viewer.setCurrentView("heat_map");
+        QCOMPARE(viewer.currentView(), "heat_map");
+        viewer.setValue("maps again", counting(Shape{1, 16, 6, 6}));
+        viewer.suggestView("histogram");
+        QCOMPARE(viewer.currentView(), "histogram");
     }
 
     void aLockedRangeStaysForOtherTensors() {
