@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kGap = 10;
 constexpr int kPlatePad = 8;
+constexpr int kSettledMs = 30;  ///< after the last step of a movement, path and map look for a place beside names
 
 /// Looks like the legend: what it lies over looks covered and not cut off.
 class Overlay : public QLabel {
@@ -78,8 +79,10 @@ QRect mapPlace(const OverviewMap& map, QSize canvas, const MapNeighbours& beside
         const QSize own = map.sizeHint() * part;
         if (canvas.width() <= 4 * own.width() || canvas.height() <= 2 * own.height()) continue;
         const int right = canvas.width() - own.width() - kGap, bottom = canvas.height() - own.height() - kGap;
-        const int belowPath = beside.path->isHidden() ? kGap : beside.path->geometry().bottom() + kGap,
-                  belowClose = beside.close->isHidden() ? kGap : beside.close->geometry().bottom() + kGap;
+        const auto below = [](const QWidget* widget) { return widget->isHidden() ? 0 : widget->geometry().bottom(); };
+        const bool isPathRight = beside.path->x() > kGap;
+        const int belowPath = (isPathRight ? 0 : below(beside.path)) + kGap,
+                  belowClose = std::max(below(beside.close), isPathRight ? below(beside.path) : 0) + kGap;
         const int aboveLegend = !beside.legend->isHidden()   ? beside.legend->y() - own.height() - kGap
                                 : !beside.hidden->isHidden() ? beside.hidden->y() - own.height() - kGap
                                                              : bottom;
@@ -107,6 +110,13 @@ CanvasOverlays::CanvasOverlays(QWidget& canvas, CanvasView& view, const CanvasMa
       m_map(new OverviewMap(canvas, view, marks, text)), m_legend(new Legend(&canvas)), m_path(overlayLabel(&canvas)),
       m_hidden(overlayLabel(&canvas)), m_close(new QToolButton(&canvas)) {
     addCloseButton();
+    m_settled.setSingleShot(true);
+    m_settled.setInterval(kSettledMs);
+    connect(&m_settled, &QTimer::timeout, this, [this] {
+        const bool isMoved = !m_path->isHidden() && pathCorner() != m_path->pos();
+        if (isMoved || (m_map->isVisible() && isOverNames(m_map->geometry()))) arrange();
+    });
+    connect(&view, &CanvasView::cameraChanged, &m_settled, qOverload<>(&QTimer::start));
     // What is looked at changes the path, unless the selection says it.
     connect(&view, &CanvasView::cameraChanged, this, [this] {
         if (shownScope() != m_shownScope) refreshPath();
@@ -201,14 +211,32 @@ void CanvasOverlays::refreshPath() {
     arrange();
 }
 
+/// At the left, or at the right if it would cover nodes or names of boxes at the left but not there.
+QPoint CanvasOverlays::pathCorner() const {
+    const QPoint left(kGap, kGap);
+    const int closeWidth = m_close->isHidden() ? 0 : m_close->width() + kGap / 2;
+    const QPoint right(m_canvas.width() - m_path->width() - kGap - closeWidth, kGap);
+    const auto isFree = [this](QPoint at) {
+        const QRect place(at, m_path->size());
+        return !isOverItems(place, m_view.camera()) && !isOverNames(place);
+    };
+    if (!m_view.painter() || right.x() <= left.x() || isFree(left) || !isFree(right)) return left;
+    return right;
+}
+
 void CanvasOverlays::arrange() {
     const QSize size = m_canvas.size();
+    m_close->adjustSize();
+    m_close->move(size.width() - m_close->width() - kGap / 2, kGap / 2);
+    m_path->adjustSize();
+    m_path->move(m_path->isHidden() ? QPoint(kGap, kGap) : pathCorner());
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);  // the map is above it
-    const QRect map = needsMap() ? mapPlace(
-                                       *m_map, size, {m_path, m_close, m_legend, m_hidden},
-                                       [this](const QRectF& area) { return isOverItems(area, m_view.camera()); },
-                                       [this](const QRectF& area) { return isOverLines(area); })
-                                 : QRect();
+    const QRect map =
+        needsMap() ? mapPlace(
+                         *m_map, size, {m_path, m_close, m_legend, m_hidden},
+                         [this](const QRectF& area) { return isOverItems(area, m_view.camera()) || isOverNames(area); },
+                         [this](const QRectF& area) { return isOverLines(area); })
+                   : QRect();
     if (!map.isEmpty()) m_map->setGeometry(map);
     m_map->setVisible(!map.isEmpty());
     const bool hides = hidesAny();
@@ -225,10 +253,6 @@ void CanvasOverlays::arrange() {
     m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
     m_legend->move(kGap, size.height() - m_legend->height() - kGap - (hides ? m_hidden->height() + kGap : 0));
-    m_path->adjustSize();
-    m_path->move(kGap, kGap);
-    m_close->adjustSize();
-    m_close->move(size.width() - m_close->width() - kGap / 2, kGap / 2);
 }
 
 QRect CanvasOverlays::pathPlace() const { return m_path->isHidden() ? QRect() : m_path->geometry(); }
@@ -286,6 +310,10 @@ bool CanvasOverlays::isOverItems(const QRectF& pixels, const Camera& camera) con
 
 bool CanvasOverlays::isOverLines(const QRectF& pixels) const {
     return m_view.painter()->index().hasEdgeIn(sceneArea(pixels, m_view.camera()));
+}
+
+bool CanvasOverlays::isOverNames(const QRectF& pixels) const {
+    return m_view.painter() && m_view.painter()->hasTitleIn(sceneArea(pixels, m_view.camera()), m_view.camera().scale);
 }
 
 bool CanvasOverlays::isOverAny(const QRectF& pixels, const Camera& camera) const {

@@ -2,6 +2,7 @@
 
 #include <QObject>
 #include <QStringList>
+#include <QTimer>
 
 #include "core/layout/scene.h"
 
@@ -53,6 +54,8 @@ class CanvasOverlays : public QObject {
     void setClosable(bool closable);
     bool overviewVisible() const { return m_overviewWanted; }
     bool legendVisible() const { return m_legendWanted; }
+    /// Nothing is about to be moved.
+    bool isIdle() const { return !m_settled.isActive(); }
 
   Q_SIGNALS:
     /// The legend takes a place of its own, or leaves it: a fitted graph view is fitted anew.
@@ -69,6 +72,9 @@ class CanvasOverlays : public QObject {
     /// Whether anything but open boxes is in an area of the canvas.
     bool isOverItems(const QRectF& pixels, const Camera& camera) const;
     bool isOverLines(const QRectF& pixels) const;
+    /// Whether the name of a box is there.
+    bool isOverNames(const QRectF& pixels) const;
+    QPoint pathCorner() const;
     /// The same, or a text on an edge.
     bool isOverAny(const QRectF& pixels, const Camera& camera) const;
     bool hidesAny() const;
@@ -86,6 +92,7 @@ class CanvasOverlays : public QObject {
     QLabel* m_hidden;
     QToolButton* m_close;
     graph::ScopeId m_shownScope;  ///< of the path that is written
+    QTimer m_settled;             ///< runs while the camera moves
     bool m_overviewWanted = true, m_legendWanted = false, m_isPresenting = false;
 };
 

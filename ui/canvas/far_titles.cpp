@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "ui/canvas/free_places.h"
 #include "ui/canvas/item_text.h"
 #include "ui/canvas/run_title.h"
 
@@ -116,8 +117,35 @@ FarTitle FarTitles::placedInside(ItemId id, const std::vector<QRectF>& taken) {
             covering = title;
         }
     }
+    if (isOpen && m_boxes.size() <= kMaxPlaced) return placedAnywhere(id, taken, title.factor);
     covering.coversNodes = true;
     return covering;
+}
+
+/// Wherever there is room between what is in the box, in smaller letters if need be; else where it covers least.
+FarTitle FarTitles::placedAnywhere(ItemId id, const std::vector<QRectF>& taken, double largest) {
+    constexpr double kCell = 2, kMargin = 3;  // pixels
+    const double margin = kMargin / m_scale;
+    const QRectF room = toQt(m_index.scene().item(id).rect).adjusted(margin, margin, -margin, -margin);
+    FreePlaces places(room, kCell / m_scale);
+    for (const std::uint32_t other : m_index.itemsWithin(room))
+        if (!m_index.scene().items[other].what.open) places.take(toQt(m_index.scene().items[other].rect));
+    for (const std::vector<QRectF>& kept : {taken, m_names})
+        for (const QRectF& rect : kept) places.take(rect, true);
+    FarTitle least;
+    double leastCovered = 2;
+    const double height = m_items.measure().height(TextRole::Title) + 2, width = room.width() * m_scale - 8;
+    for (const double factor : {largest, (largest + kMinInside) / 2, kMinInside})
+        for (const QString& text :
+             {withFacts(textOf(id), width / factor), shortened(textOf(id), width / factor), textOf(id).last}) {
+            const QSizeF size(QSizeF(widthOf(text) * factor + 8, height * factor) / m_scale);
+            const auto place = text.isEmpty() ? std::nullopt : places.find(size);
+            if (!place || place->covered >= leastCovered) continue;
+            leastCovered = place->covered;
+            least = {QRectF(place->at, size), text, factor, place->covered > 0};
+            if (!least.coversNodes) return least;
+        }
+    return least;
 }
 
 std::size_t FarTitles::nodesUnder(const QRectF& rect, ItemId id) const {

@@ -21,12 +21,12 @@ struct FarTitle {
     bool coversNodes = false;
 };
 
-/// Places the names of boxes for pictures that are far out: "layer3 · 6 blocks". Within the box where it has room, off
-/// its nodes and the names of boxes around, without its count if need be; else beside it, where nothing else is and
-/// the edge of the picture does not cut it; over its nodes only if there is no other place. Never on a name at the end
-/// of a line between columns. Names of boxes around have precedence, then earlier ones. What is placed depends on the
-/// scale alone, whatever part of the picture is painted. Remembers texts, and the places of one scale; used on one
-/// thread.
+/// Places the names of boxes for pictures that are far out: "layer3 · 6 blocks". Within the box wherever there is room,
+/// off its nodes and the names of boxes around, without its count and smaller if need be; else beside it, where nothing
+/// else is and the edge of the picture does not cut it; over its nodes only if there is no other place. Never on a name
+/// at the end of a line between columns. Names of boxes around have precedence, then earlier ones. What is placed
+/// depends on the scale alone, whatever part of the picture is painted. Remembers texts, and the places of one scale;
+/// used on one thread.
 class FarTitles {
   public:
     /// `jumpNames`: the places of names at the ends of lines, for a scale; null if there are none.
@@ -53,6 +53,7 @@ class FarTitles {
     QString withFacts(const Text& text, double width) const;
     const FarTitle& inside(layout::ItemId id);
     FarTitle placedInside(layout::ItemId id, const std::vector<QRectF>& taken);
+    FarTitle placedAnywhere(layout::ItemId id, const std::vector<QRectF>& taken, double largest);
     FarTitle placedBeside(layout::ItemId id);
     std::size_t nodesUnder(const QRectF& rect, layout::ItemId id) const;
     QRectF room() const;

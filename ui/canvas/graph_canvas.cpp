@@ -273,7 +273,7 @@ void GraphCanvas::setInUse(bool isInUse) {
 
 bool GraphCanvas::isIdle() const {
     return !m_beginning.isActive() && !m_layouts.isActive() && !m_marks.isActive() && !m_renderer.isChanging() &&
-           !m_view.isFlying() && !m_placement.isActive() &&
+           !m_view.isFlying() && !m_placement.isActive() && m_overlays.isIdle() &&
            (m_renderer.isComplete() || !m_view.painter() || !isVisible());
 }
 

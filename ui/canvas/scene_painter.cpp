@@ -159,10 +159,22 @@ bool ScenePainter::labelShown(std::uint32_t id) const {
     return shown;
 }
 
+bool ScenePainter::hasJumpNameIn(const QRectF& area, double scale) const {
+    return !m_index->scene().jumps.empty() &&
+           std::ranges::any_of(jumpNames(scale), [&area](const JumpName& name) { return name.rect.intersects(area); });
+}
+
+bool ScenePainter::hasTitleIn(const QRectF& area, double scale) const {
+    if (hasJumpNameIn(area, scale)) return true;
+    if (detailAt(scale) < Detail::Full) return !farTitles().within(area, scale).empty();
+    const layout::SceneLayout& scene = m_index->scene();
+    return std::ranges::any_of(m_index->itemsWithin(area), [&](std::uint32_t id) {
+        return scene.items[id].what.open && m_items.openTitleRect(scene.items[id]).intersects(area);
+    });
+}
+
 bool ScenePainter::hasTextIn(const QRectF& area, double scale) const {
-    if (!m_index->scene().jumps.empty() &&
-        std::ranges::any_of(jumpNames(scale), [&area](const JumpName& name) { return name.rect.intersects(area); }))
-        return true;
+    if (hasJumpNameIn(area, scale)) return true;
     if (scale < kLabelScale) return false;
     const SceneIndex::Found found = m_index->within(area.adjusted(-kReach, -20, kReach, 20));
     return std::ranges::any_of(found.edges,
@@ -270,18 +282,21 @@ bool ScenePainter::setWholeView(const QRectF& area, double scale, double shown) 
     return shown <= 1.001 * std::max(scaleBefore, scale);
 }
 
+FarTitles& ScenePainter::farTitles() const {
+    if (m_farTitles) return *m_farTitles;
+    FarTitles::JumpNames names;
+    if (!m_index->scene().jumps.empty())
+        names = [this](double at) -> const std::vector<JumpName>& { return jumpNames(at); };
+    m_farTitles.emplace(*m_index, m_items, std::move(names));
+    m_farTitles->setWholeView(m_wholeView.first, m_wholeView.second);
+    return *m_farTitles;
+}
+
 void ScenePainter::paintFarTitles(QPainter& painter, const QRectF& area, double scale) const {
     painter.setRenderHint(QPainter::Antialiasing);
-    if (!m_farTitles) {
-        FarTitles::JumpNames names;
-        if (!m_index->scene().jumps.empty())
-            names = [this](double at) -> const std::vector<JumpName>& { return jumpNames(at); };
-        m_farTitles.emplace(*m_index, m_items, std::move(names));
-        m_farTitles->setWholeView(m_wholeView.first, m_wholeView.second);
-    }
     const TextMeasure& measure = m_items.measure();
     const CanvasStyle& style = m_items.style();
-    for (const FarTitle& title : m_farTitles->within(area, scale)) {
+    for (const FarTitle& title : farTitles().within(area, scale)) {
         if (!m_steps.goOn()) return;
         painter.save();
         painter.translate(title.rect.topLeft());

@@ -68,6 +68,9 @@ class ScenePainter {
 
     /// Whether any of `area` has the type of an edge on it, or a name at the end of a line, as drawn at that scale.
     bool hasTextIn(const QRectF& area, double scale) const;
+    /// Whether the name of a box, or one at the end of a line, is in it. Places all names far out if it is another
+    /// scale than before: not for each step of a zoom.
+    bool hasTitleIn(const QRectF& area, double scale) const;
 
   private:
     void paintJumpNames(QPainter& painter, const QRectF& area, double scale) const;
@@ -77,6 +80,8 @@ class ScenePainter {
     void paintLinks(QPainter& painter, layout::ItemId item, double scale) const;
     void paintOpenTitles(QPainter& painter, const std::vector<std::uint32_t>& items, const SceneMarks& marks) const;
     void paintFarTitles(QPainter& painter, const QRectF& area, double scale) const;
+    FarTitles& farTitles() const;
+    bool hasJumpNameIn(const QRectF& area, double scale) const;
     void paintPorts(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;
     void paintPortName(QPainter& painter, QPointF port, double room, bool into, const QString& name) const;
     const std::vector<float>& portRooms() const;

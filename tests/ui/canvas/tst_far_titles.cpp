@@ -7,6 +7,7 @@
 
 #include "core/document/document.h"
 #include "ui/canvas/far_titles.h"
+#include "ui/canvas/free_places.h"
 #include "ui/canvas/layout_service.h"
 #include "ui/canvas/run_title.h"
 
@@ -30,6 +31,7 @@ class TestFarTitles : public QObject {
     void theEdgeCutsNoName_data();
     void theEdgeCutsNoName();
     void runsAreShortenedOnce();
+    void roomIsFoundBetweenWhatIsThere();
 };
 
 namespace {
@@ -214,6 +216,35 @@ void TestFarTitles::runsAreShortenedOnce() {
     QCOMPARE(shortRunTitle(title, upTo(2)), QString());
     QCOMPARE(shortRunTitle(QString::fromUtf8("layers.0 … 11  × 6, block 1 of 2 in the pattern"), upTo(20)),
              QString::fromUtf8("layers.0 … 11  × 6"));
+}
+
+/// Two columns of nodes with a gap of 20 between them, and a gap of 10 below the first rows.
+void TestFarTitles::roomIsFoundBetweenWhatIsThere() {
+    const QRectF box(100, 200, 120, 100);
+    FreePlaces places(box, 2);
+    for (const double y : {200.0, 240.0, 270.0})
+        for (const double x : {100.0, 170.0}) places.take(QRectF(x, y, 50, y == 200 ? 30 : 28));
+    places.take(QRectF(150, 230, 20, 30), true);  // a name between the columns
+    const auto wide = places.find({90, 10});
+    QVERIFY(wide && wide->covered > 0);  // the gap is there, but so is the name
+    const auto left = places.find({50, 10});
+    QVERIFY(left.has_value());
+    QCOMPARE(left->at, QPointF(100, 230));
+    QCOMPARE(left->covered, 0.0);
+    const auto between = places.find({20, 28});
+    QVERIFY(between.has_value());
+    QCOMPARE(between->at, QPointF(150, 200));
+    QCOMPARE(between->covered, 0.0);
+    // What is kept is not covered, even if nothing else is left.
+    FreePlaces full(box, 2);
+    full.take(box.adjusted(0, 40, 0, 0));
+    full.take(box.adjusted(0, 0, 0, -60), true);
+    const auto over = full.find({60, 20});
+    QVERIFY(over.has_value());
+    QCOMPARE(over->covered, 1.0);
+    QVERIFY(over->at.y() >= 240);
+    QVERIFY(!full.find({60, 61}).has_value());
+    QVERIFY(!full.find({121, 10}).has_value());
 }
 
 QTEST_MAIN(TestFarTitles)
