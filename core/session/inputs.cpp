@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/document/input_infos.h"
+#include "core/session/default_spec.h"
 
 namespace sonde::session {
 
@@ -99,8 +100,8 @@ void Inputs::bind(std::shared_ptr<const document::Document> document) {
     if (!m_document) return;
     for (const io::InputInfo& info : document::inputInfos(*m_document)) {
         const document::NamedNode& input = m_document->inputs[m_rows.size()];
-        m_rows.push_back({input.name, input.node, m_document->graph->node(input.node).type,
-                          defaultSpec(document::usualType(info)), input.isRequired, true});
+        m_rows.push_back({input.name, input.node, m_document->graph->node(input.node).type, defaultSpec(info),
+                          input.isRequired, true});
     }
 }
 

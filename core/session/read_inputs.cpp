@@ -8,6 +8,7 @@
 #include "core/io/inputs/noise.h"
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/inputs/text_input.h"
+#include "core/session/default_spec.h"
 
 namespace sonde::session {
 namespace {
@@ -78,7 +79,7 @@ void resizeDefaults(std::vector<Input>& inputs, std::vector<io::InputInfo> infos
     io::agreeOnSymbols(infos, values);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (!inputs[i].isDefault) continue;
-        InputSpec spec = texts[i].empty() ? defaultSpec(document::usualType(infos[i])) : InputSpec{texts[i], {}};
+        InputSpec spec = texts[i].empty() ? defaultSpec(infos[i]) : InputSpec{texts[i], {}};
         if (spec != inputs[i].spec) setSpec(inputs[i], std::move(spec));
     }
 }

@@ -8,6 +8,7 @@
 #include "core/document/document.h"
 #include "core/document/input_infos.h"
 #include "core/io/session_file/session_file.h"
+#include "core/session/default_spec.h"
 #include "core/session/output_check.h"
 #include "core/session/report/audit_report.h"
 #include "ui/context/findings.h"
@@ -35,7 +36,7 @@ std::string chosenInputs(const session::Session& session) {
     const std::vector<session::Input>& inputs = session.inputs().all();
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const session::InputSpec& spec = inputs[i].spec;
-        const bool isDefault = i < infos.size() && spec == session::defaultSpec(document::usualType(infos[i]));
+        const bool isDefault = i < infos.size() && spec == session::defaultSpec(infos[i]);
         if (!isDefault && !spec.source.empty()) text += (text.empty() ? "" : ";") + inputs[i].name + ":" + spec.source;
     }
     return text;

@@ -12,6 +12,7 @@
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/drawing.h"
 #include "core/io/inputs/literal.h"
+#include "core/io/inputs/masks.h"
 #include "core/io/inputs/noise.h"
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/inputs/random_input.h"
@@ -315,14 +316,19 @@ ItemKind kindOfItem(std::string_view given) {
     return isArchive ? ItemKind::Archive : ItemKind::File;
 }
 
+bool isMask(const InputInfo& input) {
+    const DType dtype = input.type.dtype;
+    return input.type.isTensor() && (tensor::isInteger(dtype) || dtype == DType::Bool) && input.name.ends_with("mask");
+}
+
 std::string defaultItem(const InputInfo& input) {
     const auto& kind = input.type.kind;
     const bool isScalar = input.type.isTensor() && input.type.shape && input.type.shape->empty();
     if (kind == tensor::ValueKind::Bool || (isScalar && input.type.dtype == DType::Bool)) return "false";
     if (kind == tensor::ValueKind::Int || (isScalar && tensor::isInteger(input.type.dtype))) return "0";
     if (kind == tensor::ValueKind::Float || (isScalar && tensor::isFloating(input.type.dtype))) return "0.5";
-    // A mask lets everything pass: one that hides a whole row makes NaN.
-    return input.type.dtype == DType::Bool ? "#rand(1,1)" : "#rand(0,1)";
+    // A mask lets everything pass: one that hides a whole row makes NaN, or everything alike.
+    return input.type.dtype == DType::Bool || isMask(input) ? "#rand(1,1)" : "#rand(0,1)";
 }
 
 Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index,

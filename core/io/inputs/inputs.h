@@ -70,7 +70,7 @@ base::Result<GivenInput> giveInput(std::string_view item, const InputInfo& input
 base::Result<tensor::Value> makeInput(std::string_view item, const InputInfo& input, std::size_t index,
                                       const InputOptions& options = {});
 
-/// What an input gets when nothing is said: #rand(0,1), bools true; for a single number 0, 0.5 or false.
+/// What an input gets when nothing is said: #rand(0,1), masks and bools 1; for a single number 0, 0.5 or false.
 std::string defaultItem(const InputInfo& input);
 
 /// How an item of a specification gives a value.

@@ -43,6 +43,7 @@ class TestInputs : public QObject {
     void integersAreTruncated();
     void randomsAreNumbersOfTheDtype_data();
     void randomsAreNumbersOfTheDtype();
+    void masksHideNothing();
     void randomsBeyondTheDtypeAreRefused_data();
     void randomsBeyondTheDtypeAreRefused();
     void randomParametersAreNumbersToo();
@@ -187,6 +188,18 @@ void TestInputs::randomsAreNumbersOfTheDtype() {
     // An end that only the smallest draw of all reaches may be missing.
     const bool isRare = all.size() > 1 && all.front() < 0 && !seen.contains(all.front());
     QCOMPARE(seen, std::set<double>(all.begin() + (isRare ? 1 : 0), all.end()));
+}
+
+void TestInputs::masksHideNothing() {
+    const std::vector<InputInfo> inputs{input("attention_mask", DType::Int64, {1, 5}), input("ids", DType::Int64, {5}),
+                                        input("mask", DType::Float32, {2}), input("mask", DType::Int64, {})};
+    QCOMPARE(io::defaultItem(inputs[0]), std::string("#rand(1,1)"));
+    QCOMPARE(io::defaultItem(inputs[1]), std::string("#rand(0,1)"));
+    QCOMPARE(io::defaultItem(inputs[2]), std::string("#rand(0,1)"));
+    QCOMPARE(io::defaultItem(inputs[3]), std::string("0"));
+    const auto cases = io::makeInputs("ids:#zeros;attention_mask:#rand(1,1)", {inputs[0], inputs[1]});
+    QVERIFY(cases.has_value());
+    for (int i = 0; i < 5; ++i) QCOMPARE((*cases)[0].values[0].tensor().toInt64(i), std::int64_t{1});
 }
 
 void TestInputs::randomsBeyondTheDtypeAreRefused_data() {
