@@ -49,6 +49,17 @@ bool isComputedFrom(const InternalGraph& graph, NodeId node, NodeId from) {
     return false;
 }
 
+/// The product or convolution whose bias an operation adds; none if it adds something else.
+ExprId productUnderBias(const InternalGraph& graph, const Expr& expr) {
+    if (!isOneOf<OpClass::Add>(graph, expr)) return {};
+    const std::vector<NodeId> computed = computedInputs(graph, expr.id);
+    if (computed.size() != 1 || expr.inputs.size() < 2) return {};
+    const Expr& before = graph.expr(graph.node(computed.front()).producer);
+    const bool isLayer = isProduct(graph, before) || isOneOf<OpClass::Conv>(graph, before);
+    return isLayer && std::ranges::any_of(before.inputs, [&](NodeId node) { return isWeight(graph, node); }) ? before.id
+                                                                                                             : ExprId();
+}
+
 bool isResidual(const InternalGraph& graph, const Expr& expr) { return residualOf(graph, expr.id).skip.valid(); }
 
 /// Weights between positions: a softmax whose result is multiplied with values.
@@ -134,6 +145,9 @@ std::vector<NodeId> computedInputs(const InternalGraph& graph, ExprId expr) {
 
 std::vector<NodeId> weightsOf(const InternalGraph& graph, ExprId expr) {
     std::vector<NodeId> weights;
+    // A layer whose bias is added by an operation of its own has its weights before that.
+    if (const ExprId product = productUnderBias(graph, graph.expr(expr)); product.valid())
+        weights = weightsOf(graph, product);
     for (const NodeId input : graph.expr(expr).inputs)
         if (isWeight(graph, input) && std::ranges::find(weights, input) == weights.end()) weights.push_back(input);
     return weights;

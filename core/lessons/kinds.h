@@ -28,7 +28,8 @@ const OperatorKind* operatorKind(std::string_view name);
 /// The results of the operations of a kind, in the order of the program.
 std::vector<graph::NodeId> nodesOf(const graph::InternalGraph& graph, const OperatorKind& kind);
 
-/// Inputs of an operation that are computed, or weights and constants, in their order, each once.
+/// Inputs of an operation that are computed, or weights and constants, in their order, each once. The weights of a sum
+/// that adds a bias to a product or a convolution begin with those of that: the layer was taken apart.
 std::vector<graph::NodeId> computedInputs(const graph::InternalGraph& graph, graph::ExprId expr);
 std::vector<graph::NodeId> weightsOf(const graph::InternalGraph& graph, graph::ExprId expr);
 

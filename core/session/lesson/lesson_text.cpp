@@ -107,6 +107,14 @@ std::string shapeText(const BoundLesson& lesson, NodeId node, const LessonValues
     return lesson.graph().node(node).type.text();
 }
 
+/// Of a called module its class: its target is where it is, which is another placeholder.
+std::string operatorText(const graph::Expr& expr) {
+    if (!expr.op.name.empty()) return expr.op.name;
+    if (!expr.moduleClass.empty()) return expr.moduleClass.substr(expr.moduleClass.rfind('.') + 1);
+    const bool isNamed = expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr;
+    return expr.target.empty() || isNamed ? std::string(graph::name(expr.kind)) : expr.target;
+}
+
 std::string filled(const BoundLesson& lesson, const Placeholder& placeholder, const LessonValues& values,
                    bool& isComplete, const base::WorkContext& work) {
     if (placeholder.kind == Placeholder::Kind::Expression) {
@@ -119,7 +127,7 @@ std::string filled(const BoundLesson& lesson, const Placeholder& placeholder, co
     if (!node.valid()) return kUnknown;
     const graph::Expr& expr = lesson.graph().expr(lesson.graph().node(node).producer);
     switch (placeholder.kind) {
-        case Placeholder::Kind::Operator: return codeText(expr.op.name.empty() ? expr.target : expr.op.name);
+        case Placeholder::Kind::Operator: return codeText(operatorText(expr));
         case Placeholder::Kind::Module: return codeText(expr.qualname.value_or("").empty() ? "(root)" : *expr.qualname);
         case Placeholder::Kind::Shape: return codeText(shapeText(lesson, node, values));
         case Placeholder::Kind::Name:

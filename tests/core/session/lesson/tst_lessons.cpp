@@ -39,6 +39,9 @@ class TestLessons : public QObject {
     void modulesAreFoundInEveryFormat();
     void countsAreExact();
     void sumsShowTheirLargestProducts();
+    void operatorsOfCalledModulesAreTheirClasses();
+    void aLayerThatWasTakenApartHasItsWeights();
+    void attentionOfAModelWithAMaskHasSomethingToSee();
 
   private:
     /// y = recurrent(x [5,1,3]) with 2 states.
@@ -456,6 +459,55 @@ void TestLessons::sumsShowTheirLargestProducts() {
     const std::string expected =
         "The largest of 5 products w * x: `2 * (-2)`, `-3 * 1`, `0.5 * 4`; the others add up to 2.5.";
     QVERIFY2(text.find(expected) != std::string::npos, text.c_str());
+}
+
+void TestLessons::operatorsOfCalledModulesAreTheirClasses() {
+    const QString path = m_files.filePath("operators.md");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "# Own\n\n```sonde\nbind a: module conv1\nbind b: query op:flatten\n```\n\n## One\n\n"
+        "{{operator $a}} and {{operator $b}}\n");
+    file.close();
+    Session session;
+    const auto run = begin(session, "zoo:resnet18_slim", qPrintable(path));
+    QVERIFY(run.has_value());
+    const auto text = session::textOf(run->lesson(), run->step(), {});
+    QVERIFY2(text.markdown.find("`Conv2d` and `flatten.using_ints`") != std::string::npos, text.markdown.c_str());
+}
+
+/// y = x w + b: the sum is what the layer gives, and its first weight is w, not b.
+void TestLessons::aLayerThatWasTakenApartHasItsWeights() {
+    const QString path = m_files.filePath("apart.onnx"), text = m_files.filePath("apart.md");
+    const auto zeros = [](std::size_t count) { return test::floatBytes(std::vector<float>(count, 0)); };
+    onnx::Graph graph{{{"MatMul", {"x", "w"}, {"product"}}, {"Add", {"b", "product"}, {"y"}}},
+                      {onnx::valueInfo("x", 1, {2, 3})},
+                      {onnx::valueInfo("y", 1, {2, 4})},
+                      {onnx::rawTensor("b", 1, {4}, zeros(4)), onnx::rawTensor("w", 1, {3, 4}, zeros(12))}};
+    QVERIFY(onnx::write(path, onnx::model(graph)));
+    QFile file(text);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(
+        "# Own\n\n```sonde\nbind y: first kind sum\nbind first: weight 0 of $y\nbind second: weight 1 of $y\n```\n\n"
+        "## One\n\n{{name $first}} {{name $second}}\n");
+    file.close();
+    Session session;
+    const auto run = begin(session, "apart.made", qPrintable(text));
+    QVERIFY(run.has_value());
+    const auto& lesson = run->lesson();
+    QCOMPARE(lesson.graph().node(lesson.node("first")).name, std::string("w"));
+    QCOMPARE(lesson.graph().node(lesson.node("second")).name, std::string("b"));
+}
+
+/// Without a value of its own the mask hides nothing, so that scores differ.
+void TestLessons::attentionOfAModelWithAMaskHasSomethingToSee() {
+    Session session;
+    std::optional<LessonRun> run = begin(session, "zoo:bert_base?layers=1&vocab=100", "attention");
+    QVERIFY(run.has_value());
+    QVERIFY(run->goTo(0));
+    const double lowest = number(*run, "min($scores)"), highest = number(*run, "max($scores)");
+    QVERIFY2(lowest > -1e6 && highest > lowest, qPrintable(QStringLiteral("%1 %2").arg(lowest).arg(highest)));
+    QVERIFY(number(*run, "max($weights)") > number(*run, "min($weights)"));
 }
 
 QTEST_MAIN(TestLessons)
