@@ -140,8 +140,12 @@ std::optional<std::size_t> enclosing(const std::vector<WalkStop>& walk, const gr
 
 }  // namespace
 
-std::vector<WalkStop> flowWalk(const Outline& outline, const layout::ViewState& view) {
-    return Walker(outline, view).run();
+std::vector<WalkStop> flowWalk(const Outline& outline, const layout::ViewState& view,
+                               const std::function<bool(graph::NodeId)>& isLeftOut) {
+    std::vector<WalkStop> walk = Walker(outline, view).run();
+    if (isLeftOut)
+        std::erase_if(walk, [&](const WalkStop& stop) { return stop.value.valid() && isLeftOut(stop.value); });
+    return walk;
 }
 
 std::optional<std::size_t> stopOf(const std::vector<WalkStop>& walk, const graph::InternalGraph& graph, ExprId expr) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -19,7 +20,9 @@ struct WalkStop {
 /// Layer by layer: what a view draws, in the order of execution. An open module is walked through from inside, a closed
 /// one is one stop. An operation with bodies that is open comes before what is in it. Weights and constants are no
 /// stops, drawn or not; nor is what the view leaves out or folds into something else. Linear in the size of the graph.
-std::vector<WalkStop> flowWalk(const layout::Outline& outline, const layout::ViewState& view);
+/// `isLeftOut`: values that a run has not computed, because it went another way: their stops are left out. Null: none.
+std::vector<WalkStop> flowWalk(const layout::Outline& outline, const layout::ViewState& view,
+                               const std::function<bool(graph::NodeId)>& isLeftOut = {});
 
 /// The stop that shows an operation: its own, or that of the closed module around it. None if it is at no stop.
 std::optional<std::size_t> stopOf(const std::vector<WalkStop>& walk, const graph::InternalGraph& graph,

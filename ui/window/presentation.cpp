@@ -119,7 +119,7 @@ void Presentation::begin() {
         connect(&m_canvas->view(), &canvas::CanvasView::cameraChanged, this, &Presentation::refreshSpotlight),
         connect(m_canvas, &GraphCanvas::sceneChanged, this, &Presentation::refreshSpotlight),
         connect(m_canvas, &GraphCanvas::layoutFinished, &m_frameSoon, qOverload<>(&QTimer::start)),
-        connect(&m_context.runs(), &context::Runs::runFinished, this, &Presentation::showStop),
+        connect(&m_context.runs(), &context::Runs::runFinished, this, &Presentation::followRun),
         connect(&m_context.runs(), &context::Runs::valueArrived, this, &Presentation::showStop),
         connect(&context::outputsOf(m_context), &context::Outputs::changed, this, &Presentation::showStop)};
     qApp->installEventFilter(this);
@@ -211,11 +211,23 @@ void Presentation::putCameraBack() {
 
 // --- the walk --------------------------------------------------------------------------------------------------------
 
+/// Without the branches that the last run has not taken.
+std::vector<session::WalkStop> Presentation::walkNow() const {
+    return session::flowWalk(*m_context.model().outline(), m_canvas->state().view(),
+                             [this](graph::NodeId value) { return m_context.runs().isInOtherBranch(value); });
+}
+
+/// The camera stays, unless the run went another way.
+void Presentation::followRun() {
+    const bool isPresented = isOn() && m_canvas && m_context.model().outline();
+    if (isPresented && walkNow() != m_walk) refreshWalk();
+    else showStop();
+}
+
 void Presentation::refreshWalk() {
-    const auto& outline = m_context.model().outline();
-    if (!isOn() || !m_canvas || !outline) return;
+    if (!isOn() || !m_canvas || !m_context.model().outline()) return;
     const graph::ScopeId module = m_stop ? m_walk[*m_stop].scope : graph::ScopeId();
-    m_walk = session::flowWalk(*outline, m_canvas->state().view());
+    m_walk = walkNow();
     m_stop.reset();
     // The module that was presented was opened: one goes in where its inside begins.
     if (const auto inside = session::stopOf(m_walk, m_context.model().graph(), module);

@@ -69,7 +69,9 @@ class Presentation : public QObject {
     using StopKey = std::pair<graph::ExprId, graph::ScopeId>;
 
     void showParts();
+    std::vector<session::WalkStop> walkNow() const;
     void refreshWalk();
+    void followRun();
     void followSelection();
     void showStop();
     void showPane();

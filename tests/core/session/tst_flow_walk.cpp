@@ -23,6 +23,7 @@ class TestFlowWalk : public QObject {
     void somethingIsFoundAtItsStop();
     void bodiesComeAfterTheirOperation();
     void filesWithWeightsFirstAreWalkedInOrder();
+    void whatWasNotComputedIsNoStop();
 
   private:
     /// "layer1" of a closed module, "layer1.0.relu/Relu" of an operation.
@@ -165,6 +166,18 @@ void TestFlowWalk::bodiesComeAfterTheirOperation() {
     view.openExprs.erase(owner);
     QVERIFY(session::flowWalk(*m_outline, view).size() < walk.size());
     openZoo("zoo:resnet18");
+}
+
+void TestFlowWalk::whatWasNotComputedIsNoStop() {
+    const auto relu = m_document->findNode("relu:");
+    QVERIFY(relu);
+    const QStringList all = names({});
+    QStringList left;
+    for (const WalkStop& stop : session::flowWalk(*m_outline, {}, [&](graph::NodeId node) { return node == *relu; }))
+        left << name(stop);
+    QCOMPARE(left.size(), all.size() - 1);
+    QVERIFY(all.contains(QStringLiteral("relu/relu")) || all.contains(QStringLiteral("relu")));
+    QVERIFY(!left.contains(QStringLiteral("relu/relu")) && !left.contains(QStringLiteral("relu")));
 }
 
 /// The initializers of an ONNX file come before all operations, those of `fc` before `flatten`, which has none.

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/support/branched_convolutions.h"
 #include "tests/support/window_fixture.h"
 #include "ui/panels/outputs/output_view.h"
 #include "ui/panels/outputs/outputs_panel.h"
@@ -41,6 +42,7 @@ class TestPresentation : public test::WindowFixture {
     void sharesAndNotesAreReadInANarrowPane();
     void theOutputOfATraceIsShownInItsForm();
     void theWalkGoesOnFromWhatIsClicked();
+    void theWalkLeavesOutTheBranchThatWasNotTaken();
     void theLayerIsInTheSpotlight();
     void linesAreDrawnAndErased();
     void thePointerFollowsTheMouse();
@@ -218,6 +220,25 @@ void TestPresentation::theWalkGoesOnFromWhatIsClicked() {
     QTest::mouseClick(*previous, Qt::LeftButton);
     settle();
     QCOMPARE(title(), QStringLiteral("layer1.0"));
+}
+
+/// Once a run has decided; before that nobody knows.
+void TestPresentation::theWalkLeavesOutTheBranchThatWasNotTaken() {
+    const QString path = m_settings.filePath(QStringLiteral("branches.onnx"));
+    QVERIFY(test::writeConvolutionsInBranches(path));
+    open(path);
+    m_window->actions().action(QStringLiteral("view.expand_all"))->trigger();
+    settle();
+    begin();
+    const auto isStop = [this](const char* name) {
+        return std::ranges::any_of(presentation().walk(),
+                                   [&](const session::WalkStop& stop) { return stop.value == node(name); });
+    };
+    QVERIFY(isStop("taken") && isStop("other"));
+    run();
+    QVERIFY(isStop("taken") && !isStop("other"));
+    press(Qt::Key_End);
+    QCOMPARE(place().section(u' ', 0, 0), place().section(u' ', -1));
 }
 
 void TestPresentation::theLayerIsInTheSpotlight() {
