@@ -191,7 +191,8 @@ std::string indented(std::string_view title, const std::string& list) {
 std::string scriptHelp() {
     std::string text =
         "A script has one command a line; # begins a comment. NODE is a name, #number, or QUALNAME: for a module's output. Files that\n"
-        "are read are looked for beside the script, then in the current folder; files are written to the current folder.\n";
+        "are read are looked for beside the script, then in the current folder, then beside the open model; files are written to the\n"
+        "current folder.\n";
     const auto add = [&text](std::string_view name, std::string_view arguments, std::string_view description) {
         text += "  " + std::string(name) + (arguments.empty() ? "" : " ") + std::string(arguments) + "\n      " +
                 std::string(description) + '\n';

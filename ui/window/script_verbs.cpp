@@ -122,8 +122,13 @@ void ScriptVerbs::setChecked(const QString& action, bool checked) {
 QString ScriptVerbs::inFolder(const QString& file) const { return QDir(m_folder).absoluteFilePath(file); }
 
 QString ScriptVerbs::toRead(const QString& file) const {
-    const QString beside = m_scriptFolder.isEmpty() ? QString() : QDir(m_scriptFolder).absoluteFilePath(file);
-    return !beside.isEmpty() && QFileInfo::exists(beside) ? beside : inFolder(file);
+    // What belongs to a sample or another model is beside it, wherever the script is.
+    const QString model = m_window.context().loader().location();
+    const QString ofModel = QFileInfo::exists(model) ? QFileInfo(model).absolutePath() : QString();
+    for (const QString& folder : {m_scriptFolder, m_folder, ofModel})
+        if (const QString path = QDir(folder).absoluteFilePath(file); !folder.isEmpty() && QFileInfo::exists(path))
+            return path;
+    return inFolder(file);
 }
 
 Result<void> ScriptVerbs::openFirst(const QString& model) {

@@ -71,6 +71,10 @@ void TestScriptArguments::eachIsAnErrorOfItsLine_data() {
     row("timeline -1", "no such step or width (line 1: -1)");
     row("iteration 0", "the selected value is not of a loop that ran twice or more (line 1: 0)");
     row("run\nselect fc\nview channels", "the selected value cannot be shown like that (line 3: channels)");
+    row("lesson nosuch", "there is no lesson 'nosuch' (line 1)");
+    row("lesson recurrent",
+        "the lesson needs a recurrent layer (RNN, LSTM or GRU), which the model has not (line 1: recurrent)");
+    row("lesson residual", "");
     // What is as it shall be already is no error.
     row("focus all", "");
     row("graph", "");

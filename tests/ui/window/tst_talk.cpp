@@ -26,11 +26,14 @@ class TestTalk : public test::WindowFixture {
 
     void everyStepWorks_data() {
         QTest::addColumn<QSize>("size");
-        QTest::newRow("1280x720") << QSize(1280, 720);
-        QTest::newRow("800x600") << QSize(800, 600);
+        QTest::addColumn<bool>("isCopied");
+        QTest::newRow("1280x720") << QSize(1280, 720) << false;
+        QTest::newRow("800x600") << QSize(800, 600) << false;
+        QTest::newRow("1024x768, a copy in another folder") << QSize(1024, 768) << true;
     }
     void everyStepWorks() {
         QFETCH(QSize, size);
+        QFETCH(bool, isCopied);
         m_window->resize(size);
         QFile file(window::resourcePath(QStringLiteral("samples/talk.txt")));
         QVERIFY(file.open(QIODevice::ReadOnly));
@@ -39,7 +42,7 @@ class TestTalk : public test::WindowFixture {
         QVERIFY(pictures >= 15);
         const QTemporaryDir folder;
         window::Script script(*m_window, {}, text, folder.path());
-        script.readFrom(window::resourcePath(QStringLiteral("samples")));
+        script.readFrom(isCopied ? folder.path() : window::resourcePath(QStringLiteral("samples")));
         QSignalSpy finished(&script, &window::Script::finished);
         script.start();
         QVERIFY(!finished.isEmpty() || finished.wait(300000));

@@ -225,6 +225,9 @@ base::Result<void> LessonPanel::perform(const QString& what) {
     m_error.reset();
     m_lessons.open(what);
     if (m_error) return *m_error;
+    // The panel says so; a script would go on without any step.
+    if (const QString missing = m_lessons.missingText(); !missing.isEmpty())
+        return base::usageError(missing.toStdString(), what.toStdString());
     return {};
 }
 
