@@ -29,6 +29,7 @@ constexpr int kMinValueHeight = 300, kLessonWidth = 360;
 LessonView::LessonView(QMainWindow& window, context::InspectorContext& context, WindowDocks& docks)
     : m_window(window), m_lessons(context::lessonsOf(context)), m_docks(docks) {
     connect(&m_lessons, &context::Lessons::lessonChanged, this, [this] {
+        if (!m_lessons.isOpen()) m_docks.giveColumnsBack();
         if (std::exchange(m_wasOpen, m_lessons.isOpen()) || !m_wasOpen) return;
         m_isDragged = false;
         giveRoomSoon();
@@ -40,6 +41,10 @@ LessonView::LessonView(QMainWindow& window, context::InspectorContext& context, 
     connect(&context.runs(), &context::Runs::valueArrived, this, &LessonView::chooseView);
     connect(&context.runs(), &context::Runs::runFinished, this, &LessonView::chooseView);
     window.installEventFilter(this);
+    if (const QDockWidget* const dock = docks.dock(QStringLiteral("lesson")))
+        connect(dock, &QDockWidget::visibilityChanged, this, [this, dock] {
+            if (dock->isHidden()) m_docks.giveColumnsBack();
+        });
 }
 
 /// Once text and panels are laid out.
@@ -76,6 +81,9 @@ void LessonView::giveRoom() {
     const auto* const panel = qobject_cast<panels::LessonPanel*>(m_docks.panel(QStringLiteral("lesson")));
     if (!dock || !panel || !m_lessons.isOpen() || dock->isHidden() || dock->isFloating() || m_isDragged) return;
     const int whole = m_window.height();
+    // One above the other neither text nor value has room.
+    if (whole < WindowDocks::kLowHeight) m_docks.lendColumns(QStringLiteral("lesson"), QStringLiteral("tensor_viewer"));
+    if (m_docks.areColumnsLent()) return;
     int max = static_cast<int>(whole * kMaxHeight);
     if (isValueBelow(*dock, value)) {
         const int both = dock->height() + value->height();
@@ -93,7 +101,7 @@ void LessonView::chooseView() {
     auto* const panel = qobject_cast<panels::TensorViewerPanel*>(m_docks.panel(QStringLiteral("tensor_viewer")));
     if (!panel || !panel->viewer()->hasValue()) return;
     if (const panels::TensorViewInfo* const view = panels::viewOfWord(m_lessons.takeView(panel->node())))
-        panel->viewer()->setCurrentView(view->id);
+        panel->viewer()->suggestView(view->id);
 }
 
 }  // namespace sonde::window

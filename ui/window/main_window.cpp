@@ -323,8 +323,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
     if (!m_state) return;
     m_state->saveSoon();
-    const QSize now = event->size(), before = event->oldSize();
-    if (now.height() < before.height() || now.width() < before.width())
+    if (event->size() != event->oldSize())
         QTimer::singleShot(0, m_docks.get(), [docks = m_docks.get()] { docks->leaveRoomForGraph(); });
 }
 

@@ -21,29 +21,6 @@ namespace {
 
 constexpr int kStateVersion = 2;  // of docks and tool bars: raised when their set changes in a way Qt cannot restore
 
-/// What panels may have of a window that is small in that direction.
-struct Room {
-    Qt::DockWidgetArea area;
-    double most;     ///< of the window
-    int least;       ///< pixels
-    int smallBelow;  ///< a window smaller than that is small, pixels
-};
-constexpr int kSmallHeight = 800;  ///< a window lower than that is small, pixels
-constexpr int kLowHeight = 680;    ///< one with less has not three panels one above the other, pixels
-constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, kSmallHeight},
-                           {Qt::LeftDockWidgetArea, 0.22, 160, 1200},
-                           {Qt::RightDockWidgetArea, 0.28, 200, 1200}};
-
-constexpr double kMaxAskedFor = 0.44;  ///< of the height of a small window
-
-/// The height that a panel at the bottom has in a small window if it is what the user has asked for, as a table of
-/// which a few rows are no use; 0: that of all.
-int heightAskedFor(const panels::PanelInfo& info, const QMainWindow& window) {
-    if (window.height() >= kSmallHeight) return 0;
-    if (info.area != panels::PanelArea::Bottom || info.coming == panels::PanelComing::WithContent) return 0;
-    return std::min(info.size.height(), static_cast<int>(window.height() * kMaxAskedFor));
-}
-
 /// Behind another tab a panel is open, but nothing of it is seen.
 bool isInFront(const QDockWidget& dock) { return dock.isVisible() && !dock.visibleRegion().isEmpty(); }
 
@@ -66,10 +43,6 @@ bool isColumn(Qt::DockWidgetArea area) { return area == Qt::LeftDockWidgetArea |
 const QString kWanted = QStringLiteral("wanted"), kPinned = QStringLiteral("pinned"),
               kClosed = QStringLiteral("closed");
 
-const panels::PanelInfo& infoOf(const QString& panel) {
-    return *std::ranges::find(panelTable(), panel, &panels::PanelInfo::id);
-}
-
 Qt::DockWidgetArea dockArea(panels::PanelArea area) {
     switch (area) {
         case panels::PanelArea::Left: return Qt::LeftDockWidgetArea;
@@ -90,6 +63,7 @@ WindowDocks::WindowDocks(QMainWindow& window, context::InspectorContext& context
     for (const panels::PanelInfo& info : panelTable())
         if (info.join) info.join(*panel(info.id), hostOf(info.id));
     arrange();
+    window.installEventFilter(this);
 }
 
 WindowDocks::~WindowDocks() {
@@ -128,8 +102,14 @@ panels::PanelHost WindowDocks::hostOf(const QString& panel) {
             }};
 }
 
-/// The button of a dock's title closes it, which nothing else does.
+/// The button of a dock's title closes it, which nothing else does. Mouse events between panels are the window's own:
+/// these are drags of the borders.
 bool WindowDocks::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == &m_window) {
+        if (event->type() == QEvent::MouseButtonPress || event->type() == QEvent::MouseButtonRelease)
+            noteDragged(event->type() == QEvent::MouseButtonPress);
+        return false;
+    }
     if (event->type() == QEvent::Resize || event->type() == QEvent::Move) Q_EMIT changed();
     if (event->type() == QEvent::Close) noteClosed(watched->objectName().section(u'.', 1));
     return QObject::eventFilter(watched, event);
@@ -170,6 +150,7 @@ bool WindowDocks::hasContent(const QString& panel) const {
 }
 
 bool WindowDocks::isDue(const QString& panel) const {
+    if (m_displaced.contains(panel)) return false;
     const Wish& wish = m_wishes.at(panel);
     return wish.pinned || (wish.wanted && hasContent(panel));
 }
@@ -247,7 +228,7 @@ void WindowDocks::fold(const QString& panel) {
     QDockWidget& dock = *m_docks[panel];
     const Qt::DockWidgetArea area = m_window.dockWidgetArea(&dock);
     const std::vector<QString> seen = seenIn(area);
-    m_depths[area] = isColumn(area) ? dock.width() : dock.height();
+    m_depths[area] = isColumn(area) ? widthInRoom(dock) : dock.height();
     if (isColumn(area) && seen.size() > 1)
         for (const QString& each : seen) m_heights[each] = m_docks[each]->height();
     const QWidget* focus = m_window.focusWidget();
@@ -316,6 +297,7 @@ void WindowDocks::show(const QString& panel) {
     QDockWidget* found = dock(panel);
     if (!found) return;
     noteOpened(panel);
+    m_displaced.erase(panel);
     const bool wasInFront = isInFront(*found);
     if (found->isHidden()) come(panel);
     found->raise();
@@ -332,6 +314,8 @@ void WindowDocks::arrange() {
     for (const panels::PanelInfo& info : panelTable()) m_wishes[info.id] = wishAtFirst(info);
     m_depths.clear();
     m_heights.clear();
+    m_narrowed.clear();
+    m_displaced.clear();
     m_isRestored = false;
     m_isSized = m_isShown && m_window.isVisible();
     place();
@@ -368,21 +352,18 @@ void WindowDocks::place() {
     for (const auto& [area, dock] : first) dock->raise();
 }
 
-/// A low window has no room for three panels one above the other: those below the first share the place of the last.
-void WindowDocks::shareLowColumn() {
-    if (m_isRestored || m_window.height() >= kLowHeight) return;
-    std::vector<QDockWidget*> rows;
-    for (const panels::PanelInfo& info : panelTable())
-        if (info.area == panels::PanelArea::Left && info.coming != panels::PanelComing::OnDemand)
-            rows.push_back(m_docks[info.id]);
-    if (rows.size() < 3) return;
-    for (std::size_t i = 1; i + 1 < rows.size(); ++i) m_window.tabifyDockWidget(rows.back(), rows[i]);
-    rows.back()->raise();
-}
-
 void WindowDocks::giveAllSizes() {
     for (const Qt::DockWidgetArea area : {Qt::LeftDockWidgetArea, Qt::RightDockWidgetArea, Qt::BottomDockWidgetArea})
         giveSizes(area, true);
+}
+
+/// What was there before panels went out of the way, but for what has come or gone meanwhile.
+void WindowDocks::bringBack(const QByteArray& state) {
+    m_window.restoreState(state, kStateVersion);
+    for (const panels::PanelInfo& info : panelTable()) {
+        QDockWidget& dock = *m_docks[info.id];
+        if (const bool due = isDue(info.id); due == dock.isHidden()) due ? come(info.id) : dock.hide();
+    }
 }
 
 void WindowDocks::setShown(bool shown) {
@@ -394,11 +375,7 @@ void WindowDocks::setShown(bool shown) {
         return;
     }
     leaveAlone();
-    m_window.restoreState(m_state, kStateVersion);
-    for (const panels::PanelInfo& info : panelTable()) {
-        QDockWidget& dock = *m_docks[info.id];
-        if (const bool due = isDue(info.id); due == dock.isHidden()) due ? come(info.id) : dock.hide();
-    }
+    bringBack(m_state);
     if (!std::exchange(m_isSized, true)) {
         shareLowColumn();
         giveAllSizes();
@@ -440,7 +417,43 @@ void WindowDocks::setAloneShare(double share) {
         m_window.resizeDocks({m_alone}, {static_cast<int>(std::lround(m_window.width() * share))}, Qt::Horizontal);
 }
 
-QByteArray WindowDocks::state() const { return m_isShown ? m_window.saveState(kStateVersion) : m_state; }
+QByteArray WindowDocks::state() const {
+    if (areColumnsLent()) return m_unlent;
+    return m_isShown ? m_window.saveState(kStateVersion) : m_state;
+}
+
+void WindowDocks::lendColumns(const QString& left, const QString& right) {
+    if (areColumnsLent() || !m_isShown) return;
+    const auto isDocked = [this](const QString& panel) {
+        QDockWidget* const found = dock(panel);
+        return found && !found->isHidden() && !found->isFloating() &&
+               m_window.dockWidgetArea(found) == Qt::RightDockWidgetArea;
+    };
+    if (!isDocked(left) || !isDocked(right)) return;
+    m_unlent = m_window.saveState(kStateVersion);
+    for (const panels::PanelInfo& info : panelTable()) {
+        QDockWidget* const dock = m_docks[info.id];
+        const Qt::DockWidgetArea area = m_window.dockWidgetArea(dock);
+        if (info.id == left || info.id == right || dock->isFloating() || !isColumn(area)) continue;
+        m_displaced.insert(info.id);
+        dock->hide();
+    }
+    m_window.addDockWidget(Qt::LeftDockWidgetArea, m_docks[left]);
+    m_docks[left]->show();
+    m_window.resizeDocks({m_docks[left]}, {lentWidth()}, Qt::Horizontal);
+    leaveRoomForGraph();
+}
+
+void WindowDocks::giveColumnsBack() {
+    if (!areColumnsLent()) return;
+    m_displaced.clear();
+    if (!m_isShown) {
+        m_state = m_unlent;
+        return;
+    }
+    bringBack(m_unlent);
+    leaveRoomForGraph();
+}
 
 void WindowDocks::restore(const QByteArray& state, const QStringList& wishes) {
     // What is open of that has no content yet; it is sorted out when a model comes.
@@ -450,38 +463,6 @@ void WindowDocks::restore(const QByteArray& state, const QStringList& wishes) {
     }
     for (const auto& [id, dock] : m_docks)
         m_actions.action(QStringLiteral("panel.") + id)->setChecked(!dock->isHidden());
-}
-
-void WindowDocks::giveHeightAskedFor(const QString& panel) {
-    QDockWidget& dock = *m_docks[panel];
-    const int height = heightAskedFor(infoOf(panel), m_window);
-    if (dock.isFloating() || m_window.dockWidgetArea(&dock) != Qt::BottomDockWidgetArea || dock.height() >= height)
-        return;
-    m_window.resizeDocks({&dock}, {height}, Qt::Vertical);
-}
-
-void WindowDocks::leaveRoomForGraph(const QString& asked) {
-    if (!m_isShown) return;
-    for (const Room& room : kRooms) {
-        const Qt::Orientation direction = room.area == Qt::BottomDockWidgetArea ? Qt::Vertical : Qt::Horizontal;
-        const auto along = [direction](const QWidget* widget) {
-            return direction == Qt::Vertical ? widget->height() : widget->width();
-        };
-        if (along(&m_window) >= room.smallBelow) continue;
-        int most = std::max(room.least, static_cast<int>(along(&m_window) * room.most));
-        if (direction == Qt::Vertical) {
-            std::vector<QString> seen = seenIn(room.area);
-            if (!asked.isEmpty()) seen.push_back(asked);
-            for (const QString& id : seen) most = std::max(most, heightAskedFor(infoOf(id), m_window));
-        }
-        for (const auto& [id, dock] : m_docks) {
-            if (dock->isFloating() || !dock->isVisible() || m_window.dockWidgetArea(dock) != room.area ||
-                along(dock) <= most)
-                continue;
-            m_window.resizeDocks({dock}, {most}, direction);
-            break;
-        }
-    }
 }
 
 }  // namespace sonde::window

@@ -55,7 +55,15 @@ class WindowDocks : public QObject {
     /// What the user opened and closed: "watches=pinned".
     QStringList wishes() const;
     void restore(const QByteArray& state, const QStringList& wishes);
+    /// In a window that low two panels at the right have the columns at the sides for themselves, one at the left and
+    /// one at the right, until they are given back; what the user opens meanwhile comes beside them. Nothing if one of
+    /// them is elsewhere, where the user has put it.
+    void lendColumns(const QString& left, const QString& right);
+    void giveColumnsBack();
+    bool areColumnsLent() const { return !m_displaced.empty(); }
+    static constexpr int kLowHeight = 680;  ///< a window with less has not three panels one above the other, pixels
     /// In a small window the panels give way: the graph is what the window is for. Who wants them larger drags them.
+    /// When the window grows again they have their width again.
     /// `asked`: the panel that is about to be in front.
     void leaveRoomForGraph(const QString& asked = {});
 
@@ -97,6 +105,13 @@ class WindowDocks : public QObject {
     void giveHeightAskedFor(const QString& panel);
     void shareLowColumn();
     void giveAllSizes();
+    void bringBack(const QByteArray& state);
+    static const panels::PanelInfo& infoOf(const QString& panel);
+    QDockWidget* firstSeenIn(Qt::DockWidgetArea area) const;
+    int lentWidth() const;
+    int widthInRoom(QDockWidget& dock) const;
+    void widenAgain(Qt::DockWidgetArea area, int most);
+    void noteDragged(bool isBegin);
 
     QMainWindow& m_window;
     context::InspectorContext& m_context;
@@ -106,6 +121,10 @@ class WindowDocks : public QObject {
     /// As the user left them: how far an area of the window comes in, and the heights of panels below each other.
     std::map<Qt::DockWidgetArea, int> m_depths;
     std::map<QString, int> m_heights;
+    std::map<Qt::DockWidgetArea, int> m_narrowed;  ///< how wide columns were that are narrow for a small window
+    std::map<Qt::DockWidgetArea, int> m_gripped;   ///< how wide they are while a border is dragged
+    std::set<QString> m_displaced;                 ///< panels that are out of the way while the columns are lent
+    QByteArray m_unlent;                           ///< how docks were before
     bool m_isRestored = false;    ///< their other sizes are those of the settings, else those of the table
     bool m_isSized = true;        ///< the sizes of the table were given to a window that was seen
     std::set<QString> m_changed;  ///< panels that filled or emptied

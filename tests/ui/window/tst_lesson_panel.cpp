@@ -45,6 +45,8 @@ class TestLessonPanel : public test::WindowFixture {
     void eachViewCanBeShown();
     void aRunThatFailedIsSaid();
     void theValueHasRoomInSmallWindows();
+    void textAndValueHaveAColumnEachInALowWindow();
+    void soundIsNoStripe();
 
   private:
     panels::LessonPanel* panel() {
@@ -271,7 +273,10 @@ void TestLessonPanel::aFileThatIsNoLessonIsTold() {
     QCOMPARE(failed.size(), 1);
     QVERIFY(!lessons().isOpen());
     QVERIFY(!panel()->perform(QStringLiteral("nothing")));
-    QVERIFY(panel()->perform(QStringLiteral("attention")));
+    QVERIFY(panel()->perform(QStringLiteral("residual")));
+    // The panel says what the model lacks; a script must not go on.
+    QVERIFY(!panel()->perform(QStringLiteral("attention")));
+    QVERIFY(lessons().isOpen());
 }
 
 /// Without a run before: what its first step runs tells.
@@ -346,6 +351,50 @@ void TestLessonPanel::theValueHasRoomInSmallWindows() {
     settle();
     QTRY_VERIFY2(dock()->height() > small && value->height() >= 300,
                  qPrintable(QStringLiteral("%1, %2").arg(dock()->height()).arg(value->height())));
+}
+
+/// One above the other the text had 150 pixels. What was at the sides comes back.
+void TestLessonPanel::textAndValueHaveAColumnEachInALowWindow() {
+    closeWindow();
+    openWindow({800, 600});
+    open(file("resnet18_slim.onnx"));
+    const auto* const modules = m_window->docks().dock(QStringLiteral("modules"));
+    QVERIFY(modules->isVisible());
+    choose(0);
+    step(Qt::Key_PageDown);
+    const auto* const value = m_window->docks().dock(QStringLiteral("tensor_viewer"));
+    QTRY_VERIFY2(dock()->height() > 400 && value->height() > 400,
+                 qPrintable(QStringLiteral("%1, %2").arg(dock()->height()).arg(value->height())));
+    QVERIFY2(dock()->width() >= 240, qPrintable(QString::number(dock()->width())));
+    QVERIFY(!modules->isVisible());
+    QVERIFY(canvas()->width() > 250 && canvas()->height() > 400);
+    // What the user asks for comes.
+    m_window->docks().show(QStringLiteral("modules"));
+    settle();
+    QVERIFY(modules->isVisible() && dock()->isVisible());
+    key(Qt::Key_F4, Qt::AltModifier | Qt::ShiftModifier);
+    settle();
+    QTRY_VERIFY(!dock()->isVisible() && modules->isVisible());
+    for (const char* panel : {"summary", "inputs", "details"})
+        QVERIFY2(!m_window->docks().dock(QLatin1String(panel))->isHidden(), panel);
+    QVERIFY(modules->width() < 200);
+}
+
+/// y = conv(x [1,1,288]) to two channels: "show channels" has no pictures to show.
+void TestLessonPanel::soundIsNoStripe() {
+    namespace onnx = test::onnxfile;
+    onnx::Graph graph{{{"Conv", {"x", "w"}, {"y"}}},
+                      {onnx::valueInfo("x", 1, {1, 1, 288})},
+                      {onnx::valueInfo("y", 1, {1, 2, 280})},
+                      {onnx::rawTensor("w", 1, {2, 1, 9}, test::floatBytes(std::vector<float>(18, 0.5F)))}};
+    const QString path = m_settings.filePath(QStringLiteral("sound.onnx"));
+    QVERIFY(onnx::write(path, onnx::model(graph)));
+    open(path);
+    choose(0);
+    auto* viewer = static_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
+    QTRY_COMPARE(viewer->viewer()->currentView(), QStringLiteral("line"));
+    step(Qt::Key_PageDown);
+    QTRY_COMPARE(viewer->viewer()->shown().plane.shape().text(), std::string("[2,9]"));
 }
 
 QTEST_MAIN(TestLessonPanel)

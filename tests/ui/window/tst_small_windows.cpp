@@ -17,6 +17,8 @@
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/overview_map.h"
 #include "ui/models/module_tree_model.h"
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 
 namespace tst_small_windows {
 
@@ -36,6 +38,9 @@ class TestSmallWindows : public test::WindowFixture {
     void namesOfModulesAreRead();
     void tablesThatWereAskedForHaveRows_data() { sizes(); }
     void tablesThatWereAskedForHaveRows();
+    void columnsHaveTheirWidthAgain();
+    void valuesHaveRows_data() { sizes(); }
+    void valuesHaveRows();
     void overlaysGiveWayToNodes_data() { sizes(); }
     void overlaysGiveWayToNodes();
 
@@ -155,6 +160,48 @@ void TestSmallWindows::tablesThatWereAskedForHaveRows() {
     settle();
     QVERIFY2(rowsOf("findingTable") >= 5, qPrintable(QString::number(rowsOf("findingTable"))));
     QVERIFY(canvas()->height() >= 200);
+}
+
+/// Unless the user has dragged them.
+void TestSmallWindows::columnsHaveTheirWidthAgain() {
+    openWindow({1280, 720});
+    open(file("resnet18_slim.onnx"));
+    const int before = dock("modules")->width();
+    QVERIFY2(before > 220, qPrintable(QString::number(before)));
+    m_window->resize(800, 600);
+    settle();
+    QTRY_VERIFY2(dock("modules")->width() < 200, qPrintable(QString::number(dock("modules")->width())));
+    m_window->resize(1280, 720);
+    settle();
+    QTRY_COMPARE(dock("modules")->width(), before);
+    // Half way there is room for a part of it.
+    m_window->resize(800, 600);
+    settle();
+    m_window->resize(1000, 700);
+    settle();
+    QTRY_VERIFY(dock("modules")->width() > 200 && dock("modules")->width() < before);
+}
+
+/// The view is what one opens the panel for.
+void TestSmallWindows::valuesHaveRows() {
+    QFETCH(QSize, size);
+    openWindow(size);
+    open(file("gpt_mini.onnx"));
+    run();
+    context().navigation().navigateTo(context().model().document()->outputs.front().node);
+    settle();
+    auto* panel = static_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
+    for (const char* view : {"table", "tokens"}) {
+        panel->viewer()->setCurrentView(QLatin1String(view));
+        settle();
+        const auto tables = panel->viewer()->findChildren<QTableView*>();
+        const auto found = std::ranges::find_if(tables, [](const QTableView* each) { return each->isVisible(); });
+        QVERIFY2(found != tables.end(), view);
+        const QRect seen =
+            QRect((*found)->viewport()->mapTo(panel, QPoint()), (*found)->viewport()->size()) & panel->rect();
+        const int rows = seen.height() / (*found)->verticalHeader()->defaultSectionSize();
+        QVERIFY2(rows >= 5, qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(view)).arg(rows)));
+    }
 }
 
 /// Map and count, wherever one looks.

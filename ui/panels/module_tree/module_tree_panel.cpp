@@ -6,6 +6,8 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/selection.h"
@@ -64,14 +66,20 @@ ModuleTreePanel::ModuleTreePanel(context::OpenModel& opened, context::Navigation
     connect(m_filter, &widgets::SearchField::textChanged, this, [this](const QString& text) {
         m_proxy.setFilter(text);
         text.isEmpty() ? m_view->expandToDepth(0) : m_view->expandAll();
+        fitColumns();
         follow(m_navigation.selection());
     });
     connect(m_filter, &widgets::SearchField::left, m_view, [this] { m_view->setFocus(); });
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &ModuleTreePanel::choose);
     connect(m_view, &QTreeView::clicked, this, &ModuleTreePanel::choose);
     connect(m_view, &QTreeView::activated, this, &ModuleTreePanel::toggleInCanvas);
+    for (const auto signal : {&QTreeView::expanded, &QTreeView::collapsed})
+        connect(m_view, signal, this, &ModuleTreePanel::fitColumns);
     connect(&navigation, &context::Navigation::selectionChanged, this, &ModuleTreePanel::follow);
-    connect(&opened, &context::OpenModel::documentOpened, this, [this] { m_view->expandToDepth(0); });
+    connect(&opened, &context::OpenModel::documentOpened, this, [this] {
+        m_view->expandToDepth(0);
+        fitColumns();
+    });
     connect(&debugger, &context::Debugger::changed, this, [this, &opened, &debugger] {
         const graph::NodeId current = debugger.current();
         m_model.setCurrent(current.valid() && opened.isOpen() ? m_navigation.selectionOf(current).qualname : QString());
@@ -125,14 +133,21 @@ void ModuleTreePanel::choose(const QModelIndex& index) {
     m_navigation.navigateTo(selection);
 }
 
-/// In a narrow panel the names need the room; the rest is in the tool tip and in the details.
 void ModuleTreePanel::resizeEvent(QResizeEvent* event) {
     Panel::resizeEvent(event);
+    fitColumns();
+}
+
+/// In a narrow panel the names need the room, those deep in the tree most; the rest is in the tool tip and in the
+/// details.
+void ModuleTreePanel::fitColumns() {
     constexpr int kCharacters = 18, kFewCharacters = 14;
     const int character = fontMetrics().averageCharWidth();
     const int numbers = fontMetrics().horizontalAdvance(QStringLiteral("000.0 k")) + 2 * theme::kSmall;
     m_view->setColumnHidden(ModuleTreeModel::ClassColumn, width() - kClassWidth - numbers < kCharacters * character);
-    m_view->setColumnHidden(ModuleTreeModel::ParametersColumn, width() - numbers < kFewCharacters * character);
+    const QAbstractItemView& view = *m_view;  // whose hint is for everybody
+    const int names = std::max(kFewCharacters * character, view.sizeHintForColumn(ModuleTreeModel::NameColumn));
+    m_view->setColumnHidden(ModuleTreeModel::ParametersColumn, width() - numbers < names);
 }
 
 void ModuleTreePanel::toggleInCanvas(const QModelIndex& index) {

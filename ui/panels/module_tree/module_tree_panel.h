@@ -34,6 +34,7 @@ class ModuleTreePanel : public Panel {
     void resizeEvent(QResizeEvent* event) override;
 
   private:
+    void fitColumns();
     void showMenu(const QPoint& at, actions::ActionRegistry& actions);
     void follow(const context::Selection& selection);
     void followPoints();
