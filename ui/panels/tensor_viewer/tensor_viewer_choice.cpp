@@ -83,7 +83,8 @@ bool TensorViewer::isStripe(const TensorViewInfo& view) const {
     const PictureAxes axes = view.ownAxes ? pictureAxes(tensor, m_shown.channels)
                                           : PictureAxes{-1, m_shown.slice.rowAxis, m_shown.slice.columnAxis};
     const std::int64_t rows = sizeAlong(tensor, axes.row), columns = sizeAlong(tensor, axes.column);
-    return rows == 1 || columns == 1 || isTall(rows, columns);
+    constexpr std::int64_t kFew = 16;  // so few pixels can be told apart
+    return ((rows == 1 || columns == 1) && rows * columns > kFew) || isTall(rows, columns);
 }
 
 QString TensorViewer::usualView() const {
