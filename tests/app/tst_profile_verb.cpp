@@ -33,11 +33,14 @@ class TestProfileVerb : public QObject {
   private Q_SLOTS:
     void peakIsWhatTheProcessGrewBy_data();
     void peakIsWhatTheProcessGrewBy();
+    void unalignedWeightsAreThereTwice();
     void tableNamesTheSlowest();
     void traceAndComparison();
     void errorsNameTheFile();
 
   private:
+    void checkPeak(const QStringList& arguments);
+
     QTemporaryDir m_folder;
 };
 
@@ -61,6 +64,10 @@ void TestProfileVerb::peakIsWhatTheProcessGrewBy_data() {
 /// VmHWM before and after the run, of a process that has done nothing else: within 5 % and 20 MB.
 void TestProfileVerb::peakIsWhatTheProcessGrewBy() {
     QFETCH(const QStringList, arguments);
+    checkPeak(arguments);
+}
+
+void TestProfileVerb::checkPeak(const QStringList& arguments) {
     const QJsonObject memory = figures(arguments + QStringList{"--threads", "2"})["memory"].toObject();
     const double peak = memory["peak_bytes"].toDouble(), growth = memory["vmhwm_growth_bytes"].toDouble();
     qInfo("%s: stated %.1f MB, grew by %.1f MB", qPrintable(arguments.front()), peak / kMiB, growth / kMiB);
@@ -72,6 +79,15 @@ void TestProfileVerb::peakIsWhatTheProcessGrewBy() {
     const double off = std::abs(peak - growth);
 #endif
     QVERIFY2(off <= 0.05 * growth + 20e6, qPrintable(QStringLiteral("stated %1, grew by %2").arg(peak).arg(growth)));
+}
+
+/// Weights that an ONNX file does not align are copied: the pages of the file come into memory beside the copies.
+void TestProfileVerb::unalignedWeightsAreThereTwice() {
+    const QString file = m_folder.filePath("resnet50.onnx");
+    const Outcome saved = runSonde({"save", "zoo:resnet50", "-o", file});
+    QVERIFY2(saved.status == 0, qPrintable(saved.err));
+    checkPeak({file});
+    QFile::remove(file);
 }
 
 void TestProfileVerb::tableNamesTheSlowest() {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/activity_log.h"
 #include "core/base/number_text.h"
+#include "core/base/resident_memory.h"
 #include "core/tensor/bool_bytes.h"
 
 namespace sonde::io::onnx {
@@ -150,6 +152,10 @@ Result<Tensor> TensorReader::fromRaw(const Header& header, std::span<const std::
         // Weights that the file does not align are copied by whoever reads them first: a model that is only looked at
         // opens without that, and takes no memory for them.
         SONDE_ASSIGN(auto storage, Storage::deferred(raw.size(), [raw, owner = std::move(owner)](std::byte* out) {
+                         // The pages of the file come into memory beside those of the copy.
+                         if (base::ActivityLog::current())
+                             base::ActivityLog::read(base::MemoryKind::Weights,
+                                                     base::absentBytes(raw.data(), raw.size()));
                          std::memcpy(out, raw.data(), raw.size());
                          (void)owner->hasChanged();  // who reads the copy hears of it as if it read the file
                      }));
