@@ -115,7 +115,7 @@ std::string knownText(bool isKnown, std::size_t leftOut, const std::string& text
 }
 
 std::string storedText(const analysis::StoredSum& sum) {
-    std::string text = std::to_string(sum.elements);
+    std::string text = base::countText(sum.elements);
     if (sum.tensors > 0)
         text += fmt::format(" in {}, {} of {}", countedText(sum.tensors, "tensor"), analysis::bytesText(sum.bytes),
                             analysis::dtypesText(sum));
@@ -145,11 +145,12 @@ void addMissing(InfoLines& lines, const document::Document& document) {
 
 void addFile(InfoLines& lines, const document::Document& document, const FileFacts& facts) {
     if (facts.file) {
-        lines.add("file size", fmt::format("{} bytes", facts.file->bytes));
+        lines.add("file size", base::countText(static_cast<std::int64_t>(facts.file->bytes)) + " bytes");
         if (!facts.file->sha256.empty()) lines.add("SHA-256", facts.file->sha256);
     }
     lines.addAll("data file", facts.external, [](const ModelFile& file) {
-        return fmt::format("{}, {} bytes{}", file.path, file.bytes, file.sha256.empty() ? "" : ", " + file.sha256);
+        return fmt::format("{}, {} bytes{}", file.path, base::countText(static_cast<std::int64_t>(file.bytes)),
+                           file.sha256.empty() ? "" : ", " + file.sha256);
     });
     addMissing(lines, document);
     if (!facts.producer.empty()) lines.add("producer", facts.producer);
@@ -198,7 +199,8 @@ void addParameters(InfoLines& lines, const ModelInfo& info) {
     const analysis::ModelCounts& counts = info.counts;
     lines.add("parameters", storedText(counts.parameters), readersOf(info, analysis::StoredKind::Parameter));
     if (counts.unread.elements > 0)
-        lines.add("parameters", fmt::format("{} of them are not used by any operation", counts.unread.elements));
+        lines.add("parameters",
+                  fmt::format("{} of them are not used by any operation", base::countText(counts.unread.elements)));
     if (const analysis::ComputedWeights computed = analysis::computedWeights(*info.graph); computed.count > 0)
         lines.add("parameters", fmt::format("computed in the graph and not stored: {} of {}",
                                             countedText(static_cast<std::int64_t>(computed.count), "weight"),
@@ -212,10 +214,10 @@ void addStored(InfoLines& lines, const document::Document& document, const Model
     lines.add("constants", storedText(counts.constants), readersOf(info, StoredKind::Constant));
     const auto all = counts.parameters.elements + counts.buffers.elements + counts.constants.elements;
     if (all != counts.parameters.elements)
-        lines.add("stored", fmt::format("{} element{} in all of these", all, all == 1 ? "" : "s"));
+        lines.add("stored", fmt::format("{} element{} in all of these", base::countText(all), all == 1 ? "" : "s"));
     if (info.byDType.size() > 1)
         for (const DTypeBytes& each : info.byDType)
-            lines.add("bytes", fmt::format("{} of {} in {}", each.bytes, tensor::name(each.dtype),
+            lines.add("bytes", fmt::format("{} of {} in {}", base::countText(each.bytes), tensor::name(each.dtype),
                                            countedText(each.tensors, "tensor")));
     std::vector<const analysis::StoredTensor*> tied, unused;
     for (const analysis::StoredTensor& tensor : counts.tensors) {
@@ -306,8 +308,8 @@ void addCostRemarks(InfoLines& lines, const ModelInfo& info) {
 
 /// Depth, path and what decides at run time.
 void addStructure(InfoLines& lines, const document::Document& document, const ModelInfo& info) {
-    lines.add("modules", std::to_string(document.modules->modules().size()));
-    lines.add("nodes", std::to_string(info.summary.nodes), computedNodes(info));
+    lines.add("modules", base::countText(static_cast<std::int64_t>(document.modules->modules().size())));
+    lines.add("nodes", base::countText(info.summary.nodes), computedNodes(info));
     const std::vector<NodeId>& path = info.structure.path;
     std::string depth =
         countedText(static_cast<std::int64_t>(info.structure.depth), "operation") + " on the longest path";
@@ -337,7 +339,7 @@ void addOperators(InfoLines& lines, const ModelInfo& info) {
                 places.push_back(info.graph->node(use.nodes[i]).name);
             text += fmt::format("  (cannot be run: {}{})", fmt::join(places, ", "), use.nodes.size() > 3 ? ", …" : "");
         }
-        lines.add({std::to_string(use.count), text, infoFormula("operator"), use.nodes, true});
+        lines.add({base::countText(use.count), text, infoFormula("operator"), use.nodes, true});
     }
 }
 

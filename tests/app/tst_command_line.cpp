@@ -370,7 +370,7 @@ void TestCommandLine::infoCountsParameters() {
     QVERIFY(info["buffers"].toInteger() >= 9600);
     QVERIFY(info["modules"].toInteger() > 60);
     const Outcome text = runSonde({"info", "zoo:resnet18"});
-    QVERIFY2(text.out.contains(QLatin1String("11689512 in 62 tensors, 44.6 MiB of float32")), qPrintable(text.out));
+    QVERIFY2(text.out.contains(QLatin1String("11,689,512 in 62 tensors, 44.6 MiB of float32")), qPrintable(text.out));
 }
 
 void TestCommandLine::savedArchivesPassTheirReferences_data() {

@@ -52,7 +52,8 @@ void WindowDocks::shareLowColumn() {
             rows.push_back(m_docks[info.id]);
     if (rows.size() < 3) return;
     for (std::size_t i = 1; i + 1 < rows.size(); ++i) m_window.tabifyDockWidget(rows.back(), rows[i]);
-    rows.back()->raise();
+    // What a freshly opened model is comes before what it may be given; Run is in the tool bar.
+    rows[1]->raise();
 }
 
 void WindowDocks::giveHeightAskedFor(const QString& panel) {
