@@ -92,7 +92,7 @@ base::Result<int> sweepModel(SweepOptions& options) {
     const auto take = [&](const session::SweepRow& row) {
         table.add(session::sweepCsvRow(sweep, row));
         if (row.error) warn(row.input + ": " + row.error->what, row.error->where);
-        if (!row.labelError.empty()) warn(row.input + ": " + row.labelError, options.labels);
+        else if (!row.labelError.empty()) warn(row.input + ": " + row.labelError, options.labels);
         classes.add(row);
         if (row.condition == false) broken.push_back(row.input);
         if (options.json) rows.push_back(row);

@@ -18,6 +18,7 @@ struct SweepClass {
     std::size_t correct = 0;  ///< of them
     /// What the others were taken for, the most frequent first, then the least index.
     std::vector<std::pair<std::int64_t, std::size_t>> mistakes;
+    std::size_t nan = 0;  ///< samples of which the output is NaN alone: taken for nothing
 
     double accuracy() const { return count == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(count); }
 };
@@ -32,7 +33,7 @@ class SweepClasses {
 
   private:
     struct Counts {
-        std::size_t count = 0, correct = 0;
+        std::size_t count = 0, correct = 0, nan = 0;
         std::map<std::int64_t, std::size_t> mistakes;
     };
     std::map<std::string, Counts> m_classes;

@@ -118,8 +118,11 @@ std::string sweepJson(const document::Document& document, const Sweep& sweep, co
             Json mistakes = Json::array();
             for (const auto& [predicted, count] : one.mistakes)
                 mistakes.push_back({{"predicted", predicted}, {"count", count}});
-            root["classes"].push_back(
-                {{"label", one.label}, {"count", one.count}, {"correct", one.correct}, {"mistakes", mistakes}});
+            root["classes"].push_back({{"label", one.label},
+                                       {"count", one.count},
+                                       {"correct", one.correct},
+                                       {"mistakes", mistakes},
+                                       {"nan", one.nan}});
         }
     }
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -129,6 +132,9 @@ std::string sweepClassText(const SweepClass& one) {
     std::string text = fmt::format("{}: {:.3g} % of {}", base::visibleText(one.label), 100 * one.accuracy(), one.count);
     for (std::size_t i = 0; i < one.mistakes.size() && i < kMaxMistakes; ++i)
         text += fmt::format("{}{} ({})", i == 0 ? ", taken for " : ", ", one.mistakes[i].first, one.mistakes[i].second);
+    if (one.nan > 0)
+        text += fmt::format("{}{} of NaN alone", one.mistakes.empty() ? ", " : "; ",
+                            base::countedText(static_cast<std::int64_t>(one.nan), "output"));
     return text;
 }
 
@@ -149,7 +155,7 @@ std::string sweepText(const Sweep& sweep, const SweepSummary& summary, const std
                             summary.correct, summary.labelled);
     std::size_t told = 0;
     for (const SweepClass& one : classes.worst())
-        if (!one.mistakes.empty() && told++ < kMaxClasses) text += "  " + sweepClassText(one) + "\n";
+        if ((!one.mistakes.empty() || one.nan > 0) && told++ < kMaxClasses) text += "  " + sweepClassText(one) + "\n";
     if (summary.unlabelled > 0)
         text += inputsText(summary.unlabelled) + (summary.unlabelled == 1 ? " has" : " have") + " no label that fits\n";
     return text;

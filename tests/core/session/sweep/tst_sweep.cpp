@@ -162,6 +162,11 @@ void TestSweep::notANumberIsWrong() {
     QCOMPARE(summary.correct, std::size_t{1});
     QCOMPARE(classes.worst().front().count, std::size_t{2});
     QVERIFY(classes.worst().front().mistakes.empty());
+    QCOMPARE(classes.worst().front().nan, std::size_t{1});
+    QCOMPARE(session::sweepClassText(classes.worst().front()), std::string("0: 50 % of 2, 1 output of NaN alone"));
+    classes.add(rowOf("0", 3));
+    QCOMPARE(session::sweepClassText(classes.worst().front()),
+             std::string("0: 33.3 % of 3, taken for 3 (1); 1 output of NaN alone"));
 }
 
 void TestSweep::emptyAndUnreadableFolders() {
