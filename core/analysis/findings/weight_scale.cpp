@@ -35,10 +35,32 @@ void findFilterScales(const CheckedModel& model, std::vector<Finding>& findings)
     }
 }
 
+std::vector<const StoredWeight*> scaledLayers(const CheckedModel& model) {
+    std::vector<const StoredWeight*> layers;
+    for (const StoredWeight& weight : model.weights)
+        if (weight.isKernel && hasScale(weight.rms)) layers.push_back(&weight);
+    return layers;
+}
+
+/// Of two layers none is in the middle: either may be the one that is wrong.
+void findTwoScales(const CheckedModel& model, std::vector<Finding>& findings) {
+    const std::vector<const StoredWeight*> layers = scaledLayers(model);
+    const auto [low, high] = std::ranges::minmax(layers, {}, &StoredWeight::rms);
+    if (high->rms / low->rms < kRatioOfLayers) return;
+    Finding finding = findingAt(
+        low->node, base::Severity::Warning, Confidence::Low,
+        fmt::format("the weights of the two layers have a root mean square of {:.3g} and {:.3g}: scales that far apart "
+                    "are rarely meant, and which of them is, two layers do not tell",
+                    low->rms, high->rms),
+        "compare with the checkpoint: a scale that was applied twice, or a normalisation that was not folded");
+    finding.nodes.push_back(high->node);
+    findings.push_back(std::move(finding));
+}
+
 void findLayerScales(const CheckedModel& model, std::vector<Finding>& findings) {
     std::vector<double> scales;
-    for (const StoredWeight& weight : model.weights)
-        if (weight.isKernel && hasScale(weight.rms)) scales.push_back(weight.rms);
+    for (const StoredWeight* const weight : scaledLayers(model)) scales.push_back(weight->rms);
+    if (scales.size() == 2) return findTwoScales(model, findings);
     if (scales.size() < 3) return;
     const auto middle = scales.begin() + static_cast<std::ptrdiff_t>(scales.size() / 2);
     std::ranges::nth_element(scales, middle);

@@ -335,6 +335,13 @@ void TestFindings::ordinaryModelsHaveNone() {
         chain({{"MatMul", {"x", "w0"}, {"a"}}, {"MatMul", {"a", "w1"}, {"b"}}, {"MatMul", {"b", "w2"}, {"y"}}}, {1, 16},
               {1, 16}, weights);
     QCOMPARE(places(layers, "weight-scale"), QStringList());
+    // Of two layers neither is in the middle: both are named.
+    const auto two = [](float scale) {
+        return chain({{"MatMul", {"x", "w0"}, {"a"}}, {"MatMul", {"a", "w1"}, {"y"}}}, {1, 16}, {1, 16},
+                     {floats("w0", {16, 16}, varied({16, 16})), floats("w1", {16, 16}, varied({16, 16}, scale))});
+    };
+    QCOMPARE(places(two(100), "weight-scale"), QStringList());
+    QCOMPARE(places(two(1e4F), "weight-scale"), QStringList{"w0, w1"});
     const auto filters = [](float scale) {
         Floats w = varied({3, 3, 3, 3});
         for (std::size_t i = 0; i < 27; ++i) w[i] *= scale;
