@@ -75,6 +75,13 @@ void addStrips(PageFlow& flow, const std::shared_ptr<const SvgPicture>& picture,
     }
 }
 
+/// One of few rows stays on one page, of others their first rows.
+double heightOf(const session::ReportTable& table) {
+    constexpr std::size_t kFewRows = 12;
+    if (table.rows.empty()) return 0;
+    return (table.rows.size() <= kFewRows ? 45 + 12.5 * static_cast<double>(table.rows.size()) : 60) * kPoint;
+}
+
 }  // namespace
 
 QFont pageFont(PageFont font) {
@@ -102,10 +109,16 @@ void BlocksPainter::endSection() {
     if (m_placed) begin(0);
 }
 
+double BlocksPainter::roomFor(const session::ReportBlock& block) const {
+    const auto* const table = std::get_if<session::ReportTable>(&block);
+    return table ? heightOf(*table) : 0;
+}
+
 void BlocksPainter::begin(double height) {
+    const double expected = std::exchange(m_expected, 0);
     if (!m_placed) return m_flow.ensure(height);
     // Not its title and one line alone at the end of a page.
-    m_flow.ensure(height + 90 * kPoint);
+    m_flow.ensure(height + 90 * kPoint + expected);
     const auto placed = std::exchange(m_placed, nullptr);
     heading(m_title, PageFont::Heading);
     placed();
@@ -134,10 +147,7 @@ void BlocksPainter::operator()(const session::ReportText& block) {
 
 void BlocksPainter::operator()(const session::ReportTable& block) {
     if (block.rows.empty()) return;
-    // One of few rows stays on one page.
-    constexpr std::size_t kFewRows = 12;
-    const bool isShort = block.rows.size() <= kFewRows;
-    begin((isShort ? 45 + 12.5 * static_cast<double>(block.rows.size()) : 60) * kPoint);
+    begin(heightOf(block));
     if (!block.title.empty()) heading(pageText(block.title), PageFont::Subheading);
     addTable(m_flow, block);
     note(block.note);

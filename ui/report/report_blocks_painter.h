@@ -29,6 +29,10 @@ class BlocksPainter {
     /// The section's title comes with its first block, onto the page that has room for it. `placed` is told then.
     void beginSection(const QString& title, std::function<void()> placed);
     void endSection();
+    /// How much room a block needs below what is before it, which stays on its page; 0: as little as there is.
+    double roomFor(const session::ReportBlock& block) const;
+    /// What comes behind the next block, and is to be on its page if that one begins a section.
+    void expect(double height) { m_expected = height; }
 
   private:
     /// Before a block that needs so much room on its page.
@@ -39,6 +43,7 @@ class BlocksPainter {
     void finding(const session::ReportFinding& finding);
 
     QString m_title;
+    double m_expected = 0;
     std::function<void()> m_placed;  ///< null: the title is on its page
     PageFlow& m_flow;
 };

@@ -48,8 +48,10 @@ base::Result<void> layOutReport(PageFlow& flow, const session::Report& report, c
         work.report("laying out pages", i, report.sections.size());
         const session::ReportSection& section = report.sections[i];
         painter.beginSection(pageText(section.title), [&flow, pages] { pages->push_back(flow.page()); });
-        for (const session::ReportBlock& block : section.blocks)
-            std::visit([&painter](const auto& one) { painter(one); }, block);
+        for (std::size_t k = 0; k < section.blocks.size(); ++k) {
+            painter.expect(k + 1 < section.blocks.size() ? painter.roomFor(section.blocks[k + 1]) : 0);
+            std::visit([&painter](const auto& one) { painter(one); }, section.blocks[k]);
+        }
         painter.endSection();
     }
     return {};
