@@ -103,7 +103,7 @@ class Bisector {
         exec::RunOptions run;
         run.seed = m_model.seed;
         const exec::Recording recording = runner.run(*plan, m_model.inputs, stopOnly(), run);
-        if (recording.error) return *recording.error;
+        if (recording.error) return errorOf(m_model, *recording.error);
         for (const NodeId node : options.watch)
             if (const Value* const value = recording.value(node)) m_values.emplace(node, *value);
         const auto& inputs = m_graph.inputs();
@@ -171,7 +171,7 @@ class Bisector {
         }
         if (!anyCompared)
             return base::usageError(
-                "no output of the model has a counterpart in the other one",
+                "no output of the model has a counterpart in " + m_target.title(),
                 std::to_string(m_found.matched) + " of " + std::to_string(m_found.computed) + " values have one",
                 "both must be forms of one model, with names or modules in common");
         m_found.differs = !wrong.empty();
@@ -182,7 +182,10 @@ class Bisector {
             if (own == m_values.end() || other == others.end()) continue;
             const Judged judged = judge(own->second, other->second, m_tolerances);
             if (!judged.ok && m_found.inBetween++ < Bisection::kListedInBetween) m_found.firstInBetween.push_back(node);
-            if (!judged.note.empty()) continue;  // of another shape: cannot be given
+            if (!judged.note.empty()) {  // of another shape: cannot be given
+                ++m_found.reshaped;
+                continue;
+            }
             m_givable.push_back(node);
         }
         for (const NodeId node : m_nodes) {
@@ -313,6 +316,12 @@ class Bisector {
 };
 
 }  // namespace
+
+base::Error errorOf(const BisectModel& model, base::Error error) {
+    if (model.title.empty() || error.kind == base::ErrorKind::Cancelled) return error;
+    error.where = "in " + model.title + (error.where.empty() ? "" : ", " + error.where);
+    return error;
+}
 
 base::Result<Bisection> bisect(const BisectModel& model, BisectTarget& target, const Tolerances& tolerances,
                                exec::Runner& runner, const base::WorkContext& work) {

@@ -25,6 +25,8 @@ class BisectTarget {
     virtual const std::vector<graph::NodeId>& matched() const = 0;
     /// The inputs of A whose counterpart is computed: the target has an edit of them, which anything else reads.
     virtual std::span<const graph::NodeId> editedInputs() const { return {}; }
+    /// What errors call it.
+    virtual std::string title() const { return "the other one"; }
     /// Runs the target on its inputs, with the values of `given` in place of its own, and returns the values of
     /// `wanted`, computed from what is given. A node may be both. Errors: those of the run.
     virtual base::Result<Values> run(const Values& given, std::span<const graph::NodeId> wanted,
@@ -38,7 +40,12 @@ struct BisectModel {
     std::uint64_t seed = 0;
     /// By node what it gives, where that is known of elsewhere: then it is not run, and only these nodes count.
     std::optional<BisectTarget::Values> values = {};
+    /// What errors call it: "a.onnx"; empty: those of its run name no model.
+    std::string title = {};
 };
+
+/// An error of a model's run that says which model it was: "in a.onnx, node 'y' …".
+base::Error errorOf(const BisectModel& model, base::Error error);
 
 /// What one run of the target said.
 struct BisectStep {
@@ -68,6 +75,7 @@ struct Bisection {
     std::vector<BisectStep> steps;  ///< one for each run
     std::size_t matched = 0;        ///< computed values of A that the target has as well
     std::size_t computed = 0;       ///< all of them, without what is in loops and branches
+    std::size_t reshaped = 0;       ///< of `matched`: of another shape or kind in the target by itself
     std::size_t inBetween = 0;      ///< values that differ, whether inherited or not
     std::vector<graph::NodeId> firstInBetween = {};  ///< of them, in execution order: kListedInBetween at most
     static constexpr std::size_t kListedInBetween = 5;

@@ -66,6 +66,15 @@ std::vector<EditedValue> editedValues(const InternalGraph& graph) {
     return all;
 }
 
+std::string nameWithoutEdits(const InternalGraph& graph, NodeId node) {
+    const std::string edit = graph::editedNodeOf(graph.expr(graph.node(node).producer));
+    if (!edit.empty()) return "the edit of " + edit;
+    const std::string& name = graph.node(node).name;
+    if (!name.ends_with(kBeforeEdits)) return name;
+    const std::string edited = name.substr(0, name.size() - kBeforeEdits.size());
+    return graph.findNode(edited).valid() ? edited + " before its edit" : name;
+}
+
 namespace {
 
 /// Counterparts by what they have the value of: a call has that of its last operation.

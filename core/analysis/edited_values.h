@@ -21,6 +21,10 @@ struct EditedValue {
 /// ONNX, by the names. In execution order. Linear in the graph.
 std::vector<EditedValue> editedValues(const graph::InternalGraph& graph);
 
+/// A node as who made the edits knows it: "x", of what an edit of it was written as "the edit of x", "y before its
+/// edit".
+std::string nameWithoutEdits(const graph::InternalGraph& graph, graph::NodeId node);
+
 /// Counterparts (matchNodes()), of which those that have edits in one of both models are the values after them: so a
 /// comparison finds the value that was edited, not what reads it. What has edits in `from` alone has the same
 /// counterpart before them, too.

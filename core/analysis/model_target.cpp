@@ -7,6 +7,7 @@
 #include "core/analysis/injection.h"
 #include "core/analysis/match.h"
 #include "core/exec/flatten.h"
+#include "core/graph/operation_count.h"
 
 namespace sonde::analysis {
 
@@ -67,6 +68,20 @@ NodeId ModelTarget::counterpart(NodeId node) const {
     return found == m_counterpart.end() ? NodeId() : found->second;
 }
 
+std::string ModelTarget::title() const { return m_other.title.empty() ? BisectTarget::title() : m_other.title; }
+
+std::size_t ModelTarget::computed() const {
+    const InternalGraph& graph = *m_other.graph;
+    const std::vector<NodeId> sources = exec::valueSources(graph);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        const NodeId node(i);
+        if (graph.isErased(graph.node(node).producer) || sources[i] != node || !isPlain(graph, node)) continue;
+        if (graph::isOperation(graph.expr(graph.node(node).producer))) ++count;
+    }
+    return count;
+}
+
 base::Result<BisectTarget::Values> ModelTarget::run(const Values& given, std::span<const NodeId> wanted,
                                                     const base::WorkContext& work) {
     std::vector<NodeId> places;
@@ -91,7 +106,7 @@ base::Result<BisectTarget::Values> ModelTarget::run(const Values& given, std::sp
     exec::RunOptions how;
     how.seed = m_other.seed;
     const exec::Recording recording = m_runner.run(*plan, inputs, work, how);
-    if (recording.error) return *recording.error;
+    if (recording.error) return errorOf(m_other, *recording.error);
     Values values;
     for (const NodeId node : wanted) {
         const NodeId there = counterpart(node);
@@ -106,7 +121,8 @@ base::Result<BisectTarget::Values> ModelTarget::run(const Values& given, std::sp
     return values;
 }
 
-base::Result<std::vector<Value>> inputsLike(const BisectModel& model, const InternalGraph& other) {
+base::Result<std::vector<Value>> inputsLike(const BisectModel& model, const InternalGraph& other,
+                                            const std::string& otherTitle) {
     const std::vector<NodeId> match = matchNodes(*model.graph, other);
     std::vector<Value> inputs;
     for (const NodeId input : other.inputs()) {
@@ -114,9 +130,9 @@ base::Result<std::vector<Value>> inputsLike(const BisectModel& model, const Inte
         const auto at = std::ranges::find_if(own, [&](NodeId each) { return match[each.index()] == input; });
         const auto index = static_cast<std::size_t>(at - own.begin());
         if (at == own.end() || index >= model.inputs.size())
-            return base::usageError(
-                "input '" + other.node(input).name + "' of the other model has no counterpart in the first", "bisect",
-                "both must have the same inputs");
+            return base::usageError("input '" + other.node(input).name + "' of " + otherTitle +
+                                        " has no counterpart in " + (model.title.empty() ? "the first" : model.title),
+                                    "bisect", "both must have the same inputs");
         SONDE_ASSIGN(Value value, inType(model.inputs[index], other.node(input).type.dtype));
         inputs.push_back(std::move(value));
     }

@@ -17,12 +17,15 @@ class ModelTarget : public BisectTarget {
 
     const std::vector<graph::NodeId>& matched() const override { return m_matched; }
     std::span<const graph::NodeId> editedInputs() const override { return m_editedInputs; }
+    std::string title() const override;
     /// The first run must be without `given`: it tells the element types.
     base::Result<Values> run(const Values& given, std::span<const graph::NodeId> wanted,
                              const base::WorkContext& work) override;
 
     /// The counterpart of a node of A; an invalid id if it has none.
     graph::NodeId counterpart(graph::NodeId node) const;
+    /// Values that the other model computes outside of loops and branches, each once.
+    std::size_t computed() const;
 
   private:
     std::optional<std::size_t> inputIndex(graph::NodeId there) const;
@@ -38,6 +41,7 @@ class ModelTarget : public BisectTarget {
 
 /// Values for the inputs of `other`, each that of its counterpart in `model`, in the element type that it declares.
 /// Errors (Usage): an input has no counterpart.
-base::Result<std::vector<tensor::Value>> inputsLike(const BisectModel& model, const graph::InternalGraph& other);
+base::Result<std::vector<tensor::Value>> inputsLike(const BisectModel& model, const graph::InternalGraph& other,
+                                                    const std::string& otherTitle = "the other model");
 
 }  // namespace sonde::analysis

@@ -2,9 +2,16 @@
 
 namespace sonde::graph {
 
-std::string editedNodeOf(const Expr& expr) {
-    const bool isEdit = expr.origins.size() == 1 && expr.origins.front().op == kEditOrigin;
-    return isEdit ? expr.origins.front().name : std::string();
+namespace {
+
+std::string originNamed(const Expr& expr, std::string_view op) {
+    const bool isIt = expr.origins.size() == 1 && expr.origins.front().op == op;
+    return isIt ? expr.origins.front().name : std::string();
 }
+
+}  // namespace
+
+std::string editedNodeOf(const Expr& expr) { return originNamed(expr, kEditOrigin); }
+std::string editedWeightOf(const Expr& expr) { return originNamed(expr, kWeightEditOrigin); }
 
 }  // namespace sonde::graph

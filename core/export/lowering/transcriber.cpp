@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/export/lowering/dropped_checks.h"
+#include "core/graph/edit_origin.h"
 #include "core/graph/guard.h"
 #include "core/operators/names.h"
 
@@ -384,8 +385,11 @@ Argument Transcriber::standIn(NodeId node) {
     const Expr& producer = m_source.expr(original.producer);
     if (original.constant->isTensor() && producer.isParameter) {
         // Made once here, under the name that the model has for it.
-        LoweredCall(m_s.target, m_s.constants, producer, {}, {}, original.name, m_s.body)
-            .constant(original.constant->tensor(), producer.target.empty() ? original.name : producer.target);
+        const NodeId made =
+            LoweredCall(m_s.target, m_s.constants, producer, {}, {}, original.name, m_s.body)
+                .constant(original.constant->tensor(), producer.target.empty() ? original.name : producer.target);
+        if (!graph::editedWeightOf(producer).empty())
+            m_s.target.mutableExpr(m_s.target.node(made).producer).origins = producer.origins;
     }
     return m_s.standIns[node] = Argument::of(*original.constant);
 }

@@ -231,6 +231,8 @@ Result<void> GraphBuilder::buildInitializers(const GraphProto& graph, Place& pla
         expr.isParameter = true;
         expr.target = name;
         expr.name = name;
+        if (const Bytes edited = sparse ? Bytes() : m_tensors.metadataOf(message, kEditKey); edited.data())
+            expr.origins = {{std::string(graph::kWeightEditOrigin), std::string(edited)}};
         place.names.nodes.emplace(name, missing ? addMissing(std::move(expr), name, *missing, place)
                                                 : addConstant(std::move(expr), name, std::move(value), place));
         return {};

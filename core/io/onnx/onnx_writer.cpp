@@ -132,7 +132,11 @@ class Writer {
             const Expr& expr = m_graph.expr(id);
             if (!isInitializer(expr)) continue;
             const graph::Node& node = m_graph.node(expr.outputs.front());
-            SONDE_ASSIGN(const std::string bytes, tensorBytes(node.constant->tensor(), node.name, true));
+            SONDE_ASSIGN(std::string bytes, tensorBytes(node.constant->tensor(), node.name, true));
+            if (const std::string edited = graph::editedWeightOf(expr); !edited.empty()) {
+                pbf_writer tensor(bytes);
+                addMetadata(tensor, onnx::kTensorMetadata, onnx::kEditKey, edited);
+            }
             writer.add_message(5, bytes);
         }
         for (NodeId input : body.inputs) writer.add_message(11, valueInfo(input));
@@ -172,16 +176,17 @@ class Writer {
         if (!expr.op.domain.empty()) writer.add_string(7, expr.op.domain);
         if (m_options.keepModules) writeModules(writer, expr);
         if (const std::string edited = graph::editedNodeOf(expr); !edited.empty())
-            addMetadata(writer, onnx::kEditKey, edited);
+            addMetadata(writer, onnx::kNodeMetadata, onnx::kEditKey, edited);
         return bytes;
     }
 
-    static void addMetadata(pbf_writer& writer, std::string_view key, const std::string& value) {
+    static void addMetadata(pbf_writer& writer, protozero::pbf_tag_type tag, std::string_view key,
+                            const std::string& value) {
         std::string entry;
         pbf_writer pair(entry);
         pair.add_string(1, key.data(), key.size());
         pair.add_string(2, value);
-        writer.add_message(9, entry);
+        writer.add_message(tag, entry);
     }
 
     /// The modules around a node, outermost first, as lists in Python's notation.
@@ -206,8 +211,9 @@ class Writer {
             names += quoted(scope->qualname + (scope->call > 0 ? "@" + std::to_string(scope->call) : "")) + ", ";
             classes += quoted(scope->moduleClass) + ", ";
         }
-        addMetadata(writer, "pkg.torch.onnx.name_scopes", "[" + names + quoted(expr.name) + "]");
-        addMetadata(writer, "pkg.torch.onnx.class_hierarchy", "[" + classes + quoted(expr.op.name) + "]");
+        addMetadata(writer, onnx::kNodeMetadata, "pkg.torch.onnx.name_scopes", "[" + names + quoted(expr.name) + "]");
+        addMetadata(writer, onnx::kNodeMetadata, "pkg.torch.onnx.class_hierarchy",
+                    "[" + classes + quoted(expr.op.name) + "]");
     }
 
     Result<std::string> attributeBytes(const Expr& expr, const tensor::Attribute& attribute) {

@@ -13,19 +13,6 @@ using tensor::ValueKind;
 
 constexpr int kTypeDepth = 16;
 
-std::pair<Bytes, Bytes> readStringPair(Wire& wire, Bytes message) {
-    std::pair<Bytes, Bytes> pair;
-    MessageReader reader(wire, message);
-    while (reader.next()) {
-        switch (reader.tag()) {
-            case 1: pair.first = reader.bytes(); break;
-            case 2: pair.second = reader.bytes(); break;
-            default: reader.skip();
-        }
-    }
-    return pair;
-}
-
 NodeProto readNode(Wire& wire, Bytes message) {
     NodeProto node;
     node.message = message;
@@ -182,6 +169,19 @@ AttributeType typeByContent(const AttributeProto& attribute) {
 }
 
 }  // namespace
+
+std::pair<Bytes, Bytes> readStringPair(Wire& wire, Bytes message) {
+    std::pair<Bytes, Bytes> pair;
+    MessageReader reader(wire, message);
+    while (reader.next()) {
+        switch (reader.tag()) {
+            case 1: pair.first = reader.bytes(); break;
+            case 2: pair.second = reader.bytes(); break;
+            default: reader.skip();
+        }
+    }
+    return pair;
+}
 
 ModelProto readModel(Wire& wire, Bytes message) {
     ModelProto model;

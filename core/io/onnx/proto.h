@@ -94,6 +94,8 @@ struct ModelProto {
     std::vector<FunctionProto> functions;
 };
 
+/// StringStringEntryProto: key and value.
+std::pair<Bytes, Bytes> readStringPair(Wire& wire, Bytes message);
 ModelProto readModel(Wire& wire, Bytes message);
 GraphProto readGraph(Wire& wire, Bytes message);
 AttributeProto readAttribute(Wire& wire, Bytes message);

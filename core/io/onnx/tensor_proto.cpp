@@ -6,6 +6,8 @@
 #include "core/base/activity_log.h"
 #include "core/base/number_text.h"
 #include "core/base/resident_memory.h"
+#include "core/io/onnx/node_metadata.h"
+#include "core/io/onnx/proto.h"
 #include "core/tensor/bool_bytes.h"
 
 namespace sonde::io::onnx {
@@ -71,6 +73,19 @@ Bytes TensorReader::nameOfSparse(Bytes message) {
     while (reader.next()) {
         if (reader.tag() == 1) return nameOf(reader.bytes());
         reader.skip();
+    }
+    return {};
+}
+
+Bytes TensorReader::metadataOf(Bytes message, std::string_view key) {
+    MessageReader reader(m_wire, message);
+    while (reader.next()) {
+        if (reader.tag() != kTensorMetadata) {
+            reader.skip();
+            continue;
+        }
+        const auto [name, value] = readStringPair(m_wire, reader.bytes());
+        if (name == key) return value;
     }
     return {};
 }

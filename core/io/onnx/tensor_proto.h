@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/mapped_file.h"
 #include "core/base/result.h"
@@ -34,6 +35,8 @@ class TensorReader {
     std::optional<Missing> missing(Bytes message);
     Bytes nameOf(Bytes message);
     Bytes nameOfSparse(Bytes message);
+    /// The value of a key in its metadata; without data: there is none.
+    Bytes metadataOf(Bytes message, std::string_view key);
 
   private:
     struct Header;

@@ -39,9 +39,11 @@ class Search {
         SONDE_TRY(std::visit([this](const auto& one) { return search(one); }, target));
         SONDE_TRY(graph::checkFiles(m_outcome.document->graph));
         const analysis::Bisection& found = m_outcome.found;
-        if (found.differs && m_outcome.edit.empty()) {
+        // What the model is compared with has its edits too, unless it is another one or what was recorded.
+        if (found.differs && m_outcome.edit.empty() && (m_outcome.likeness || m_outcome.isReference)) {
             SONDE_ASSIGN(m_outcome.edit, editInPart(m_outcome.document->graph, found.from, found.node));
         }
+        if (found.differs && m_outcome.edit.empty()) m_outcome.edit = editedWeight();
         noteUnreadEdits(*m_outcome.document);
         if (!m_outcome.found.differs)
             for (std::string& note : notesOnZeros(*m_outcome.document->graph, m_outcome.inputs))
@@ -61,14 +63,26 @@ class Search {
         for (std::string& note : notesOnUnreadEdits(document)) m_outcome.found.notes.push_back(std::move(note));
     }
 
+    /// Of weights that both models have an edit of only those that differ.
+    std::string editedWeight() const {
+        if (m_outcome.isReference) return editedWeightIn(*m_outcome.document->graph, m_outcome.found.operations);
+        for (const DifferingWeight& weight : m_outcome.weights)
+            if (!weight.edit.empty()) return weight.edit;
+        return {};
+    }
+
     base::Result<void> search(const OtherModel& other) {
         SONDE_ASSIGN(const auto document, document::withoutWrites(other.document, m_work));
-        const BisectModel own = model();
-        BisectModel second{document->graph, {}, own.seed};
-        SONDE_ASSIGN(second.inputs, analysis::inputsLike(own, *document->graph));
+        const bool areNamesakes = document->title == m_outcome.document->title;
+        const auto titleOf = [&](const Document& one) { return areNamesakes ? one.location : one.title; };
+        BisectModel own = model();
+        own.title = m_outcome.title = titleOf(*m_outcome.document);
+        BisectModel second{document->graph, {}, own.seed, {}, titleOf(*document)};
+        SONDE_ASSIGN(second.inputs, analysis::inputsLike(own, *document->graph, second.title));
         analysis::ModelTarget target(*own.graph, second, m_runner);
         SONDE_TRY(bisect(own, target));
         SONDE_TRY(graph::checkFiles(document->graph));
+        m_outcome.likeness = likenessOf(*own.graph, *document->graph, target);
         m_outcome.other = m_outcome.ran = document->title;
         noteUnreadEdits(*document);
         if (!m_outcome.found.differs) return {};
@@ -76,6 +90,8 @@ class Search {
         m_outcome.otherNode = document->graph->node(node).name;
         std::vector<NodeId> from;
         for (const NodeId each : m_outcome.found.from) from.push_back(target.counterpart(each));
+        m_outcome.weights = differingWeights(*own.graph, m_outcome.found.operations, *document->graph,
+                                             [&](NodeId each) { return target.counterpart(each); });
         // What the part begins with is there what it ends with: the first model alone has the edit between them.
         const bool isOwnEdit = !m_outcome.found.operations.empty() && std::ranges::find(from, node) != from.end();
         if (!isOwnEdit) {

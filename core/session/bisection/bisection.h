@@ -13,6 +13,8 @@
 #include "core/document/document_types.h"
 #include "core/export/write_piece.h"
 #include "core/ort/helper.h"
+#include "core/session/bisection/edits_in_part.h"
+#include "core/session/bisection/likeness.h"
 #include "core/session/precision/simulation.h"
 
 namespace sonde::ort {
@@ -56,10 +58,13 @@ struct Outcome {
     std::vector<tensor::Value> inputs;
     std::uint64_t seed = 0;
     analysis::Bisection found;
-    std::string other;         ///< "resnet18.npz", "ONNX Runtime 1.20.1", "int8"
-    std::string ran;           ///< what `found.runs` are runs of: the other model, or "the model" with reference values
-    std::string otherNode;     ///< what another model calls `found.node`; else empty
-    std::string edit;          ///< the node whose edit is in the part, of this or of another model; empty: none
+    std::string other;      ///< "resnet18.npz", "ONNX Runtime 1.20.1", "int8"
+    std::string ran;        ///< what `found.runs` are runs of: the other model, or "the model" with reference values
+    std::string otherNode;  ///< what another model calls `found.node`; else empty
+    std::string edit;       ///< the node whose edit is in the part, of this or of another model; empty: none
+    std::vector<DifferingWeight> weights = {};  ///< of the part's operations, against another model
+    std::string title = {};                     ///< of the first model, where another one is compared with it
+    std::optional<Likeness> likeness = {};      ///< of another model with the first
     bool isReference = false;  ///< `found.own` is a reference value, `found.other` what the model gives instead
     std::shared_ptr<const ort::WorkFolder> folder = {};  ///< of files that the document is mapped from
 };
@@ -94,6 +99,12 @@ std::string nodeText(const Outcome& outcome, graph::NodeId node);
 /// The node that differs, with the edit that the part has in one of both models, if any: "z", "z (by the edit of y)",
 /// "x (by its edit)".
 std::string culpritText(const Outcome& outcome);
+
+/// "resnet18 and mobilenet_v2 do not seem to be the same network: 10 of 69 values have a counterpart, 9 of them of
+/// another shape". Empty if they may be.
+std::string unlikeText(const Outcome& outcome);
+/// "weight 'w' differs by 0.5 at most", of the other model's "… from 'w2'".
+std::string weightText(const DifferingWeight& weight);
 
 /// What a step did and found: "each operation on equal inputs: 1 of 12 values differs, first conv3".
 std::string stepText(const Outcome& outcome, std::size_t step);

@@ -1,5 +1,6 @@
 // What was found as text and as JSON.
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -61,17 +62,37 @@ ordered_json stepsOf(const Outcome& outcome) {
     return steps;
 }
 
+/// What an operation of the part is called by: of several results the one that differs.
+NodeId resultOf(const Outcome& outcome, const graph::Expr& expr) {
+    const bool differs = std::ranges::find(expr.outputs, outcome.found.node) != expr.outputs.end();
+    return differs ? outcome.found.node : expr.outputs.front();
+}
+
 ordered_json operationsOf(const Outcome& outcome) {
     const graph::InternalGraph& graph = *outcome.document->graph;
     ordered_json operations = ordered_json::array();
     for (const graph::ExprId id : outcome.found.operations) {
         const graph::Expr& expr = graph.expr(id);
         if (expr.outputs.empty()) continue;
-        operations.push_back({{"node", graph.node(expr.outputs.front()).name},
+        operations.push_back({{"node", graph.node(resultOf(outcome, expr)).name},
                               {"operator", analysis::operatorText(expr)},
                               {"qualname", expr.qualname ? ordered_json(*expr.qualname) : ordered_json(nullptr)}});
     }
     return operations;
+}
+
+ordered_json weightsOf(const Outcome& outcome) {
+    ordered_json weights = ordered_json::array();
+    for (const DifferingWeight& weight : outcome.weights)
+        weights.push_back({{"node", weight.name},
+                           {"other_node", weight.otherName},
+                           {"max_abs", weight.maxAbsolute ? jsonOf(*weight.maxAbsolute) : ordered_json(nullptr)},
+                           {"edited", !weight.edit.empty()}});
+    return weights;
+}
+
+ordered_json shareOf(std::size_t count, std::size_t all) {
+    return all == 0 ? 1.0 : static_cast<double>(count) / static_cast<double>(all);
 }
 
 ordered_json namesOf(const Outcome& outcome, const std::vector<NodeId>& nodes) {
@@ -85,17 +106,34 @@ std::string indexText(const std::vector<std::int64_t>& index) { return fmt::form
 }  // namespace
 
 std::string nodeText(const Outcome& outcome, NodeId node) {
-    if (const std::string edited = editedBy(outcome, node); !edited.empty()) return "the edit of " + edited;
-    const std::string& name = outcome.document->graph->node(node).name;
-    if (!name.ends_with(analysis::kBeforeEdits)) return name;
-    const std::string edited = name.substr(0, name.size() - analysis::kBeforeEdits.size());
-    return outcome.document->graph->findNode(edited).valid() ? edited + " before its edit" : name;
+    return analysis::nameWithoutEdits(*outcome.document->graph, node);
 }
 
 std::string culpritText(const Outcome& outcome) {
     const std::string name = plainName(outcome);
     if (outcome.edit.empty()) return name;
     return name + (outcome.edit == name ? " (by its edit)" : " (by the edit of " + outcome.edit + ")");
+}
+
+std::string unlikeText(const Outcome& outcome) {
+    const Bisection& found = outcome.found;
+    if (!outcome.likeness || !areUnlike(*outcome.likeness, found)) return {};
+    std::string text = fmt::format("{} and {} do not seem to be the same network: {} of {} values {} a counterpart",
+                                   visibleText(outcome.title), visibleText(outcome.other), found.matched,
+                                   found.computed, found.matched == 1 ? "has" : "have");
+    if (found.reshaped > 0) text += fmt::format(", {} of them of another shape", found.reshaped);
+    if (const auto& weights = outcome.likeness->weights)
+        text += fmt::format("; {:.0f} % of the weights have shapes in common", 100 * *weights);
+    for (const auto& [own, other] : outcome.likeness->pairedInputs)
+        text += fmt::format("; input {} is paired with {} by its position", visibleText(own), visibleText(other));
+    return text;
+}
+
+std::string weightText(const DifferingWeight& weight) {
+    std::string text = "weight " + visibleText(weight.name) + " differs";
+    text += weight.maxAbsolute ? fmt::format(" by {:.3g} at most", *weight.maxAbsolute) : " in its shape";
+    if (weight.otherName != weight.name) text += " from " + visibleText(weight.otherName);
+    return text + (weight.edit.empty() ? "" : ": it is edited");
 }
 
 std::string moduleText(const graph::Expr& expr) {
@@ -138,8 +176,10 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
     answer["other"] = outcome.other;
     answer["runs"] = found.runs;
     answer["steps"] = stepsOf(outcome);
-    answer["matched"] =
-        found.computed == 0 ? 1.0 : static_cast<double>(found.matched) / static_cast<double>(found.computed);
+    answer["matched"] = shareOf(found.matched, found.computed);
+    answer["other_matched"] = outcome.likeness ? shareOf(found.matched, outcome.likeness->computed) : ordered_json();
+    answer["reshaped"] = found.reshaped;
+    answer["same_network"] = unlikeText(outcome).empty();
     answer["differing"] = found.inBetween;
     if (found.differs) {
         const std::string name = plainName(outcome);
@@ -149,6 +189,7 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
         answer["all"] = namesOf(outcome, found.all);
         answer["from"] = namesOf(outcome, found.from);
         answer["operations"] = operationsOf(outcome);
+        answer["weights"] = weightsOf(outcome);
         answer["accumulated"] = found.isAccumulated;
         answer["max_abs"] = jsonOf(found.difference.maxAbsolute);
         answer["max_rel"] = jsonOf(found.difference.maxRelative);
@@ -193,7 +234,9 @@ std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* w
     }
     const graph::InternalGraph& graph = *outcome.document->graph;
     const bool isRenamed = !outcome.otherNode.empty() && outcome.otherNode != plainName(outcome);
-    std::string text = visibleText(culpritText(outcome)) + " differs";
+    std::string text = unlikeText(outcome);
+    if (!text.empty()) text += "\n";
+    text += visibleText(culpritText(outcome)) + " differs";
     if (isRenamed) text += " (in " + visibleText(outcome.other) + ": " + visibleText(outcome.otherNode) + ")";
     text += fmt::format("\n  {}, {}\n", findingText(outcome), differenceText(found));
     if (const auto farthest = farthestElement(outcome)) {
@@ -206,10 +249,14 @@ std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* w
     for (const graph::ExprId id : found.operations) {
         const graph::Expr& expr = graph.expr(id);
         if (expr.outputs.empty()) continue;
-        text += fmt::format("  {}  {}  {}\n", shownName(outcome, expr.outputs.front()),
+        text += fmt::format("  {}  {}  {}\n", shownName(outcome, resultOf(outcome, expr)),
                             visibleText(analysis::operatorText(expr)), visibleText(moduleText(expr)));
     }
     constexpr std::size_t kListed = 8;
+    for (std::size_t i = 0; i < outcome.weights.size() && i < kListed; ++i)
+        text += "  " + weightText(outcome.weights[i]) + "\n";
+    if (outcome.weights.size() > kListed)
+        text += fmt::format("  and {} more weights\n", outcome.weights.size() - kListed);
     for (std::size_t i = 1; i < found.all.size() && i <= kListed; ++i)
         text += "  " + shownName(outcome, found.all[i]) + " differs by itself too\n";
     if (found.all.size() > kListed + 1) text += fmt::format("  and {} more\n", found.all.size() - kListed - 1);

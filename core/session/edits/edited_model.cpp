@@ -379,6 +379,12 @@ class EditWriter {
     std::vector<std::pair<ExprId, std::vector<Argument>>> m_made;
 };
 
+void replaceWeight(InternalGraph& graph, NodeId node, const Value& value) {
+    graph::replaceConstant(graph, node, value);
+    const graph::Node& weight = graph.node(node);
+    graph.mutableExpr(weight.producer).origins = {{std::string(graph::kWeightEditOrigin), weight.name}};
+}
+
 std::string freeName(const InternalGraph& graph, std::string name) {
     while (graph.findNode(name).valid()) name += '_';
     return name;
@@ -397,7 +403,7 @@ base::Result<std::shared_ptr<const document::Document>> editedDocument(const doc
             return base::usageError("the edit '" + editText(entry.edit) +
                                     "' is not one of this model: " + entry.problem);
         if (entry.ready->target() == ReadyEdit::Target::Weight)
-            for (const NodeId node : entry.ready->nodes()) graph::replaceConstant(*graph, node, entry.weight);
+            for (const NodeId node : entry.ready->nodes()) replaceWeight(*graph, node, entry.weight);
     }
     // Those of values read what weights are at last.
     for (std::size_t i = 0; i < edits.all().size(); ++i) {

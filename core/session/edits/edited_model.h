@@ -17,9 +17,9 @@ using TypesOfRun = std::unordered_map<graph::NodeId, tensor::TypeInfo>;
 /// A document with the edits that are switched on in its graph, for writing it as a model: weights and other constants
 /// have their edited values; behind inputs and computed values are operations of ONNX (Where, Mul, Add, Gather) that do
 /// what the edits do. Named values keep their names; one before its edits is "NAME_before_edits". A run of it has the
-/// values that the session's edits give, bit for bit; its operations say which edit they are of
-/// (graph::editedNodeOf()). `types`: what an edit falls back to where the model leaves open what a value is, and it
-/// cannot be written for all shapes (noise, for instance): a warning among the diagnostics says so.
+/// values that the session's edits give, bit for bit; its operations and weights say which edit they are of
+/// (graph::editedNodeOf(), editedWeightOf()). `types`: what an edit falls back to where the model leaves open what a
+/// value is, and it cannot be written for all shapes (noise, for instance): a warning among the diagnostics says so.
 ///
 /// Errors (Usage): an edit that has no node in the model, or that reads values of the run or has a slice of a value
 /// whose shape is not fixed, with what to do instead.

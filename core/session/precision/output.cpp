@@ -4,9 +4,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/analysis/edited_values.h"
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 #include "core/exec/flatten.h"
+#include "core/graph/edit_origin.h"
 #include "core/session/precision/precision.h"
 
 namespace sonde::session::precision {
@@ -37,6 +39,7 @@ ordered_json jsonOf(const NodeError& node, const InternalGraph& graph) {
         return json;
     }
     json.update(jsonOf(node.error));
+    if (const std::string edited = graph::editedNodeOf(expr); !edited.empty()) json["edit"] = edited;
     json["input_sqnr"] = jsonNumber(node.inputSqnr);
     if (node.channels.empty()) return json;
     json["channel_axis"] = node.channelAxis;
@@ -98,7 +101,7 @@ class ReportWriter {
         m_text += std::to_string(count) + " of these could not be compared by element, the first at " +
                   nameOf(first.node) + ": " + base::visibleText(first.note) + "\n";
     }
-    std::string nameOf(NodeId node) const { return base::visibleText(m_graph.node(node).name); }
+    std::string nameOf(NodeId node) const { return base::visibleText(analysis::nameWithoutEdits(m_graph, node)); }
     void line(const NodeError& node, bool withChannels = false) {
         const Expr& expr = m_graph.expr(m_graph.node(node.node).producer);
         m_text += "  " + nameOf(node.node) + "  " + base::visibleText(expr.op.name) + "  ";

@@ -14,6 +14,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "ui/context/inspector_context.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
@@ -141,8 +143,8 @@ void BisectionPanel::connectParts() {
 
 void BisectionPanel::resizeEvent(QResizeEvent* event) {
     Panel::resizeEvent(event);
-    constexpr int kRoomy = 620;
-    const bool isRoomy = width() >= kRoomy;
+    constexpr int kRoomy = 620, kLow = 300, kRoomyInLow = 480;  // pixels; a low panel has no rows to give away
+    const bool isRoomy = width() >= (height() < kLow ? kRoomyInLow : kRoomy);
     m_splitter->setOrientation(isRoomy ? Qt::Horizontal : Qt::Vertical);
     m_head->setDirection(isRoomy ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
 }
@@ -183,6 +185,7 @@ void BisectionPanel::refresh() {
     const QString node = differs ? models::shown(bisecting::culpritText(*outcome)) : QString();
     const QString other = QString::fromStdString(outcome->other);
     QString text = differs ? tr("%1 differs from %2: %3").arg(node, other, finding) : tr("%1: %2").arg(other, finding);
+    if (!bisecting::unlikeText(*outcome).empty()) text = tr("Not the same network? %1").arg(text);
     if (const QString edits = m_bisection.editsText(); !edits.isEmpty()) text += tr(" (%1)").arg(edits);
     m_finding->setWholeText(text);
     m_steps->setText(stepsHtml());
@@ -195,6 +198,8 @@ void BisectionPanel::refresh() {
 QString BisectionPanel::stepsHtml() const {
     const Bisection::Outcome& outcome = *m_bisection.outcome();
     QStringList lines;
+    if (const std::string unlike = bisecting::unlikeText(outcome); !unlike.empty())
+        lines << QStringLiteral("<b>%1</b>").arg(QString::fromStdString(unlike).toHtmlEscaped());
     if (const auto farthest = bisecting::farthestElement(outcome)) {
         QStringList index;
         for (const std::int64_t at : farthest->index) index << QString::number(at);
@@ -204,6 +209,9 @@ QString BisectionPanel::stepsHtml() const {
     } else if (!outcome.found.note.empty()) {
         lines << QString::fromStdString(outcome.found.note).toHtmlEscaped();
     }
+    constexpr std::size_t kWeightsListed = 8;
+    for (std::size_t i = 0; i < std::min(outcome.weights.size(), kWeightsListed); ++i)
+        lines << QString::fromStdString(bisecting::weightText(outcome.weights[i])).toHtmlEscaped();
     for (std::size_t i = 0; i < outcome.found.steps.size(); ++i)
         lines << tr("%1. %2").arg(QString::number(i + 1),
                                   QString::fromStdString(bisecting::stepText(outcome, i)).toHtmlEscaped());

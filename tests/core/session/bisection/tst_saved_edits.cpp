@@ -27,11 +27,14 @@ namespace {
 
 std::vector<tensor::Value> square() { return {tensor::Value(Tensor::of<float>({2, 2}, {1, 2, 3, 4}))}; }
 
-/// y = relu(x); d = −x and e = |d| reach no output, and nothing reads u.
+/// y = relu(x); d = −x, e = |d| and f = x · v reach no output, and nothing reads u and k.
 std::string withUnread() {
-    const onnx::Graph graph{{{"Relu", {"x"}, {"y"}}, {"Neg", {"x"}, {"d"}}, {"Abs", {"d"}, {"e"}}},
-                            {onnx::valueInfo("x", 1, {2, 2}), onnx::valueInfo("u", 1, {2, 2})},
-                            {onnx::valueInfo("y", 1, {2, 2})}};
+    const onnx::Graph graph{
+        {{"Relu", {"x"}, {"y"}}, {"Neg", {"x"}, {"d"}}, {"Abs", {"d"}, {"e"}}, {"MatMul", {"x", "v"}, {"f"}}},
+        {onnx::valueInfo("x", 1, {2, 2}), onnx::valueInfo("u", 1, {2, 2})},
+        {onnx::valueInfo("y", 1, {2, 2})},
+        {onnx::rawTensor("v", 1, {2, 2}, test::floatBytes({1, 0, 0, 1})),
+         onnx::rawTensor("k", 1, {2}, test::floatBytes({1, 2}))}};
     return onnx::model(graph);
 }
 
@@ -52,6 +55,8 @@ class TestSavedEdits : public QObject {
     void bothModelsHaveEdits_data();
     void bothModelsHaveEdits();
     void severalEditsAreFoundOneByOne();
+    void editedWeightsAreNamed_data();
+    void editedWeightsAreNamed();
     void anEditedInputHasNoPiece();
     void namesAloneAreEnough();
     void whatNothingReadsIsSaid_data();
@@ -193,6 +198,51 @@ void TestSavedEdits::severalEditsAreFoundOneByOne() {
     }
 }
 
+/// y = x · w with w = [[1, 0], [0, 1]], s = z + c with c = [10, 20].
+void TestSavedEdits::editedWeightsAreNamed_data() {
+    QTest::addColumn<QStringList>("first");
+    QTest::addColumn<QStringList>("second");
+    QTest::addColumn<QString>("node");
+    QTest::addColumn<QString>("weight");
+    QTest::addColumn<double>("apart");
+    const auto row = [](const char* title, const QStringList& first, const QStringList& second, const char* node,
+                        const char* weight,
+                        double apart) { QTest::newRow(title) << first << second << node << weight << apart; };
+    row("scaled", {}, {"w scale 3"}, "y", "w", 2);
+    row("an element", {}, {"c[1] = 26"}, "s", "c", 6);
+    row("zero", {}, {"c zero"}, "s", "c", 20);
+    row("twice", {}, {"w scale 2", "w[0, 0] = 7"}, "y", "w", 6);
+    row("both, one more", {"w scale 2"}, {"w scale 2", "c[0] = 11"}, "s", "c", 1);
+    row("both, other numbers", {"w scale 2"}, {"w scale 5"}, "y", "w", 3);
+}
+
+void TestSavedEdits::editedWeightsAreNamed() {
+    QFETCH(QStringList, first);
+    QFETCH(QStringList, second);
+    QFETCH(QString, node);
+    QFETCH(QString, weight);
+    QFETCH(double, apart);
+    const auto [plain, b] = saved(test::linearNetwork(), second);
+    const DocumentPtr a = first.isEmpty() ? plain : saved(test::linearNetwork(), first).second;
+    QVERIFY(a && b);
+    for (const bool isTurned : {false, true}) {
+        const auto found = isTurned ? bisect(b, a) : bisect(a, b);
+        QVERIFY2(found, found ? "" : found.error().text().c_str());
+        const auto json = jsonOf(*found);
+        QVERIFY2(found->found.differs && json["edit"].is_string(), json.dump().c_str());
+        QCOMPARE(QString::fromStdString(json["node"].get<std::string>()), node);
+        QCOMPARE(QString::fromStdString(json["edit"].get<std::string>()), weight);
+        QCOMPARE(json["weights"].size(), std::size_t{1});
+        const auto& differing = json["weights"].front();
+        QCOMPARE(QString::fromStdString(differing["node"].get<std::string>()), weight);
+        QCOMPARE(differing["max_abs"].get<double>(), apart);
+        QVERIFY(differing["edited"].get<bool>());
+        const std::string text = bisection::outcomeText(*found, nullptr);
+        QVERIFY2(text.starts_with(node.toStdString() + " (by the edit of " + weight.toStdString() + ") differs"),
+                 text.c_str());
+    }
+}
+
 void TestSavedEdits::anEditedInputHasNoPiece() {
     const auto [plain, edited] = saved(test::linearNetwork(), {"x scale 2"});
     QVERIFY(plain && edited);
@@ -237,6 +287,10 @@ void TestSavedEdits::whatNothingReadsIsSaid_data() {
                                 << "the edit of 'e' in edited.onnx is read by nothing";
     QTest::newRow("leads nowhere") << "d scale 2"
                                    << "the edit of 'd' in edited.onnx reaches no output";
+    QTest::newRow("weight") << "k scale 2"
+                            << "the edit of 'k' in edited.onnx is read by nothing";
+    QTest::newRow("weight that leads nowhere") << "v scale 2"
+                                               << "the edit of 'v' in edited.onnx reaches no output";
     QTest::newRow("output") << "y scale 1" << QString();
 }
 

@@ -12,7 +12,9 @@
 #include "core/exec/runner.h"
 #include "core/session/diff/quantised_model.h"
 #include "core/session/precision/precision.h"
+#include "tests/core/session/edits/edited_file.h"
 #include "tests/core/session/gradient/small_net.h"
+#include "tests/support/linear_network.h"
 #include "tests/support/onnx_file.h"
 
 namespace tst_precision {
@@ -102,6 +104,7 @@ class TestPrecision : public QObject {
     void refusesUnknownTypesAndQueries();
     void lossesBehindNaNAreNone();
     void comparesWithAQuantisedModel();
+    void editsAreCalledByTheirValue();
 };
 
 void TestPrecision::roundsInputsWeightsAndResults_data() {
@@ -348,6 +351,29 @@ void TestPrecision::comparesWithAQuantisedModel() {
     // 1.2 becomes 1 (steps of 0.5), so y is 2 instead of 2.4; 3 stays.
     QCOMPARE(report->nodes.size(), std::size_t{1});
     QVERIFY(std::abs(report->nodes[0].error.maxAbs - 0.4) < 1e-6);
+}
+
+/// What an edit was written as has a name that nobody gave.
+void TestPrecision::editsAreCalledByTheirValue() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("model.onnx").toStdString();
+    test::writeLinearNetwork(path);
+    session::Session session;
+    QVERIFY(session.open(path));
+    QVERIFY(!test::edits::make(session, "x scale 2.3"));
+    const auto edited = session::editedDocument(*session.document(), session.edits());
+    QVERIFY(edited && (*edited)->graph->findNode("x_edit").valid());
+    session::precision::Request request;
+    request.inputs = {Value(floats({2, 2}, {0.1F, 1.3F, -0.7F, 3.3F}))};
+    const auto report = session::precision::measure(**edited, {NumberType::Float16, false, {}}, request);
+    QVERIFY(report);
+    const std::string text = session::precision::reportText(*report, **edited, true);
+    QVERIFY2(text.find("begins at the edit of x\n") != std::string::npos && text.find("x_edit") == std::string::npos,
+             text.c_str());
+    nlohmann::ordered_json json;
+    session::precision::addReport(json, *report, *(*edited)->graph);
+    QCOMPARE(json["nodes"].at(0).value("edit", ""), std::string("x"));
+    QVERIFY(!json["nodes"].at(1).contains("edit"));
 }
 
 QTEST_GUILESS_MAIN(TestPrecision)
