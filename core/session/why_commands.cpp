@@ -8,6 +8,7 @@
 #include "core/ops/dependence/leaves.h"
 #include "core/session/chain_reference.h"
 #include "core/session/why/json.h"
+#include "core/session/why/notable_element.h"
 #include "core/session/why/run_reader.h"
 
 namespace sonde::session {
@@ -54,10 +55,10 @@ base::Result<void> takeMember(why::Place& place, const tensor::Value& value) {
     return {};
 }
 
-/// What `look(view, reader, place, work)` finds in the run, seen from where it is.
+/// What `look(view, reader, place, work)` finds in the run, seen from where it is. Without brackets it looks at the
+/// element that stands out, whose place `element` then has.
 template <typename T, typename Look>
-std::optional<PlaceProblem> lookAt(Session& session, const WrittenElement& element, std::optional<T>& found,
-                                   Look look) {
+std::optional<PlaceProblem> lookAt(Session& session, WrittenElement& element, std::optional<T>& found, Look look) {
     std::optional<base::Result<T>> result;
     session.debugger().inspect(
         [&](const debug::View& view, const base::WorkContext& work) -> base::Result<T> {
@@ -66,6 +67,8 @@ std::optional<PlaceProblem> lookAt(Session& session, const WrittenElement& eleme
             why::Place place = element.place;
             SONDE_ASSIGN(const tensor::Value value, reader.value(place.node));
             SONDE_TRY(takeMember(place, value));
+            if (!element.text.hasBrackets) SONDE_TRY(why::findElement(place, reader, work.stop));
+            element.place = place;
             SONDE_ASSIGN(T seen, look(view, reader, place, work));
             SONDE_TRY(graph::checkFiles(session.document()->graph));
             return seen;
@@ -121,7 +124,9 @@ std::optional<PlaceProblem> answerField(Session& session, const debug::Words& wo
     auto problem = lookAt(session, element, found, [&](auto&, auto& reader, const why::Place& place, const auto& work) {
         return why::receptiveField(graph, place, reader, work);
     });
-    if (found) answer["field"] = why::fieldJson(*found, graph);
+    if (!found) return problem;
+    why::addPlace(answer, element.place, graph);
+    answer["field"] = why::fieldJson(*found, graph);
     return problem;
 }
 
@@ -135,7 +140,9 @@ std::optional<PlaceProblem> answerContributions(Session& session, const debug::W
     auto problem = lookAt(session, element, found, [&](auto&, auto& reader, const why::Place& place, const auto& work) {
         return why::contributions(graph, place, reader, {}, work);
     });
-    if (found) why::addContributions(answer, *found, graph, count);
+    if (!found) return problem;
+    why::addPlace(answer, element.place, graph);
+    why::addContributions(answer, *found, graph, count);
     return problem;
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/ops/dependence/leaves.h"
+#include "core/ops/dependence/recurrent.h"
 #include "core/session/chain_reference.h"
+#include "core/session/why/notable_element.h"
 #include "core/session/why/run_reader.h"
 #include "ui/context/background.h"
 
@@ -24,25 +25,6 @@ namespace {
 
 /// Terms that the list shows one by one.
 constexpr std::size_t kTermsListed = 256;
-
-/// An element that was not named is the one that stands out.
-base::Result<void> findElement(session::why::Place& place, RunReader& reader, const base::WorkContext& work) {
-    if (!place.index.empty()) return {};
-    SONDE_ASSIGN(const tensor::Value value, reader.value(place.node));
-    const tensor::Value* found = &value;
-    if (value.isListLike()) {
-        std::size_t member = place.member.value_or(0);
-        const std::size_t count = ops::leafCount(value);
-        while (!place.member && member + 1 < count && !ops::leafOf(value, member)->isTensor()) ++member;
-        if (member >= count) return {};
-        place.member = member;
-        found = ops::leafOf(value, member);
-    }
-    if (!found->isTensor()) return {};
-    if (found->tensor().numel() == 0) return base::usageError("the value " + found->typeText() + " has no elements");
-    if (auto index = session::why::notableIndex(found->tensor(), work.stop)) place.index = std::move(*index);
-    return {};
-}
 
 }  // namespace
 
@@ -74,7 +56,10 @@ QString Why::text(const Place& place) const {
     if (place.member) index << QString::number(*place.member);
     for (const std::int64_t i : place.index) index << QString::number(i);
     const QString name = QString::fromStdString(m_session.document()->graph->node(place.node).name);
-    return index.isEmpty() ? name : name + u'[' + index.join(QStringLiteral(", ")) + u']';
+    QString text = index.isEmpty() ? name : name + u'[' + index.join(QStringLiteral(", ")) + u']';
+    if (place.state > 0)
+        text += tr(", %1 inside").arg(QString::fromStdString(ops::dependence::innerStateText(place.state)));
+    return text;
 }
 
 void Why::setPointed(const Place& place, std::optional<std::size_t> iteration) {
@@ -264,7 +249,7 @@ void Why::explain() {
             const View& view, const base::WorkContext& work) -> base::Result<Explanation> {
             RunReader reader(view, work);
             session::why::Place found = place;
-            SONDE_TRY(findElement(found, reader, work));
+            SONDE_TRY(session::why::findElement(found, reader, work.stop));
             return session::why::explain(*document->graph, found, reader, {kTermsListed}, work);
         },
         [this](base::Result<Explanation> found) {

@@ -153,6 +153,8 @@ base::Result<Dependence> labelled(const ElementCall& call, bool rows) {
     if (!rows) return dependence;
     const std::uint32_t all = dependence.listPart("scores"), norms = dependence.listPart("norm");
     for (const std::int64_t position : positions) {
+        const double ofClass =
+            isWeighted ? call.context.in(labels.weight).toDouble(given.toInt64(position)) : 1;  // checked above
         double most = -HUGE_VAL, total = 0;
         for (std::int64_t c = 0; c < labels.classes; ++c)
             most = std::max(most, scores.toDouble(labels.scoreAt(position, c)));
@@ -165,7 +167,7 @@ base::Result<Dependence> labelled(const ElementCall& call, bool rows) {
         for (std::int64_t c = 0; c < labels.classes; ++c) {
             addElement(dependence, all, call, kOperand, labels.scoreAt(position, c));
             DependenceTerm& term = dependence.terms.back();
-            term.weight = std::exp(term.value - most) / total;
+            term.weight = ofClass * std::exp(term.value - most) / total;
         }
     }
     return dependence;

@@ -9,6 +9,11 @@
 
 namespace sonde::ops::dependence {
 
+std::string innerStateText(std::uint32_t state) {
+    if (state == 0) return {};
+    return std::string(state % 2 == 0 ? "c" : "h") + " of layer " + std::to_string((state - 1) / 2);
+}
+
 namespace {
 
 /// Builds the sums of the gates.

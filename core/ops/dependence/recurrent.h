@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "core/ops/dependence/dependence.h"
 
@@ -21,6 +22,9 @@ struct GateWeights {
 inline constexpr std::uint32_t innerState(std::int64_t layer, bool isMemory) {
     return static_cast<std::uint32_t>(1 + 2 * layer + (isMemory ? 1 : 0));
 }
+
+/// "h of layer 0", counted as PyTorch counts the layers of its weights; of what innerState() gives.
+std::string innerStateText(std::uint32_t state);
 
 /// One step of a recurrent cell, for one sequence: what both vocabularies' layers come down to.
 struct RecurrentStep {

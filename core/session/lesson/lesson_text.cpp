@@ -8,6 +8,7 @@
 #include "core/exec/flatten.h"
 #include "core/expression/expression.h"
 #include "core/session/why/explanation.h"
+#include "core/session/why/notable_element.h"
 #include "core/session/why/place_text.h"
 
 namespace sonde::session {

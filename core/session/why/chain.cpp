@@ -32,6 +32,7 @@ Place firstBad(const Explanation& explanation, bool isNan) {
 std::string placeKey(const Place& place) {
     std::string key = std::to_string(place.node.value) + "/" + std::to_string(place.member.value_or(0));
     for (const std::int64_t i : place.index) key += "," + std::to_string(i);
+    if (place.state > 0) key += "@" + std::to_string(place.state);
     if (place.before) key += "<" + std::to_string(*place.before);
     return key;
 }

@@ -11,6 +11,7 @@
 #include "core/ops/dependence/leaves.h"
 #include "core/session/why/formula.h"
 #include "core/session/why/inside.h"
+#include "core/session/why/notable_element.h"
 
 namespace sonde::session::why {
 
@@ -24,15 +25,6 @@ using tensor::Tensor;
 using tensor::Value;
 
 namespace {
-
-std::vector<std::int64_t> indexIn(std::int64_t element, const Shape& shape) {
-    std::vector<std::int64_t> index(shape.rank(), 0);
-    for (std::size_t d = shape.rank(); d-- > 0;) {
-        index[d] = element % std::max<std::int64_t>(shape[d], 1);
-        element /= std::max<std::int64_t>(shape[d], 1);
-    }
-    return index;
-}
 
 /// The tensor that a place is in; numbers are tensors without dimensions.
 base::Result<Tensor> tensorAt(const Value& value, std::optional<std::size_t> member) {
@@ -51,12 +43,20 @@ base::Result<Tensor> tensorAt(const Value& value, std::optional<std::size_t> mem
     return found->tensor();
 }
 
+/// "[1, 2]" of a value [2,3].
+std::string indexText(const Shape& shape) {
+    std::string text;
+    for (const std::int64_t size : shape) text += (text.empty() ? "[" : ", ") + std::to_string(size - 1);
+    return text.empty() ? "[]" : text + "]";
+}
+
 /// An index from 0 on, and the element that it is. A tensor of one element needs none.
 base::Result<std::int64_t> counted(std::vector<std::int64_t>& index, const Shape& shape) {
     if (index.empty() && shape.numel() == 1) index.assign(shape.rank(), 0);
     if (index.size() != shape.rank()) {
-        return base::usageError("the value has " + std::to_string(shape.rank()) + " dimensions " + shape.text() +
-                                ", not " + std::to_string(index.size()));
+        return base::usageError("the value has " + std::to_string(shape.rank()) +
+                                (shape.rank() == 1 ? " dimension " : " dimensions ") + shape.text() + ", not " +
+                                std::to_string(index.size()) + ": the last element is " + indexText(shape));
     }
     std::int64_t element = 0;
     for (std::size_t d = 0; d < index.size(); ++d) {
@@ -119,7 +119,7 @@ void keepElement(Explanation& explanation, Place from) {
 Place sameElsewhere(const InternalGraph& graph, const Operation& operation, const Explanation& explanation,
                     const Value& value, Reader& reader) {
     const Expr& expr = *operation.expr;
-    const auto& [node, member, index, before] = explanation.place;
+    const auto& [node, member, index, before, state] = explanation.place;
     if (Place inside = memberPlace(graph, expr, member, &value); inside.node.valid()) {
         if (const auto known = reader.value(inside.node); known && !known->isListLike()) inside.member.reset();
         inside.index = index;
@@ -143,10 +143,12 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
         return found && found->isTensor() ? found->tensor().shape() : Shape{};
     };
     const auto operandAt = [&](std::uint32_t input, std::uint32_t member, bool isOutput) -> Place {
-        // A member of an output's element is a state that no node has.
-        if (isOutput && member == 0 && input < operation.expr->outputs.size())
-            return {operation.expr->outputs[input], {}, {}};
-        if (isOutput || input >= operation.arguments.size() || !operation.arguments[input]) return {};
+        if (isOutput) {
+            const std::vector<NodeId>& outputs = operation.expr->outputs;
+            if (operation.isUnpacked) return {outputs.front(), input, {}, {}, member};
+            return input < outputs.size() ? Place{outputs[input], {}, {}, {}, member} : Place{};
+        }
+        if (input >= operation.arguments.size() || !operation.arguments[input]) return {};
         Place place = placeOf(*operation.arguments[input], member, &operation.inputs[input]);
         // Not the input of a called module, but what that always has the value of.
         if (place.node.valid()) place.node = sources[place.node.index()];
@@ -156,7 +158,8 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
     for (const ops::DependenceTerm& term : dependence.terms) {
         all->operands.push_back(operandAt(term.input, term.member, term.isOutput));
         const auto& values = term.isOutput ? operation.outputs : operation.inputs;
-        all->shapes.push_back(term.input < values.size() ? shapeOf(values[term.input], term.member) : Shape{});
+        const std::uint32_t member = term.isOutput ? 0 : term.member;
+        all->shapes.push_back(term.input < values.size() ? shapeOf(values[term.input], member) : Shape{});
     }
     std::vector<std::size_t> order(dependence.terms.size());
     std::map<std::uint32_t, double> ofPair;
@@ -204,22 +207,15 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
 
 }  // namespace
 
-std::optional<std::vector<std::int64_t>> notableIndex(const Tensor& tensor, const std::stop_token& stop) {
-    if (!tensor.defined() || tensor.numel() == 0 || tensor.dtype() == tensor::DType::String ||
-        tensor::isComplex(tensor.dtype()))
-        return std::nullopt;
-    // NaN stands above infinity, infinity above all others.
-    const auto rank = [](double value) {
-        const double size = std::isnan(value) ? 2 : std::isinf(value) ? 1 : 0;
-        return std::pair(size, size > 0 ? 0 : std::fabs(value));
-    };
-    std::int64_t best = 0;
-    auto largest = rank(tensor.toDouble(0));
-    for (std::int64_t i = 1; i < tensor.numel() && largest.first < 2; ++i) {
-        if ((i & 0xffff) == 0 && stop.stop_requested()) break;
-        if (const auto here = rank(tensor.toDouble(i)); here > largest) largest = here, best = i;
+bool knowsOutput(const ops::DependenceQuestion& question, std::vector<Value>& outputs,
+                 ops::RunEnvironment& environment) {
+    if (question.output >= outputs.size() || outputs[question.output].isNone()) {
+        auto results = ops::call(*question.op, question.inputs, *question.attributes, question.op->outputs.size(),
+                                 environment, question.version);
+        if (!results) return false;
+        outputs = std::move(*results);
     }
-    return indexIn(best, tensor.shape());
+    return question.output < outputs.size() && !outputs[question.output].isNone();
 }
 
 NodeId insideOf(const InternalGraph& graph, const Expr& expr, const Value& value, Reader& reader) {
@@ -353,7 +349,9 @@ base::Result<Explanation> explainThere(const InternalGraph& graph, const Place& 
     environment.stop = work.stop;
     ops::DependenceQuestion question{operation.op, operation.inputs, &expr.attributes, operation.outputs};
     question.output = operation.isUnpacked ? explanation.place.member.value_or(0) : operation.output;
-    question.member = operation.isUnpacked ? 0 : explanation.place.member.value_or(0);
+    question.member = place.state > 0        ? place.state
+                      : operation.isUnpacked ? 0
+                                             : static_cast<std::uint32_t>(explanation.place.member.value_or(0));
     question.element = element;
     question.version = expr.op.version;
     auto dependence = ops::findDependence(question, environment);
@@ -362,12 +360,20 @@ base::Result<Explanation> explainThere(const InternalGraph& graph, const Place& 
         explanation.note = dependence.error().what;
         return explanation;
     }
+    if (std::ranges::any_of(dependence->terms, &ops::DependenceTerm::isOutput)) {
+        question.output = 0;  // that states before are elements of
+        if (!knowsOutput(question, operation.outputs, environment))
+            return base::usageError("what the operator gives cannot be computed again");
+    }
     explanation.formula = dependence->formula;
     if (auto number = recombined(*dependence, work)) explanation.recombined = *number;
     else explanation.note = number.error().what;
     explanation.withNumbers = withNumbers(*dependence, work);
-    if (reader.isEdited(operation.source) && explanation.recombined &&
-        isOther(*explanation.recombined, explanation.value, *dependence)) {
+    if (place.state > 0) {  // no output has it
+        if (!explanation.recombined) return base::usageError(explanation.note);
+        explanation.value = *explanation.recombined;
+    } else if (reader.isEdited(operation.source) && explanation.recombined &&
+               isOther(*explanation.recombined, explanation.value, *dependence)) {
         explanation.isEdited = true;
         explanation.note = "an edit changes the element: the formula gives what it was before";
     }
@@ -403,7 +409,7 @@ base::Result<Tensor> Explanation::contributions(NodeId node, std::optional<std::
     Tensor map;
     for (std::size_t i = 0; i < all->operands.size(); ++i) {
         const Place& operand = all->operands[i];
-        if (operand.node != node || (member && operand.member.value_or(0) != *member)) continue;
+        if (operand.node != node || operand.state > 0 || (member && operand.member.value_or(0) != *member)) continue;
         if (!map.defined()) {
             SONDE_ASSIGN(map, Tensor::zeros(tensor::DType::Float32, all->shapes[i]));
         }
@@ -419,7 +425,8 @@ std::vector<NodeId> Explanation::sources() const {
     std::vector<NodeId> nodes;
     if (!all) return nodes;
     for (const Place& operand : all->operands) {
-        if (operand.node.valid() && (nodes.empty() || nodes.back() != operand.node)) nodes.push_back(operand.node);
+        if (operand.node.valid() && operand.state == 0 && (nodes.empty() || nodes.back() != operand.node))
+            nodes.push_back(operand.node);
     }
     return distinct(nodes);
 }

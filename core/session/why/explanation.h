@@ -73,10 +73,6 @@ struct Options {
 base::Result<Explanation> explain(const graph::InternalGraph& graph, const Place& place, Reader& reader,
                                   const Options& options = {}, const base::WorkContext& work = {});
 
-/// The element of a tensor that is looked at first: NaN, else infinity, else the largest magnitude; of several the
-/// first one. Nothing if it has no elements, or none that are real numbers.
-std::optional<std::vector<std::int64_t>> notableIndex(const tensor::Tensor& tensor, const std::stop_token& stop = {});
-
 /// The operation that computes a node, with its values: what rules are asked about.
 struct Operation {
     graph::NodeId source;  ///< the node itself, or the one in a called module that it is
@@ -88,6 +84,9 @@ struct Operation {
     bool isUnpacked = false;  ///< the node is a tuple of the operator's outputs: a member of it is an output
 };
 base::Result<Operation> operationOf(const graph::InternalGraph& graph, graph::NodeId node, Reader& reader);
+/// Whether the output that is asked for has a value: one that nobody reads is computed, and all others of `outputs`.
+bool knowsOutput(const ops::DependenceQuestion& question, std::vector<tensor::Value>& outputs,
+                 ops::RunEnvironment& environment);
 /// The node of a body of control flow that a result comes from: the one with the same value; none is invalid.
 graph::NodeId insideOf(const graph::InternalGraph& graph, const graph::Expr& expr, const tensor::Value& value,
                        Reader& reader);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/json/number_json.h"
+#include "core/ops/dependence/recurrent.h"
 
 namespace sonde::session::why {
 
@@ -16,20 +17,36 @@ ordered_json nameOf(const Place& place, const graph::InternalGraph& graph) {
     return place.node.valid() ? ordered_json(graph.node(place.node).name) : ordered_json();
 }
 
+/// A state inside of an operator is no element of a node.
+void addWhere(ordered_json& json, const Place& place, const graph::InternalGraph& graph) {
+    const bool isInside = place.state > 0;
+    json["node"] = isInside ? ordered_json() : nameOf(place, graph);
+    json["index"] = isInside ? std::vector<std::int64_t>() : place.index;
+    if (isInside)
+        json["inside"] = {{"node", nameOf(place, graph)},
+                          {"state", ops::dependence::innerStateText(place.state)},
+                          {"index", place.index}};
+    if (place.member && !isInside) json["member"] = *place.member;
+}
+
 }  // namespace
 
+void addPlace(ordered_json& answer, const Place& place, const graph::InternalGraph& graph) {
+    addWhere(answer, place, graph);
+}
+
 void addExplanation(ordered_json& answer, const Explanation& explanation, const graph::InternalGraph& graph) {
+    addPlace(answer, explanation.place, graph);
     answer["value"] = finiteOrText(explanation.value);
     if (!explanation.operatorName.empty()) answer["operator"] = explanation.operatorName;
     if (!explanation.iteration.empty()) answer["iteration"] = explanation.iteration;
     answer["terms"] = ordered_json::array();
     for (const Term& term : explanation.terms) {
-        ordered_json json{{"node", nameOf(term.place, graph)},
-                          {"index", term.place.index},
-                          {"weight", finiteOrText(term.weight)},
-                          {"value", finiteOrText(term.value)},
-                          {"part", term.part}};
-        if (term.place.member) json["member"] = *term.place.member;
+        ordered_json json;
+        addWhere(json, term.place, graph);
+        json["weight"] = finiteOrText(term.weight);
+        json["value"] = finiteOrText(term.value);
+        json["part"] = term.part;
         if (term.weightPlace) {
             json["weight_node"] = nameOf(*term.weightPlace, graph);
             json["weight_index"] = term.weightPlace->index;
@@ -82,11 +99,11 @@ void addChain(ordered_json& answer, const Chain& chain, const graph::InternalGra
     answer["chain"] = ordered_json::array();
     for (std::size_t i = 0; i < chain.hops.size(); ++i) {
         const Explanation& hop = chain.hops[i];
-        ordered_json json{{"node", nameOf(hop.place, graph)},
-                          {"index", hop.place.index},
-                          {"operator", hop.operatorName},
-                          {"value", finiteOrText(hop.value)}};
-        if (hop.place.member) json["member"] = *hop.place.member;
+        ordered_json json;
+        addWhere(json, hop.place, graph);
+        json["node"] = nameOf(hop.place, graph);  // whose operator is followed, inside of it too
+        json["operator"] = hop.operatorName;
+        json["value"] = finiteOrText(hop.value);
         if (!hop.iteration.empty()) json["iteration"] = hop.iteration;
         if (i < chain.references.size())
             json["reference"] = chain.references[i] ? finiteOrText(*chain.references[i]) : ordered_json();

@@ -9,9 +9,13 @@
 
 namespace sonde::session::why {
 
-/// Adds "value", "formula", "numbers", "terms", "count", "rest" and, where there is one, "note" and "inputs" to the
-/// answer of `why`. Each term: {"node","index","weight","value","part"}; "member" where the node's value is a list,
-/// "weight_node" and "weight_index" where the weight is an element itself.
+/// Adds "node" and "index" of the element that is answered about, and "member" where the node's value is a list.
+void addPlace(nlohmann::ordered_json& answer, const Place& place, const graph::InternalGraph& graph);
+
+/// Adds those, "value", "formula", "numbers", "terms", "count", "rest" and, where there is one, "note" and "inputs" to
+/// the answer of `why`. Each term: {"node","index","weight","value","part"}; "member" where the node's value is a list,
+/// "weight_node" and "weight_index" where the weight is an element itself; for a state inside of an operator, which is
+/// no element of a node, "inside": {"node","state","index"}, "h of layer 0" at an index of the operator's first output.
 void addExplanation(nlohmann::ordered_json& answer, const Explanation& explanation, const graph::InternalGraph& graph);
 
 /// [{"node","begin","end","shape","exact"}…]
@@ -23,7 +27,8 @@ void addContributions(nlohmann::ordered_json& answer, const Contributions& contr
                       const graph::InternalGraph& graph, std::size_t elements);
 
 /// Adds "chain", [{"node","index","operator","value"}…], "end" and "origin", the name of the last node if NaN, infinity
-/// or the difference from the reference is made there, else null. With a reference each has "reference", too.
+/// or the difference from the reference is made there, else null. With a reference each has "reference", too. A state
+/// inside of an operator has "inside" as above, an empty "index", and the node of the operator's first output.
 void addChain(nlohmann::ordered_json& answer, const Chain& chain, const graph::InternalGraph& graph);
 
 }  // namespace sonde::session::why

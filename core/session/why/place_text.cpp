@@ -59,6 +59,7 @@ std::optional<PlaceText> readPlace(std::string_view text, PlaceProblem& problem)
     const std::size_t open = afterBlanks(text, at);
     place.indexColumn = columnAt(text, open);
     if (open >= text.size() || text[open] != '[') return finish();
+    place.hasBrackets = true;
     at = afterBlanks(text, open + 1);
     place.indexColumn = columnAt(text, at);
     if (at < text.size() && text[at] == ']') {

@@ -13,6 +13,7 @@ namespace sonde::session::why {
 struct PlaceText {
     std::string node;
     std::vector<std::int64_t> index;
+    bool hasBrackets = false;
     std::size_t indexColumn = 1;  ///< of what is inside the brackets, in code points from 1
     std::string_view rest = {};   ///< what follows
     std::size_t restColumn = 1;

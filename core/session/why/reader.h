@@ -17,6 +17,10 @@ struct Place {
     /// Of a value in a loop: as it was before this item of the run (debug::Trace), in an earlier iteration. Without it
     /// the last one counts.
     std::optional<std::uint32_t> before = std::nullopt;
+    /// Not an element of the value but of a state that the operator has inside and no output gives, as what the layer
+    /// below of a recurrent operator hands on (ops::dependence::innerState()): `node` is then the operator's first
+    /// output, and `index` has its dimensions. 0: the value itself.
+    std::uint32_t state = 0;
 };
 
 /// Where the values of a run come from.

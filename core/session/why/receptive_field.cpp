@@ -187,7 +187,8 @@ class FieldWalk {
         while (!waiting.empty()) {
             std::tie(question.output, question.member, question.element) = waiting.back();
             waiting.pop_back();
-            if (m_work.cancelled() || !isKnown(question, outputs, environment)) return false;
+            if (m_work.cancelled() || !knowsOutput(question, outputs, environment)) return false;
+            question.outputs = outputs;
             const auto dependence = ops::findDependence(question, environment);
             if (!dependence) return false;
             std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::int64_t>> states;
@@ -219,19 +220,6 @@ class FieldWalk {
         return std::ranges::any_of(dependence.begins, [&](const ops::DependenceTerm& begin) {
             return begin.input == term.input && begin.member == term.member;
         });
-    }
-
-    /// Whether the output that is asked for has a value; one that nobody reads is computed.
-    static bool isKnown(ops::DependenceQuestion& question, std::vector<Value>& outputs,
-                        ops::RunEnvironment& environment) {
-        if (question.output >= outputs.size() || outputs[question.output].isNone()) {
-            auto results = ops::call(*question.op, question.inputs, *question.attributes, question.op->outputs.size(),
-                                     environment, question.version);
-            if (!results) return false;
-            outputs = std::move(*results);
-        }
-        question.outputs = outputs;
-        return question.output < outputs.size() && !outputs[question.output].isNone();
     }
 
     /// Whether neighbours in the box depend on elements with others in between, as in a convolution whose steps are

@@ -20,7 +20,8 @@ namespace {
 /// Elements of one node that are tried where the reference has no value of it, and hops to such elements in all.
 constexpr std::size_t kMaxTried = 4, kMaxUnknown = 1'000;
 
-using PlaceId = std::tuple<std::uint32_t, std::size_t, std::vector<std::int64_t>, std::optional<std::uint32_t>>;
+using PlaceId =
+    std::tuple<std::uint32_t, std::size_t, std::vector<std::int64_t>, std::optional<std::uint32_t>, std::uint32_t>;
 
 /// A term that may differ, and what for.
 struct Candidate {
@@ -59,7 +60,7 @@ class ReferenceChain {
         return place.before && !m_reader.iterationsOf(place.node).empty() ? place.before : std::nullopt;
     }
     PlaceId idOf(const Place& place) {
-        return {place.node.value, place.member.value_or(0), place.index, timeOf(place)};
+        return {place.node.value, place.member.value_or(0), place.index, timeOf(place), place.state};
     }
     const std::string& nameOf(const Place& place) const { return m_graph.node(place.node).name; }
 
@@ -90,9 +91,9 @@ class ReferenceChain {
         }
         return most;
     }
-    /// Of an iteration that is not the last one references have nothing.
+    /// Of an iteration that is not the last one references have nothing, nor of what is inside of an operator.
     std::optional<double> referenceOf(const Place& place) {
-        if (timeOf(place)) return std::nullopt;
+        if (place.state > 0 || timeOf(place)) return std::nullopt;
         const Known& found = known(place);
         if (!found.value || !found.value->isTensor()) return std::nullopt;
         const Tensor& tensor = found.value->tensor();

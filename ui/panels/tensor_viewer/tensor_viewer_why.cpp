@@ -20,7 +20,7 @@ void TensorViewerPanel::connectWhy() {
         const context::Why::Place place = placeOf(index);
         m_why.setPointed(place, shownIteration());
         const context::Why::Hop* const hop = m_why.current();
-        if (!hop || (hop->place.node == place.node && hop->place.index == index)) return;
+        if (!hop || (hop->place.node == place.node && hop->place.index == index && hop->place.state == 0)) return;
         m_hop = place;
         m_why.ask(place, shownIteration());
     });
@@ -48,7 +48,7 @@ void TensorViewerPanel::followHop() {
         return;
     }
     const context::Why::Place& place = hop->place;
-    if (place.node != m_node || !m_viewer->hasValue()) return;
+    if (place.node != m_node || place.state > 0 || !m_viewer->hasValue()) return;  // the value has no such element
     if (place.node == m_hop.node && place.index == m_hop.index && place.member == m_hop.member) return;
     m_hop = place;
     if (!place.index.empty()) m_viewer->showElement(place.member, place.index);

@@ -55,6 +55,23 @@ class TestWhy : public QObject {
     Q_OBJECT
 
   private slots:
+    /// -7 is the largest of [1, -7, 3]; without an index it is the one.
+    void withoutAnIndexTheElementThatStandsOut() {
+        const onnx::Graph graph{
+            {{"Neg", {"x"}, {"y"}}}, {onnx::valueInfo("x", 1, {3})}, {onnx::valueInfo("y", 1, {3})}};
+        Opened opened(onnx::model(graph), Tensor::of<float>({3}, {-1, 7, -3}));
+        (void)opened.answer("run");
+        for (const char* command : {"why y", "why y 4", "field y", "contributions y"}) {
+            const QJsonObject answer = opened.answer(command);
+            QCOMPARE(answer["node"].toString(), QString("y"));
+            QCOMPARE(answer["index"].toArray(), (QJsonArray{1}));
+        }
+        QCOMPARE(opened.answer("why y")["value"].toDouble(), -7.0);
+        const QJsonObject first = opened.answer("chain y")["chain"].toArray().at(0).toObject();
+        QCOMPARE(first["index"].toArray(), (QJsonArray{1}));
+        QCOMPARE(opened.answer("why y[0, 1]")["error"].toString(),
+                 QString("the value has 1 dimension [3], not 2: the last element is [2]"));
+    }
     void aProductLeadsBackToTheInput() {
         Opened opened(test::windowNetwork("r/1"), counting({1, 1, 6, 6}));
         opened.session.runs().run();
@@ -196,7 +213,7 @@ class TestWhy : public QObject {
         QTest::newRow("negative out of bounds") << "why y[-2,0]" << 7 << "index -2";
         QTest::newRow("something behind") << "why y[0,0] all" << 12 << "unexpected 'all'";
         QTest::newRow("no backtick") << "why `y[0,0]" << 5 << "backtick";
-        QTest::newRow("no index") << "why c" << 6 << "4 dimensions";
+        QTest::newRow("empty index") << "why c[]" << 7 << "4 dimensions";
         QTest::newRow("field") << "field y[0,0] 3" << 14 << "unexpected";
     }
     void errorsNameTheColumn() {

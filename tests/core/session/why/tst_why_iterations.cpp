@@ -47,8 +47,9 @@ onnx::Graph counting(std::int64_t trips = 3) {
 }
 
 /// Two layers of a tanh cell with one unit each, without biases: layer 0 reads x [2,1,1] with the weight 1 and its own
-/// state with `recurrent`, layer 1 reads layer 0 with the weight 1 and nothing of its own state.
-std::shared_ptr<const document::Document> twoLayers(float recurrent, const Tensor& x) {
+/// state with `recurrent`, layer 1 reads layer 0 with the weight 1 and nothing of its own state. The model gives the
+/// sequence or, as output 1, the last states.
+std::shared_ptr<const document::Document> twoLayers(float recurrent, const Tensor& x, std::size_t output = 0) {
     test::gradients::SmallNet net;
     const NodeId input = net.input("x", x);
     const auto constant = [&](const Tensor& value) {
@@ -72,7 +73,7 @@ std::shared_ptr<const document::Document> twoLayers(float recurrent, const Tenso
                                number(Value::ofInt(2)), number(Value::ofFloat(0)), number(Value::ofBool(false)),
                                number(Value::ofBool(false)), number(Value::ofBool(false))},
                               {}, 2)
-                         .front();
+                         .at(output);
     return net.finish(y);
 }
 
@@ -179,6 +180,58 @@ class TestWhyIterations : public QObject {
         for (const QJsonValue& term : why["terms"].toArray())
             if (term["part"].toString() == "x_h") QVERIFY2(term["node"].toString() != "loss", text(why));
         QVERIFY(isNear(why["recombined"].toDouble(), why["value"].toDouble()));
+    }
+
+    /// As above, hop by hop to the input: x[0] = 2 outweighs x[1] = 0.1. Where the model gives the last states alone,
+    /// nobody reads the sequence.
+    void theChainGoesThroughLayersInside() {
+        const Tensor x = Tensor::of<float>({2, 1, 1}, {2, 0.1F});
+        const double first = std::tanh(2.0), second = std::tanh(0.1F + first), last = std::tanh(second);
+        for (const std::size_t output : {std::size_t{0}, std::size_t{1}}) {
+            Run run(twoLayers(1, x, output), {Value(x)});
+            const QJsonObject answer = run.answer("chain loss[1, 0, 0]");
+            const QJsonArray hops = answer["chain"].toArray();
+            QVERIFY2(hops.size() == 4, text(answer));
+            QVERIFY2(isNear(hops[0].toObject()["value"].toDouble(), last), text(answer));
+            const auto isInside = [&](int hop, double value, int step) {
+                const QJsonObject at = hops[hop].toObject(), inside = at["inside"].toObject();
+                return isNear(at["value"].toDouble(), value) && at["node"] == inside["node"] &&
+                       inside["state"].toString() == "h of layer 0" &&
+                       inside["index"].toArray() == QJsonArray{step, 0, 0} && !inside["node"].toString().isEmpty();
+            };
+            QVERIFY2(isInside(1, second, 1) && isInside(2, first, 0), text(answer));
+            QCOMPARE(hops[3].toObject()["node"].toString(), QString("x"));
+            QCOMPARE(hops[3].toObject()["index"].toArray(), (QJsonArray{0, 0, 0}));
+            QCOMPARE(answer["end"].toString(), QString("an input of the model"));
+        }
+    }
+
+    /// sum(w · (norm − x)) of two rows [1, 1], of which the second has a class that weighs 10: norm depends on each
+    /// score by its probability 0.5, and the loss on norm by the weight of the class.
+    void scoresCountByTheWeightOfTheClass() {
+        const std::int64_t classes[] = {0, 1};
+        const onnx::Graph graph{{{"SoftmaxCrossEntropyLoss",
+                                  {"x", "labels", "weights"},
+                                  {"loss"},
+                                  "",
+                                  "",
+                                  {onnx::stringAttribute("reduction", "sum")}}},
+                                {onnx::valueInfo("x", kFloat, {2, 2})},
+                                {onnx::valueInfo("loss", kFloat, {})},
+                                {onnx::rawTensor("labels", kInt64, {2}, {reinterpret_cast<const char*>(classes), 16}),
+                                 onnx::rawTensor("weights", kFloat, {2}, test::floatBytes({1, 10}))}};
+        Run run(graph, {Value(Tensor::of<float>({2, 2}, {1, 1, 1, 1}))});
+        const QJsonObject why = run.answer("why loss 20");
+        QVERIFY2(isNear(why["recombined"].toDouble(), 11 * std::log(2.0)), text(why));
+        int seen = 0;
+        for (const QJsonValue& each : why["terms"].toArray()) {
+            const QJsonObject term = each.toObject();
+            if (term["part"].toString() != "scores") continue;
+            const int row = term["index"].toArray().at(0).toInt();
+            QVERIFY2(isNear(term["weight"].toDouble(), row == 0 ? 0.5 : 5), text(why));
+            ++seen;
+        }
+        QCOMPARE(seen, 4);
     }
 
     /// The LSTM gives (output, (h, c)), and the model takes h out of the inner tuple.
