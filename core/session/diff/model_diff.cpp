@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "core/analysis/measured_runs.h"
@@ -137,6 +138,36 @@ void addFacts(ModelDiff& diff, const document::Document& first, const document::
             diff.costNotes.push_back(std::string("assumed of the ") + which + " model: " + namedText(assumed, 1));
 }
 
+/// Stored tensors of which one model computes what the other stores were compared by that.
+void takeFolded(const InternalGraph& first, const InternalGraph& second, const StructureDiff& structure,
+                ParameterDiff& parameters) {
+    std::array<std::set<NodeId>, 2> taken;
+    const auto isTaken = [&](std::size_t side, NodeId node) {
+        const std::vector<bool>& compared = structure.comparedStored[side];
+        const bool is = node.valid() && node.index() < compared.size() && compared[node.index()];
+        if (is) taken[side].insert(node);
+        return is;
+    };
+    const auto note = [&](std::size_t side, const std::string& name, NodeId node) {
+        parameters.notes.push_back({name, node, side == 1, "compared where one model stores what the other computes"});
+    };
+    for (std::size_t side = 0; side < 2; ++side)
+        std::erase_if(side == 0 ? parameters.removed : parameters.added, [&](const ParameterRef& one) {
+            if (!isTaken(side, one.node)) return false;
+            note(side, one.name, one.node);
+            return true;
+        });
+    for (const StructureDiff::OtherStored& other : structure.otherStored)
+        if (taken[0].contains(other.a) || taken[1].contains(other.b))
+            parameters.changed.push_back({first.node(other.a).name,
+                                          second.node(other.b).name,
+                                          other.a,
+                                          other.b,
+                                          other.maxAbs,
+                                          {},
+                                          "one model computes it of what it stores"});
+}
+
 /// The first graph with the names of the second for what has a counterpart, and names of their own for all else: values
 /// are compared by name.
 std::shared_ptr<const InternalGraph> renamed(const InternalGraph& graph, const InternalGraph& other,
@@ -221,6 +252,7 @@ base::Result<ModelDiff> modelDiff(const document::Document& first, const documen
     if (work.cancelled()) return base::cancelled("matching nodes");
     diff.structure = structureDiff(*first.graph, *second.graph, diff.pairs);
     SONDE_ASSIGN(diff.parameters, parameterDiff(first, second, diff.pairs, work));
+    takeFolded(*first.graph, *second.graph, diff.structure, diff.parameters);
     diff::addOtherOperands(first, second, diff.pairs, diff.parameters, diff.structure);
     ModelInfoRequest info;
     info.hashes = false;
@@ -232,7 +264,9 @@ base::Result<ModelDiff> modelDiff(const document::Document& first, const documen
     SONDE_ASSIGN(const ModelInfo b, modelInfo(second, info, work));
     if (diff::asksForRuns(diff.structure, *first.graph, *second.graph, diff.pairs)) {
         SONDE_ASSIGN(diff.runs, diff::runBoth(first, second, a, b, diff.pairs,
-                                              {request.inputs, request.seed, request.threads}, work));
+                                              {request.inputs, request.seed, request.threads,
+                                               diff::askedAlone(diff.structure, *first.graph, diff.pairs)},
+                                              work));
         diff::judgeByRuns(diff.structure, *first.graph, *second.graph, diff.pairs, request.byHand, diff.parameters,
                           diff.runs);
     }

@@ -208,6 +208,12 @@ void addNotCompared(std::string& text, const InternalGraph& a, const InternalGra
         text += fmt::format(
             "nodes: {} of these stand for others of the other model, between values that are the same on {}\n",
             nodes.matchedByValues, numbersText(diff.runs));
+    if (nodes.reordered > 0)
+        text += fmt::format("nodes: {} of these read the same operands in another order, which makes no difference\n",
+                            nodes.reordered);
+    if (nodes.matchedByConstants > 0)
+        text += fmt::format("nodes: {} of these compute what the other model stores, of stored values alone\n",
+                            nodes.matchedByConstants);
     for (const auto& [which, graph, open] :
          {std::tuple("first", &a, &nodes.open[0]), std::tuple("second", &b, &nodes.open[1])})
         if (!open->empty())
@@ -245,6 +251,8 @@ std::string modelDiffJson(const document::Document& first, const document::Docum
               {"matched", diff.structure.matched()},
               {"matched_of_all", diff.structure.matchedOfAll()},
               {"matched_by_module", diff.structure.matchedByModule},
+              {"matched_by_constants", diff.structure.matchedByConstants},
+              {"reordered", diff.structure.reordered},
               {"compared_by_function", diff.structure.comparedByFunction},
               {"not_compared", diff.structure.notCompared + diff.structure.aside},
               {"not_compared_nodes",
@@ -299,6 +307,13 @@ std::string modelDiffText(const document::Document& first, const document::Docum
     }
     if (diff.isEqual()) {
         const std::size_t open = nodes.uncompared();
+        if (open > 0 && diff.runs.runs == 0 && !diff.runs.note.empty()) {
+            text += fmt::format(
+                "structure and parameters are the same as far as the files tell: {} operations were not "
+                "compared one by one, nor by running the models\n",
+                open);
+            return text;
+        }
         text += fmt::format("no difference in structure, parameters{}{}\n", diff.values ? " and values" : "",
                             open > 0 ? fmt::format(" ({} operations were not compared one by one)", open) : "");
     }

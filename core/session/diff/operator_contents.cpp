@@ -96,6 +96,91 @@ tensor::Value valueOf(const InternalGraph& graph, const Argument& argument) {
     return {};
 }
 
+const ops::FormalAttribute* formalOf(const Expr& expr, std::string_view name) {
+    const ops::OpDef* const op = analysis::definitionOf(expr);
+    if (!op) return nullptr;
+    const auto formal = std::ranges::find(op->attributes, name, &ops::FormalAttribute::name);
+    return formal == op->attributes.end() ? nullptr : &*formal;
+}
+
+/// With the default of the operator's version; null: it has none.
+const tensor::AttributeValue* effective(const Expr& expr, std::string_view name) {
+    if (const tensor::AttributeValue* const given = expr.attributes.find(name)) return given;
+    const ops::FormalAttribute* const formal = formalOf(expr, name);
+    return formal && formal->fallback ? &*formal->fallback : nullptr;
+}
+
+std::string textOf(const tensor::AttributeValue* value) { return value ? tensor::text(*value, kMaxText) : ""; }
+
+/// Those that a file gives, and those with a default that is another one in the other opset.
+std::set<std::string> attributesOf(const Expr& ours, const Expr& theirs) {
+    std::set<std::string> names;
+    for (const Expr* expr : {&ours, &theirs})
+        for (const tensor::Attribute& each : expr->attributes.items()) names.insert(each.name);
+    const ops::OpDef *const own = analysis::definitionOf(ours), *const other = analysis::definitionOf(theirs);
+    if (!own || !other || own == other) return names;
+    for (const ops::FormalAttribute& formal : own->attributes)
+        if (formal.fallback && formalOf(theirs, formal.name)) names.emplace(formal.name);
+    return names;
+}
+
+/// What the specification says in words: strides and dilations of 1, no padding, dimensions turned around.
+bool isDefaultInWords(const InternalGraph& graph, const Expr& expr, std::string_view name,
+                      const std::vector<std::int64_t>& numbers) {
+    const auto areAll = [&](std::int64_t number) {
+        return std::ranges::all_of(numbers, [number](std::int64_t each) { return each == number; });
+    };
+    if (name == "strides" || name == "dilations") return areAll(1);
+    if (name == "pads" || name == "output_padding") return areAll(0);
+    if (name == "perm") {
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            if (numbers[i] != std::ssize(numbers) - 1 - static_cast<std::int64_t>(i)) return false;
+        return true;
+    }
+    if (name != "kernel_shape" || expr.inputs.size() < 2) return false;
+    const auto kernel = graph.node(expr.inputs[1]).type.staticShape();
+    if (!kernel || kernel->rank() != numbers.size() + 2) return false;
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        if ((*kernel)[i + 2] != numbers[i]) return false;
+    return true;
+}
+
+/// Whether an operation without an attribute does what its value makes the other one do.
+bool isDefault(const InternalGraph& graph, const Expr& expr, const std::string& name,
+               const tensor::AttributeValue* value) {
+    const auto* const numbers = value ? std::get_if<std::vector<std::int64_t>>(value) : nullptr;
+    return numbers && !expr.attributes.has(name) && formalOf(expr, name) &&
+           isDefaultInWords(graph, expr, name, *numbers);
+}
+
+/// Where an operation has an input with the name of an attribute of the other opset.
+std::optional<std::size_t> inputNamed(const Expr& expr, std::string_view name) {
+    const ops::OpDef* const op = analysis::definitionOf(expr);
+    if (!op || !op->parameters.empty()) return std::nullopt;
+    const auto formal = std::ranges::find(op->inputs, name, &ops::Formal::name);
+    if (formal == op->inputs.end()) return std::nullopt;
+    const auto position = static_cast<std::size_t>(formal - op->inputs.begin());
+    return position < expr.arguments.size() ? std::optional(position) : std::nullopt;
+}
+
+/// Whether `expr`, which lacks an attribute of the other operation, has the same as a constant input.
+bool isGivenAs(const InternalGraph& graph, const Expr& expr, const Expr& other, const std::string& name) {
+    const auto position = inputNamed(expr, name);
+    const tensor::AttributeValue* const value = other.attributes.find(name);
+    if (!position || !value) return false;
+    const tensor::Value given = valueOf(graph, expr.arguments[*position]);
+    if (const auto* const numbers = std::get_if<std::vector<std::int64_t>>(value)) {
+        const auto integers = CallArguments::integers(given);
+        return integers && *integers == *numbers;
+    }
+    if (!given.isTensor() || given.tensor().numel() != 1 || given.tensor().dtype() == tensor::DType::String)
+        return false;
+    const double number = given.tensor().toDouble(0);
+    if (const auto* const whole = std::get_if<std::int64_t>(value)) return number == static_cast<double>(*whole);
+    const auto* const real = std::get_if<double>(value);
+    return real && static_cast<float>(number) == static_cast<float>(*real);
+}
+
 /// Under another name.
 bool areOneConvolution(const Expr& ours, const Expr& theirs) {
     const operators::Traits &a = graph::traitsOf(ours), &b = graph::traitsOf(theirs);
@@ -127,29 +212,37 @@ std::vector<std::string> OperatorContents::differences(const Expr& ours, const E
     return what;
 }
 
+std::size_t OperatorContents::inputCount(const Expr& expr, const Expr& other) const {
+    std::size_t count = expr.inputs.size();
+    for (const tensor::Attribute& each : other.attributes.items())
+        if (!expr.attributes.has(each.name) && inputNamed(expr, each.name)) --count;
+    return count;
+}
+
 void OperatorContents::addAttributes(const Expr& ours, const Expr& theirs, std::vector<std::string>& what) const {
-    std::set<std::string> names;
-    for (const Expr* expr : {&ours, &theirs})
-        for (const tensor::Attribute& each : expr->attributes.items()) names.insert(each.name);
-    const auto textOf = [](const Expr& expr, const std::string& name) {
-        const tensor::AttributeValue* const found = expr.attributes.find(name);
-        return found ? tensor::text(*found, kMaxText) : std::string();
-    };
     const auto axesOf = [](const InternalGraph& graph, const Expr& expr, const std::string& name) {
-        auto axes = expr.attributes.getInts(name);
-        if (axes.empty() && expr.attributes.has(name)) axes = {expr.attributes.getInt(name, 0)};
+        const tensor::AttributeValue* const value = effective(expr, name);
+        std::vector<std::int64_t> axes;
+        if (const auto* const one = value ? std::get_if<std::int64_t>(value) : nullptr) axes = {*one};
+        else if (const auto* const all = value ? std::get_if<std::vector<std::int64_t>>(value) : nullptr) axes = *all;
         tensor::ValueList list;
         for (const std::int64_t axis : axes) list.push_back(tensor::Value::ofInt(axis));
         return axes.empty() ? std::nullopt : fromFront(graph, expr, tensor::Value::list(std::move(list)));
     };
-    for (const std::string& name : names) {
-        const std::string a = textOf(ours, name), b = textOf(theirs, name);
-        if (a == b) continue;
+    for (const std::string& name : attributesOf(ours, theirs)) {
+        const tensor::AttributeValue *const own = ours.attributes.find(name), *const other =
+                                                                                  theirs.attributes.find(name);
+        if (textOf(effective(ours, name)) == textOf(effective(theirs, name))) continue;
+        if (isDefault(m_first.graph, ours, name, other) || isDefault(m_second.graph, theirs, name, own)) continue;
+        if (!own && isGivenAs(m_first.graph, ours, theirs, name)) continue;
+        if (!other && isGivenAs(m_second.graph, theirs, ours, name)) continue;
         if (isAxis(name)) {
             const auto x = axesOf(m_first.graph, ours, name), y = axesOf(m_second.graph, theirs, name);
             if (x && x == y) continue;
         }
-        what.push_back(name + ": " + shown(a) + " -> " + shown(b));
+        const bool isGiven = own || other;
+        what.push_back(name + ": " + shown(textOf(isGiven ? own : effective(ours, name))) + " -> " +
+                       shown(textOf(isGiven ? other : effective(theirs, name))));
     }
 }
 

@@ -63,6 +63,17 @@ bool hasWholeAttention(const InternalGraph& graph) {
     });
 }
 
+/// By ExprId; between two vocabularies there are none, as FlatGraph leaves them out.
+std::vector<bool> copiesOfStored(const GraphSide& side) {
+    std::vector<bool> copies(side.graph.exprCount(), false);
+    for (const ExprId id : side.order) {
+        const Expr& expr = side.graph.expr(id);
+        copies[id.index()] = graph::traitsOf(expr).opClass == operators::OpClass::Identity && !expr.inputs.empty() &&
+                             side.graph.node(side.inputsOf(id).front()).constant.has_value();
+    }
+    return copies;
+}
+
 }  // namespace
 
 bool areInOneVocabulary(const InternalGraph& first, const InternalGraph& second) {
@@ -73,7 +84,7 @@ bool areInOneVocabulary(const InternalGraph& first, const InternalGraph& second)
 
 PairTable::PairTable(const InternalGraph& first, const InternalGraph& second, const PairsByHand& byHand)
     : m_isOneVocabulary(areInOneVocabulary(first, second)), m_a(first, m_isOneVocabulary),
-      m_b(second, m_isOneVocabulary) {
+      m_b(second, m_isOneVocabulary), m_copies{copiesOfStored(m_a), copiesOfStored(m_b)} {
     for (const auto& [a, b] : byHand.apart) m_apart.insert(keyOf(operationOf(m_a, a), operationOf(m_b, b)));
     for (auto said = byHand.same.rbegin(); said != byHand.same.rend(); ++said) {
         const ExprId a = operationOf(m_a, said->first), b = operationOf(m_b, said->second);
@@ -109,6 +120,8 @@ bool PairTable::mayBeSame(ExprId a, ExprId b) {
         m_areSizesOther = true;
         return false;
     }
+    // Which copies of stored values a file has is its own affair: FoldedConstants compares what they are read for.
+    if (m_copies[0][a.index()] || m_copies[1][b.index()]) return false;
     if (m_isOneVocabulary || ours.outputs.empty() || theirs.outputs.empty()) return true;
     if (!haveAsManyOperands(m_a, a, m_b, b)) return false;
     const tensor::TypeInfo &x = m_a.graph.node(ours.outputs.front()).type,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <unordered_set>
 #include <vector>
 
@@ -37,10 +38,11 @@ class PairTable {
 
     const bool m_isOneVocabulary;
     GraphSide m_a, m_b;
-    bool m_areSizesEqual = true;       ///< convolutions with kernels of other sizes are no counterparts
-    bool m_areSizesOther = false;      ///< there were some that would have been otherwise
-    std::unordered_set<Hash> m_apart;  ///< both ids in one, of operations that are no counterparts
-    std::vector<graph::ExprId> m_new;  ///< of the first graph, paired since the list was cleared
+    const std::array<std::vector<bool>, 2> m_copies;  ///< by ExprId: Identity of stored values, which have no pairs
+    bool m_areSizesEqual = true;                      ///< convolutions with kernels of other sizes are no counterparts
+    bool m_areSizesOther = false;                     ///< there were some that would have been otherwise
+    std::unordered_set<Hash> m_apart;                 ///< both ids in one, of operations that are no counterparts
+    std::vector<graph::ExprId> m_new;                 ///< of the first graph, paired since the list was cleared
 
   private:
     bool mayBeSame(graph::ExprId a, graph::ExprId b);

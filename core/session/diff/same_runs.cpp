@@ -13,6 +13,7 @@
 #include "core/graph/traits.h"
 #include "core/io/inputs/inputs.h"
 #include "core/session/bisection/default_inputs.h"
+#include "core/session/diff/alone_runs.h"
 #include "core/session/input_values.h"
 
 namespace sonde::session::diff {
@@ -157,7 +158,8 @@ class BothRuns {
   public:
     BothRuns(const document::Document& first, const document::Document& second, const GraphPairs& pairs,
              const SameRunsRequest& request)
-        : m_documents{&first, &second}, m_pairs(pairs), m_request(request), m_runner(request.threads) {
+        : m_documents{&first, &second}, m_pairs(pairs), m_request(request), m_runner(request.threads),
+          m_alone({first.graph.get(), second.graph.get()}, pairs, request.alone) {
         const std::size_t exprs = first.graph->exprCount();
         m_found.ofPair.assign(exprs, Verdict::Unknown);
         m_found.maxAbs.assign(exprs, 0);
@@ -176,17 +178,23 @@ class BothRuns {
             inGraphOrder(*m_documents[0], values),
             inGraphOrder(*m_documents[1], valuesForSecond(*m_documents[0], *m_documents[1], values))};
         std::array<exec::Recording, 2> recordings;
+        std::array<std::shared_ptr<const exec::Plan>, 2> plans;
+        const bool isFirst = m_found.runs == 0;
         for (std::size_t side = 0; side < 2; ++side) {
             exec::PlanOptions options;
             options.watch = watchedOf(side);
-            SONDE_ASSIGN(const auto plan, exec::Plan::make(m_documents[side]->graph, options));
-            recordings[side] = m_runner.run(*plan, inputs[side], base::WorkContext{work.stop, {}});
+            if (isFirst && !m_alone.empty())
+                for (const NodeId node : m_alone.watched(side)) options.watch.push_back(node);
+            SONDE_ASSIGN(plans[side], exec::Plan::make(m_documents[side]->graph, options));
+            recordings[side] = m_runner.run(*plans[side], inputs[side], base::WorkContext{work.stop, {}});
             if (work.cancelled()) return base::cancelled("running the models");
         }
         if (recordings[0].error || recordings[1].error) return noteFailure(recordings);
         if (std::ranges::any_of(recordings[0].outputs, hasNan) && std::ranges::any_of(recordings[1].outputs, hasNan))
             return true;  // NaN is the same as NaN whatever it comes of
         ++m_found.runs;
+        if (isFirst && !m_alone.empty())
+            m_found.isSameAlone = m_alone.compare(plans, recordings, m_runner, m_request.seed, {work.stop, {}});
         comparePairs(recordings);
         compareResults(recordings);
         for (std::size_t side = 0; side < 2; ++side)
@@ -283,6 +291,7 @@ class BothRuns {
     const GraphPairs& m_pairs;
     const SameRunsRequest& m_request;
     exec::Runner m_runner;
+    AloneRuns m_alone;
     SameRuns m_found;
 };
 

@@ -36,9 +36,11 @@ struct SameRuns {
     /// By model: it says so itself, or one of them in numbers: a failure is a difference. A trace may be made for one
     /// size alone, and says nothing.
     std::array<bool, 2> areFailuresTold{false, false};
-    std::string note;                         ///< why there is no run, or no further one; may be empty
-    std::vector<Verdict> ofPair;              ///< by ExprId of the first graph
-    std::vector<double> maxAbs;               ///< by ExprId of the first graph: largest difference of what differs
+    std::string note;             ///< why there is no run, or no further one; may be empty
+    std::vector<Verdict> ofPair;  ///< by ExprId of the first graph
+    std::vector<double> maxAbs;   ///< by ExprId of the first graph: largest difference of what differs
+    /// By ExprId of the first graph, of what was asked: different operators that compute the same function, AloneRuns.
+    std::vector<bool> isSameAlone;
     std::array<std::vector<bool>, 2> hasRun;  ///< by ExprId of either graph: was computed in each run
     std::vector<Verdict> results;             ///< by output of the models; empty if they have not as many
     std::vector<std::string> resultTexts;     ///< by output: how it differs, "max abs 0.3"
@@ -51,6 +53,7 @@ struct SameRunsRequest {
     std::vector<tensor::Value> inputs;  ///< in the order of Document::inputs of the first model; empty: random numbers
     std::uint64_t seed = 0;
     std::size_t threads = 0;
+    std::vector<graph::ExprId> alone;  ///< operations of the first graph, see SameRuns::isSameAlone
 };
 
 /// Runs both models: on random numbers twice, of the magnitudes 1 and 8, for the sizes that either file declares, else

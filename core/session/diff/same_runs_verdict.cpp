@@ -8,6 +8,7 @@
 
 #include "core/analysis/model_summary.h"
 #include "core/graph/traits.h"
+#include "core/session/diff/changed_elements.h"
 #include "core/session/diff/compared_operations.h"
 #include "core/session/diff/layer_functions.h"
 
@@ -21,6 +22,10 @@ using graph::NodeId;
 namespace {
 
 using Marks = std::vector<bool>;  ///< by ExprId
+
+bool isToldByOperator(const NodeChange& change) {
+    return change.told == NodeChange::ByOperator || change.told == NodeChange::ByLayer;
+}
 
 /// Tells where the values of one graph are open: not known to be the same in the other.
 class OpenSide {
@@ -77,6 +82,7 @@ class Judge {
     void judge() {
         if (m_runs.failure) return addFailure();
         if (m_runs.runs == 0) return;
+        takeBackAlone();
         if (m_runs.haveSameResults()) return takeBack();
         if (m_runs.areValuesTold) addDiffering();
     }
@@ -167,6 +173,34 @@ class Judge {
         return false;
     }
 
+    bool isSameAlone(std::size_t side, ExprId id) const {
+        const ExprId first = side == 0 ? id : matchOf(side, id);
+        return first.valid() && first.index() < m_runs.isSameAlone.size() && m_runs.isSameAlone[first.index()];
+    }
+
+    /// Other operators for the same function, with stored tensors that only this form of it has (a scale of ones).
+    void takeBackAlone() {
+        const auto isMeant = [&](const NodeChange& change) {
+            return isToldByOperator(change) && isSameAlone(0, graph(0).node(change.a).producer);
+        };
+        std::erase_if(m_diff.changed, isMeant);
+        for (std::size_t side = 0; side < 2; ++side)
+            takeBackStored(side, "a part of another operator for the same function", [&](const ParameterRef& one) {
+                const std::vector<ExprId>& readers = m_flats[side].users[one.node.index()];
+                return !readers.empty() &&
+                       std::ranges::all_of(readers, [&](ExprId id) { return isSameAlone(side, id); });
+            });
+    }
+
+    template <typename Meant>
+    void takeBackStored(std::size_t side, const std::string& why, const Meant& isMeant) {
+        std::erase_if(side == 0 ? m_parameters.removed : m_parameters.added, [&](const ParameterRef& one) {
+            if (!one.node.valid() || !isMeant(one)) return false;
+            m_parameters.notes.push_back({one.name, one.node, side == 1, why});
+            return true;
+        });
+    }
+
     /// The same results: what stands between the same values is the same.
     void takeBack() {
         findGroups();
@@ -196,15 +230,75 @@ class Judge {
         for (std::size_t side = 0; side < 2; ++side)
             for (const ParameterRef& one : *lists[side])
                 roots[side].merge(rootsOfReaders(side, one.node, isOfInput[side]));
+        findChangedForms(isOfInput);
         for (std::size_t side = 0; side < 2; ++side)
-            std::erase_if(side == 0 ? m_parameters.removed : m_parameters.added, [&](const ParameterRef& one) {
-                const std::set<std::size_t> own = rootsOfReaders(side, one.node, isOfInput[side]);
-                if (own.empty() || !std::ranges::includes(roots[1 - side], own)) return false;
-                m_parameters.notes.push_back(
-                    {one.name, one.node, side == 1,
-                     fmt::format("stored in another form, with the same results on {}", numbersText())});
-                return true;
-            });
+            takeBackStored(side, fmt::format("stored in another form, with the same results on {}", numbersText()),
+                           [&](const ParameterRef& one) {
+                               const std::set<std::size_t> own = rootsOfReaders(side, one.node, isOfInput[side]);
+                               return !own.empty() &&
+                                      (std::ranges::includes(roots[1 - side], own) || isNumberThere(side, one));
+                           });
+    }
+
+    /// What stands in one group of both models and is the same but for some elements has changed, however little of it
+    /// reaches the results.
+    void findChangedForms(const Marks (&isOfInput)[2]) {
+        // What was told to be no difference by itself may be the counterpart of what is open: ones in a norm.
+        std::vector<ParameterRef> open[2]{m_parameters.removed, m_parameters.added};
+        for (const ParameterNote& note : m_parameters.notes)
+            open[note.isOfSecond ? 1 : 0].push_back({note.name, note.node});
+        const std::size_t listed[2]{m_parameters.removed.size(), m_parameters.added.size()};
+        std::set<std::pair<std::size_t, NodeId>> found;
+        const auto tensorOf = [&](std::size_t side, NodeId node) -> const tensor::Tensor* {
+            const auto* const constant = node.valid() ? &graph(side).node(node).constant : nullptr;
+            return constant && *constant && (*constant)->isTensor() ? &(*constant)->tensor() : nullptr;
+        };
+        for (std::size_t i = 0; i < open[0].size(); ++i)
+            for (std::size_t k = 0; k < open[1].size(); ++k) {
+                const ParameterRef &ours = open[0][i], &theirs = open[1][k];
+                if (i >= listed[0] && k >= listed[1]) continue;  // both are told
+                const tensor::Tensor *const x = tensorOf(0, ours.node), *const y = tensorOf(1, theirs.node);
+                if (!x || !y || found.contains({0, ours.node}) || found.contains({1, theirs.node})) continue;
+                const auto difference = changedElements(*x, *y);
+                if (!difference) continue;
+                const std::set<std::size_t> own = rootsOfReaders(0, ours.node, isOfInput[0]),
+                                            other = rootsOfReaders(1, theirs.node, isOfInput[1]);
+                if (std::ranges::none_of(own, [&](std::size_t root) { return other.contains(root); })) continue;
+                found.insert({{0, ours.node}, {1, theirs.node}});
+                m_parameters.changed.push_back({ours.name,
+                                                ours.name == theirs.name ? std::string() : theirs.name,
+                                                ours.node,
+                                                theirs.node,
+                                                difference->maxAbsolute,
+                                                difference->maxRelative,
+                                                {}});
+            }
+        std::erase_if(m_parameters.removed, [&](const ParameterRef& one) { return found.contains({0, one.node}); });
+        std::erase_if(m_parameters.added, [&](const ParameterRef& one) { return found.contains({1, one.node}); });
+        std::erase_if(m_parameters.notes, [&](const ParameterNote& one) {
+            return found.contains({one.isOfSecond ? 1 : 0, one.node});
+        });
+    }
+
+    /// One number, read by operations that stand for others, which the other file has as an argument: addcmul's value.
+    bool isNumberThere(std::size_t side, const ParameterRef& one) const {
+        const auto& constant = graph(side).node(one.node).constant;
+        if (!constant || !constant->isTensor() || constant->tensor().numel() != 1) return false;
+        const auto isOpen = [&](ExprId id) { return m_sides[side].isOpen(id) && !matchOf(side, id).valid(); };
+        if (!std::ranges::all_of(m_flats[side].users[one.node.index()], isOpen)) return false;
+        const auto number = static_cast<float>(constant->tensor().toDouble(0));
+        const auto isIt = [number](const graph::Argument& argument) {
+            using tensor::ValueKind;
+            if (argument.kind != graph::Argument::Kind::Constant) return false;
+            const ValueKind kind = argument.constant.kind();
+            return (kind == ValueKind::Float || kind == ValueKind::Int) &&
+                   static_cast<float>(argument.constant.number()) == number;
+        };
+        return std::ranges::any_of(m_flats[1 - side].order, [&](ExprId id) {
+            const graph::Expr& expr = graph(1 - side).expr(id);
+            return std::ranges::any_of(expr.arguments, isIt) ||
+                   std::ranges::any_of(expr.keywords, [&](const auto& each) { return isIt(each.second); });
+        });
     }
 
     /// The groups that read a stored tensor, by themselves or through what depends on no input; none: one of them is
@@ -393,6 +487,16 @@ static bool haveOtherDefinitions(const InternalGraph& first, const InternalGraph
         if (analysis::definitionOf(first.expr(id)) != analysis::definitionOf(second.expr(other))) return true;
     }
     return false;
+}
+
+std::vector<ExprId> askedAlone(const StructureDiff& diff, const InternalGraph& first, const GraphPairs& pairs) {
+    std::vector<ExprId> asked;
+    if (pairs.isOneVocabulary) return asked;
+    for (const NodeChange& change : diff.changed)
+        if (const ExprId id = first.node(change.a).producer;
+            isToldByOperator(change) && pairs.ofFirst[id.index()].valid())
+            asked.push_back(id);
+    return asked;
 }
 
 bool asksForRuns(const StructureDiff& diff, const InternalGraph& first, const InternalGraph& second,

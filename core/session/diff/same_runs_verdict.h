@@ -9,6 +9,8 @@ namespace sonde::session::diff {
 /// Holds what the structure says against what both models compute on the same numbers. Operations between values that
 /// are the same in both are one group with those of the other model between these.
 ///
+/// Operators that compute the same function, each done alone, are no difference (SameRuns::isSameAlone).
+///
 /// If the results of the models are the same: operations without a counterpart, of a group that both models have
 /// operations of, are written in other operators and neither removed nor added (StructureDiff::matchedByValues); of two
 /// models in one vocabulary only if one of them has the layer as one operator. What was told of a pair by what it
@@ -23,5 +25,9 @@ void judgeByRuns(StructureDiff& diff, const graph::InternalGraph& first, const g
 /// Whether the runs could say more than the structure does.
 bool asksForRuns(const StructureDiff& diff, const graph::InternalGraph& first, const graph::InternalGraph& second,
                  const GraphPairs& pairs);
+
+/// Operations of the first graph that are listed for their operator alone, between two vocabularies.
+std::vector<graph::ExprId> askedAlone(const StructureDiff& diff, const graph::InternalGraph& first,
+                                      const GraphPairs& pairs);
 
 }  // namespace sonde::session::diff

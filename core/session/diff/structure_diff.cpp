@@ -1,12 +1,14 @@
 #include "core/session/diff/structure_diff.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "core/graph/traits.h"
 #include "core/session/diff/compared_operations.h"
+#include "core/session/diff/folded_constants.h"
 #include "core/session/diff/graph_side.h"
 #include "core/session/diff/layer_accounts.h"
 #include "core/session/diff/module_parts.h"
@@ -46,8 +48,12 @@ class StructureDiffer {
         countMatched(m_flatB, m_comparedB, m_pairs.ofSecond, 1);
         findModules();
         // Between two vocabularies each file has operations of its own between those of the other.
-        if (m_pairs.isOneVocabulary) skipReordered();
+        if (m_pairs.isOneVocabulary) {
+            m_folded.emplace(m_flatA, m_flatB);
+            skipReordered();
+        }
         for (const ExprId id : m_flatA.order) compare(id);
+        if (m_folded) takeFolded();
         if (m_accounts) listOtherParts();
         return std::move(m_diff);
     }
@@ -173,16 +179,23 @@ class StructureDiffer {
         return match == theirs.id && m_a.node(a).outputIndex == m_b.node(b).outputIndex;
     }
 
-    /// Inputs that do not come from counterparts.
-    std::vector<std::size_t> otherInputs(ExprId id) const {
+    /// Inputs that do not come from counterparts, nor are what the other graph stores or computes of stored values.
+    std::vector<std::size_t> otherInputs(ExprId id) {
         const std::vector<NodeId> ours = m_flatA.inputsOf(id), theirs = m_flatB.inputsOf(m_pairs.ofFirst[id.index()]);
         std::vector<std::size_t> others;
         if (ours.size() != theirs.size()) return others;
         for (std::size_t i = 0; i < ours.size(); ++i) {
-            if (areCounterparts(ours[i], theirs[i])) continue;
-            const NodeId a = through(m_flatA, ours[i], m_pairs.ofFirst, m_isSkippedA, m_behindA),
-                         b = through(m_flatB, theirs[i], m_pairs.ofSecond, m_isSkippedB, m_behindB);
-            if (!areCounterparts(a, b)) others.push_back(i);
+            // Two without counterparts may compute other constants.
+            const ExprId made = m_flatA.producer(ours[i]);
+            const bool areOpen = m_folded && isDiffOperation(m_a.expr(made)) && !m_pairs.ofFirst[made.index()].valid();
+            bool areSame = areCounterparts(ours[i], theirs[i]);
+            if (areSame && !areOpen) continue;
+            if (!areSame)
+                areSame = areCounterparts(through(m_flatA, ours[i], m_pairs.ofFirst, m_isSkippedA, m_behindA),
+                                          through(m_flatB, theirs[i], m_pairs.ofSecond, m_isSkippedB, m_behindB));
+            const auto folded =
+                m_folded ? m_folded->compare(ours[i], id, theirs[i], m_pairs.ofFirst[id.index()]) : std::nullopt;
+            if (folded ? !folded->isEqual : !areSame) others.push_back(i);
         }
         return others;
     }
@@ -213,14 +226,37 @@ class StructureDiffer {
         }
         std::vector<std::string> what = m_contents.differences(ours, theirs);
         if (!m_isSkippedA[id.index()]) {
-            for (const std::size_t i : otherInputs(id))
+            for (const std::size_t i : otherInputs(id)) {
+                const auto folded = m_folded->compare(ours.inputs[i], id, theirs.inputs[i], other);
                 what.push_back("input " + std::to_string(i) + ": " + m_a.node(ours.inputs[i]).name + " -> " +
                                m_b.node(theirs.inputs[i]).name);
-            if (ours.inputs.size() != theirs.inputs.size())
-                what.push_back("inputs: " + std::to_string(ours.inputs.size()) + " -> " +
-                               std::to_string(theirs.inputs.size()));
+                if (folded && folded->maxAbs) what.back() += fmt::format(", max abs {:.3g}", *folded->maxAbs);
+            }
+            const std::size_t count = m_contents.inputCount(ours, theirs), there = m_contents.inputCount(theirs, ours);
+            if (count != there) what.push_back("inputs: " + std::to_string(count) + " -> " + std::to_string(there));
         }
         if (!what.empty()) m_diff.changed.push_back({a, b, joined(what)});
+    }
+
+    /// Operations that compute what the other graph stores are neither added nor removed.
+    void takeFolded() {
+        for (std::size_t side = 0; side < 2; ++side) {
+            const InternalGraph& graph = side == 0 ? m_a : m_b;
+            const diff::ComparedOperations& compared = side == 0 ? m_comparedA : m_comparedB;
+            const std::vector<bool> folded =
+                m_folded->foldedOperations(side, side == 0 ? m_pairs.ofFirst : m_pairs.ofSecond);
+            m_diff.comparedStored[side] = m_folded->comparedValues(side, folded);
+            std::erase_if(side == 0 ? m_diff.removed : m_diff.added, [&](NodeId node) {
+                const ExprId id = graph.node(node).producer;
+                if (!folded[id.index()]) return false;
+                const std::size_t nodes = graph.expr(id).outputs.size();
+                m_diff.matchedByConstants += nodes;
+                m_diff.matchedNodes += nodes;
+                if (compared.hasTensors[id.index()]) m_diff.matchedTensors += nodes;
+                return true;
+            });
+        }
+        for (const auto& [a, b, maxAbs] : m_folded->others()) m_diff.otherStored.push_back({a, b, maxAbs});
     }
 
     static std::string joined(const std::vector<std::string>& texts) {
@@ -247,10 +283,11 @@ class StructureDiffer {
         return found == m_accounts->changed.end() ? nullptr : &found->what;
     }
 
-    NodeChange otherOfTwoVocabularies(const Expr& ours, const Expr& theirs) const {
+    NodeChange otherOfTwoVocabularies(const Expr& ours, const Expr& theirs) {
         NodeChange change{ours.outputs.front(), theirs.outputs.front(), {}};
         if (m_pairs.isReplaced[ours.id.index()]) {
             change.what = "operator: " + diff::operatorName(ours) + " -> " + diff::operatorName(theirs);
+            change.told = NodeChange::ByOperator;
         } else if (const std::string* other = otherFunction(ours.id)) {
             change.what = *other;
             change.told = NodeChange::ByLayer;
@@ -313,7 +350,7 @@ class StructureDiffer {
 
     /// Of operations that compute the same function of two values or more: "operands: ..." if those that they read are
     /// no counterparts.
-    std::string otherOperands(const Expr& ours, const Expr& theirs) const {
+    std::string otherOperands(const Expr& ours, const Expr& theirs) {
         const operators::Traits& traits = graph::traitsOf(ours);
         if (traits.is(operators::Trait::Convolves) || !ours.bodies.empty() || !theirs.bodies.empty()) return {};
         const std::vector<NodeId> first = m_flatA.computedInputsOf(ours.id),
@@ -331,8 +368,11 @@ class StructureDiffer {
         for (const NodeId input : second)
             other.push_back(isMoved(m_flatB, input) ? std::nullopt : operandOf(m_flatB, input, &m_pairs.ofSecond));
         if (diff::isCommutative(ours)) {
+            const bool areKnown = std::ranges::all_of(own, &Operand::has_value);
+            const bool isReordered = areKnown && own != other;
             std::ranges::sort(own);
             std::ranges::sort(other);
+            m_diff.reordered += isReordered && own == other ? 1 : 0;
         }
         for (std::size_t i = 0; i < own.size(); ++i) {
             if (own[i] && other[i] && own[i] != other[i])
@@ -359,6 +399,7 @@ class StructureDiffer {
     mutable std::vector<NodeId> m_behindA, m_behindB;  ///< by NodeId: through(), as far as it was asked for
     std::set<std::string> m_modulesA, m_modulesB;
     std::optional<diff::LayerAccounts> m_accounts;  ///< between two vocabularies
+    std::optional<diff::FoldedConstants> m_folded;  ///< within one
     StructureDiff m_diff;
 };
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,9 @@ namespace sonde::session {
 
 /// An operation that both graphs have, with nodes of either by name, and what differs: "strides: [2, 2] -> [1, 1]".
 struct NodeChange {
-    /// What it was told by: what the operation itself says, what it reads, the operators of the layer that it gives.
-    enum Source : std::uint8_t { ByItself, ByOperands, ByLayer };
+    /// What it was told by: what the operation itself says, what it reads, the operators of the layer that it gives,
+    /// its operator alone.
+    enum Source : std::uint8_t { ByItself, ByOperands, ByLayer, ByOperator };
 
     graph::NodeId a, b;
     std::string what;
@@ -39,6 +41,20 @@ struct StructureDiff {
     /// Of those that are matched: without a counterpart of their own, between values that are the same in a run of both
     /// models (diff::judgeByRuns()).
     std::size_t matchedByValues = 0;
+    /// Of those that are matched: without a counterpart of their own, computing of stored values alone what the other
+    /// graph stores (diff::FoldedConstants).
+    std::size_t matchedByConstants = 0;
+    /// Pairs of sums, products, minima or maxima that read the same in another order: no difference.
+    std::size_t reordered = 0;
+    /// By NodeId of either graph: stored, and compared where the other graph has what is computed of it, or computes
+    /// it.
+    std::array<std::vector<bool>, 2> comparedStored;
+    /// What one graph stores and the other computes with other elements; the largest difference, if there is one.
+    struct OtherStored {
+        graph::NodeId a, b;
+        std::optional<double> maxAbs;
+    };
+    std::vector<OtherStored> otherStored;
     /// Of either graph, in execution order, what comparedByFunction, notCompared and aside count.
     std::array<std::vector<graph::NodeId>, 2> open;
     /// The same of tensors alone: a script has checks, branches and arithmetic of sizes, of which a trace has only the
