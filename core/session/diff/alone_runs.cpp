@@ -22,7 +22,7 @@ using tensor::Value;
 namespace {
 
 /// Half of the width of the random numbers: small ones for what is added to a variance, large ones for limits.
-constexpr double kMagnitudes[] = {1e-3, 1, 8, 1e3};
+constexpr double kWidths[] = {1e-3, 1, 8, 1e3};
 
 std::vector<bool> ofInput(const InternalGraph& graph, const std::vector<NodeId>& sources) {
     std::vector<bool> is(graph.nodeCount(), false);
@@ -137,7 +137,7 @@ std::vector<bool> AloneRuns::compare(const std::array<std::shared_ptr<const exec
                     isPaired[k] = isOwnPaired[i] = true;
                     pairs.emplace_back(i, k);
                 }
-        for (const double magnitude : kMagnitudes) {
+        for (const double magnitude : kWidths) {
             if (work.cancelled()) return false;
             for (const auto& [node, tensor] : ours->exchanged) ours->all[node] = randomLike(tensor, magnitude, random);
             for (const auto& [node, tensor] : theirs->exchanged)
