@@ -120,6 +120,45 @@ std::shared_ptr<const graph::InternalGraph> withOutputNames(const std::shared_pt
 
 }  // namespace
 
+namespace {
+
+/// The values beside the place where they go, until the model is there too: there are both files or none.
+class PieceValues {
+  public:
+    explicit PieceValues(std::filesystem::path path) : m_path(std::move(path)), m_part(m_path) { m_part += ".part"; }
+    PieceValues(const PieceValues&) = delete;
+    PieceValues& operator=(const PieceValues&) = delete;
+    ~PieceValues() {
+        std::error_code ignored;
+        if (m_isWritten) std::filesystem::remove(m_part, ignored);
+    }
+
+    base::Result<void> write(std::span<const io::NamedTensor> arrays) {
+        std::error_code ignored;
+        if (std::filesystem::is_directory(m_path, ignored)) return cannotWrite();
+        m_isWritten = true;
+        // Of what cannot be written the file counts that was asked for.
+        if (auto written = io::writeNpz(m_part, arrays); !written)
+            return base::Error(written.error()).at(m_path.string());
+        return {};
+    }
+    base::Result<void> move() {
+        std::error_code code;
+        std::filesystem::rename(m_part, m_path, code);
+        if (code) return cannotWrite();
+        m_isWritten = false;
+        return {};
+    }
+
+  private:
+    base::Error cannotWrite() const { return base::runError("the file cannot be written", m_path.string()); }
+
+    std::filesystem::path m_path, m_part;
+    bool m_isWritten = false;
+};
+
+}  // namespace
+
 std::filesystem::path pieceValuesPath(const std::filesystem::path& model) {
     return std::filesystem::path(model).replace_extension(".npz");
 }
@@ -139,14 +178,20 @@ base::Result<WrittenPiece> writePiece(const Piece& piece, const std::filesystem:
 
     Document written = *piece.document;
     written.graph = made.graph;
-    SONDE_ASSIGN(const WrittenExport model, writeExport(written, ExportChoice{ExportFormat::Onnx}, path, inputs, work));
     std::vector<io::NamedTensor> arrays;
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (inputs[i].isTensor())
             arrays.emplace_back("in." + made.graph->node(made.graph->inputs()[i]).name, inputs[i].tensor());
     for (std::size_t i = 0; i < piece.outputs.size(); ++i)
         arrays.emplace_back("out." + made.graph->node(made.graph->outputs()[i]).name, piece.outputs[i].tensor());
-    SONDE_TRY(io::writeNpz(result.values, arrays));
+    PieceValues values(result.values);
+    SONDE_TRY(values.write(arrays));
+    SONDE_ASSIGN(const WrittenExport model, writeExport(written, ExportChoice{ExportFormat::Onnx}, path, inputs, work));
+    if (const auto moved = values.move(); !moved) {
+        std::error_code ignored;
+        for (const std::filesystem::path& file : model.files) std::filesystem::remove(file, ignored);
+        return moved.error();
+    }
     // As whoever opens the file has it: with the types that it declares another kernel may be the best one.
     SONDE_ASSIGN(const auto opened, document::open(path.string(), {}, work));
     SONDE_ASSIGN(result.maxAbsolute, verified(piece, opened->graph, inputs, work));

@@ -21,7 +21,7 @@ std::filesystem::path pieceValuesPath(const std::filesystem::path& model);
 /// Writes a piece as an ONNX file, and its border values under in.NAME and out.NAME beside it: `sonde check PIECE.onnx
 /// PIECE.npz` compares them. Before that the piece is run alone. Errors: it has no ONNX form (Usage); alone it gives
 /// other values than in the model (Comparison), because it reads memory that operations outside of it write; a file
-/// cannot be written (Run). After an error no file was changed, but for one whose writing failed.
+/// cannot be written (Run). After an error there is no half of a piece: no file was changed, or both are there.
 base::Result<WrittenPiece> writePiece(const Piece& piece, const std::filesystem::path& path,
                                       const base::WorkContext& work = {});
 

@@ -1,6 +1,7 @@
 // `sonde cut`: the real program on small networks and on the models of the tests. What a piece has to give is what the
 // whole model gave: written by hand, or the reference values that PyTorch made.
 
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -45,6 +46,7 @@ class TestCutVerb : public QObject {
     void piecesOfModelsAgree_data();
     void piecesOfModelsAgree();
     void modulesKeepTheirNames();
+    void withoutItsValuesThereIsNoPiece();
     void errorsChangeNoFile_data();
     void errorsChangeNoFile();
 
@@ -147,6 +149,21 @@ void TestCutVerb::modulesKeepTheirNames() {
     const Outcome nodes = runSonde({"trace", path("layer2.onnx"), "--format", "nodes"});
     QVERIFY2(nodes.out.contains("is from module layer2.0.downsample.0"), qPrintable(nodes.out));
     QVERIFY2(!nodes.out.contains("is from module layer3"), qPrintable(nodes.out));
+}
+
+/// The values' place is taken by a folder: neither half is written, and a piece of before stays.
+void TestCutVerb::withoutItsValuesThereIsNoPiece() {
+    QVERIFY(QDir().mkpath(path("half.npz")));
+    const QStringList cut{"cut", path("net.onnx"), "--to", "b", "--input-data", "[1,-2,3]", "-o", path("half.onnx")};
+    const Outcome refused = runSonde(cut);
+    QCOMPARE(refused.status, 4);
+    QVERIFY2(refused.err.contains(path("half.npz")), qPrintable(refused.err));
+    QVERIFY(!QFile::exists(path("half.onnx")) && !QFile::exists(path("half.npz.part")));
+    QVERIFY(onnxfile::write(path("half.onnx"), "of before"));
+    QCOMPARE(runSonde(cut).status, 4);
+    QFile before(path("half.onnx"));
+    QVERIFY(before.open(QIODevice::ReadOnly));
+    QCOMPARE(before.readAll(), QByteArray("of before"));
 }
 
 void TestCutVerb::errorsChangeNoFile_data() {
