@@ -166,7 +166,7 @@ Verb bisectVerb() {
                                 "of the same name beside it")
                     ->required();
                 command.add_flag("--json", options->json, "Print one JSON object");
-                command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+                addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
                 addThreads(command, options->threads);
                 return std::function<base::Result<int>()>([options] { return BisectVerb(*options).run(); });
             }};

@@ -5,6 +5,7 @@
 #include "app/verb.h"
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
+#include "app/verbs/validators.h"
 #include "core/base/visible_text.h"
 #include "core/export/write_piece.h"
 #include "core/graph/operation_count.h"
@@ -71,7 +72,7 @@ Verb cutVerb() {
                     ->required()
                     ->allow_extra_args(false);
                 options->inputs.addTo(command);
-                command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+                addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
                 command
                     .add_option("-o,--output", options->output,
                                 "The ONNX file to write; its inputs and outputs are written to an .npz of the same "

@@ -111,7 +111,7 @@ Verb debugVerb() {
                 options->model.makesEdits = true;
                 options->inputs.addTo(command);
                 command.add_option("--script", options->script, "Read the commands from this file");
-                command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+                addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
                 command
                     .add_option("--memory", options->memoryMib,
                                 "MiB of memory for values of the run; others go to disk and come back when asked for. "

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
@@ -50,6 +51,27 @@ base::Result<std::vector<session::PairsByHand::Pair>> pairsOf(const document::Do
     return pairs;
 }
 
+/// A node has one counterpart, and a pair is made or parted.
+base::Result<void> checkPairs(const document::Document& first, const document::Document& second,
+                              const std::vector<session::PairsByHand::Pair>& same,
+                              const std::vector<session::PairsByHand::Pair>& apart) {
+    const auto nameOf = [&](const session::PairsByHand::Pair& pair, bool isFirst) {
+        return "'" + (isFirst ? first.graph->node(pair.first).name : second.graph->node(pair.second).name) + "'";
+    };
+    for (auto one = same.begin(); one != same.end(); ++one) {
+        if (std::ranges::find(apart, *one) != apart.end())
+            return base::usageError(nameOf(*one, true) + " and " + nameOf(*one, false) + " are paired and parted",
+                                    "--pair, --unpair", "leave out one of them");
+        for (auto other = same.begin(); other != one; ++other) {
+            const bool isFirst = one->first == other->first;
+            if (*one == *other || (!isFirst && one->second != other->second)) continue;
+            return base::usageError(nameOf(*one, isFirst) + " is paired with two nodes", "--pair",
+                                    "a node has one counterpart");
+        }
+    }
+    return {};
+}
+
 base::Result<int> printDiff(DiffOptions& options) {
     SONDE_ASSIGN(const auto first, options.model.load(options.inputs.spec));
     options.model.model = options.other;
@@ -64,6 +86,7 @@ base::Result<int> printDiff(DiffOptions& options) {
     for (const std::string& line : lost) printWarning(line, first->location);
     SONDE_ASSIGN(const auto same, pairsOf(*first, *second, options.pairs, "--pair"));
     SONDE_ASSIGN(const auto apart, pairsOf(*first, *second, options.apart, "--unpair"));
+    SONDE_TRY(checkPairs(*first, *second, same, apart));
     request.byHand.same.insert(request.byHand.same.end(), same.begin(), same.end());
     request.byHand.apart.insert(request.byHand.apart.end(), apart.begin(), apart.end());
     if (!options.inputs.spec.empty()) {
@@ -102,7 +125,7 @@ Verb diffVerb() {
                 .add_option("--unpair", options->apart, "A=B: these are not each other's counterpart (again for more)")
                 ->allow_extra_args(false);
             command.add_flag("--json", options->json, "One JSON object instead of text");
-            command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+            addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
             addThreads(command, options->threads);
             command.footer(
                 "Nodes are matched by structure first, so that two exports of one network with other names are equal.\n"

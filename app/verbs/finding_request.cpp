@@ -15,7 +15,7 @@ namespace sonde::app {
 void FindingChoice::addTo(CLI::App& command) {
     inputs.addTo(command);
     command.add_option("--accept", accepted, "Findings that are accepted, with reasons (JSON)");
-    command.add_option("--seed", inputs.seed, "Seed of random inputs and operators");
+    addSeed(command, inputs.seed, "Seed of random inputs and operators");
     addThreads(command, threads);
 }
 

@@ -31,6 +31,7 @@ using session::Generation;
 struct GenerateOptions {
     ModelOptions model;
     std::string prompt, tokenizer, end;
+    std::vector<std::string> idTexts;
     std::vector<std::int64_t> ids;
     std::size_t tokens = 32;
     session::GenerationRequest request;
@@ -39,11 +40,28 @@ struct GenerateOptions {
     bool json = false;
 };
 
+/// "464,3290", also in several words.
+base::Result<std::vector<std::int64_t>> idsOf(const std::vector<std::string>& texts) {
+    std::vector<std::int64_t> ids;
+    for (const std::string& text : texts)
+        for (std::size_t begin = 0; begin <= text.size();) {
+            const std::size_t end = std::min(text.find(',', begin), text.size());
+            const auto id = base::parseNumber<std::int64_t>(std::string_view(text).substr(begin, end - begin));
+            if (!id || *id < 0)
+                return base::usageError("'" + text.substr(begin, end - begin) + "' is no token id", "--ids",
+                                        "ids are whole numbers from 0: 464,3290");
+            ids.push_back(*id);
+            begin = end + 1;
+        }
+    return ids;
+}
+
 class GenerateVerb {
   public:
     explicit GenerateVerb(GenerateOptions& options) : m_options(options), m_session(commandLineWork()) {}
 
     base::Result<int> run() {
+        SONDE_ASSIGN(m_options.ids, idsOf(m_options.idTexts));
         if (m_options.prompt.empty() == m_options.ids.empty())
             return base::usageError("either --prompt or --ids is needed", "--prompt");
         SONDE_ASSIGN(m_document, m_options.model.load());
@@ -92,7 +110,7 @@ class GenerateVerb {
         if (m_options.end.empty()) return {};
         if (m_tokenizer) m_options.request.end = m_tokenizer->id(m_options.end);
         if (!m_options.request.end) m_options.request.end = base::parseNumber<std::int64_t>(m_options.end);
-        if (!m_options.request.end)
+        if (!m_options.request.end || *m_options.request.end < 0)
             return base::usageError("'" + m_options.end + "' is neither an id nor a token of the tokenizer", "--end");
         return {};
     }
@@ -179,8 +197,7 @@ Verb generateVerb() {
                 command.add_option("--tokenizer", options->tokenizer,
                                    "Tokenizer of the model: tokenizer.json or a vocabulary, as behind the # of a text "
                                    "(default: the one beside the model)");
-                command.add_option("--ids", options->ids, "Token ids to go on with, in place of a text: 464,3290")
-                    ->delimiter(',')
+                command.add_option("--ids", options->idTexts, "Token ids to go on with, in place of a text: 464,3290")
                     ->excludes("--prompt");
                 command.add_option("--tokens", options->tokens, "Number of tokens to add at most")
                     ->check(aboveZero())
@@ -197,8 +214,8 @@ Verb generateVerb() {
                     ->check(finiteFromZero("temperature"))
                     ->capture_default_str();
                 command.add_option("--top", options->request.top, "Draw of so many most likely tokens; 0: of all")
-                    ->check(CLI::NonNegativeNumber);
-                command.add_option("--seed", options->request.seed, "Seed of the draws and of random operators");
+                    ->check(wholeNumber());
+                addSeed(command, options->request.seed, "Seed of the draws and of random operators");
                 command.add_option("--end", options->end, "Token, or its id, after which the text ends");
                 command.add_option("--input-data", options->inputs.spec, "Values of other inputs, as those of `run`");
                 command.add_flag("--json", options->json, "Print one JSON object");

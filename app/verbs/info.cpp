@@ -52,7 +52,7 @@ Verb infoVerb() {
                                "List the cost of modules down to this depth: 1 for those directly in the model");
             command.add_flag("--nodes", options->nodes, "With --json: the cost of each operation, too");
             command.add_flag("--json", options->json, "One JSON object instead of text");
-            command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+            addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
             addThreads(command, options->threads);
             command.footer(
                 "Tied weights are initializers or parameters that several operators or modules share: they count once.\n"

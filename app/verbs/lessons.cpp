@@ -83,7 +83,7 @@ Verb lessonsVerb() {
                 command.add_option("--lesson", options->lesson,
                                    "Print this lesson: an id of the list, or a file (Markdown)");
                 command.add_flag("--answers", options->answers, "With the answers to its questions");
-                command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+                addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
                 addThreads(command, options->threads);
                 return std::function<base::Result<int>()>([options] { return showLessons(*options); });
             }};

@@ -97,8 +97,10 @@ Verb precisionVerb() {
                 command.add_flag("--per-channel", options->perChannel,
                                  "int8: a scale for each output channel of a weight");
                 options->inputs.addTo(command);
-                command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
-                command.add_option("--worst", options->worst, "How many nodes the lists have")->capture_default_str();
+                addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
+                command.add_option("--worst", options->worst, "How many nodes the lists have")
+                    ->check(wholeNumber())
+                    ->capture_default_str();
                 command.add_flag("--all", options->allNodes, "List every node, in execution order");
                 command.add_flag("--json", options->json, "Print one JSON object");
                 addThreads(command, options->threads);

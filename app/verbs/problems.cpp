@@ -66,7 +66,7 @@ Verb problemsVerb() {
             options->tolerances.addTo(command);
             command.add_flag("--json", options->json, "Print one JSON object");
             command.add_option("--junit", options->junit, "Also write the problems as JUnit XML");
-            command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+            addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
             addThreads(command, options->threads);
             return std::function<base::Result<int>()>([options] { return findProblems(*options); });
         }};

@@ -70,7 +70,7 @@ Verb profileVerb() {
                             "Number of runs; the last one is told, with what the others left in memory")
                 ->check(aboveZero())
                 ->capture_default_str();
-            command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+            addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
             command.add_flag("--fused", options->request.isFused,
                              "Fuse operations as a plain run does, instead of doing each by itself");
             command.add_flag("--exact", options->request.isExact,

@@ -151,7 +151,7 @@ Verb referenceVerb() {
             command.add_flag("--times", options->times,
                              "Also run the model in Sonde, and print the time of each operation in both");
             command.add_flag("--json", options->json, "Print one JSON object");
-            command.add_option("--seed", options->inputs.seed, "Seed of random inputs");
+            addSeed(command, options->inputs.seed, "Seed of random inputs");
             addThreads(command, options->threads);
             return std::function<base::Result<int>()>([options] { return ReferenceVerb(*options).run(); });
         }};

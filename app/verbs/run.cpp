@@ -426,7 +426,7 @@ Verb runVerb() {
             addThreads(command, options->threads);
             command.add_option("--repeat", options->repeat, "Number of runs")->check(aboveZero());
             command.add_option("--profile", options->profile, "Write the times as a Chrome trace (JSON)");
-            command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+            addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
             command.add_flag("--exact", options->exact,
                              "Use no optimisation that rounds differently from the definition");
             return std::function<base::Result<int>()>([options] { return RunVerb(*options).run(); });

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 
@@ -28,24 +29,46 @@ struct SweepOptions {
     bool json = false;
 };
 
-/// The table, line by line: to a file, else to standard output unless that has the JSON.
+/// The table, line by line: to a file, else to standard output unless that has the JSON. What is no table after all,
+/// as the condition is wrong, leaves nothing: lines are held back until an input gave values.
 class SweepTable {
   public:
-    SweepTable(const std::string& path, bool isSilent) : m_path(path), m_isSilent(isSilent) {
-        if (!path.empty()) m_file.open(path, std::ios::binary | std::ios::trunc);
+    SweepTable(const std::string& path, bool isSilent) : m_path(path), m_isSilent(isSilent) {}
+    /// Whether the file can be written, as far as that is known before the first of many runs. It stays as it is.
+    base::Result<void> check() const {
+        std::error_code ignored;
+        const bool isThere = std::filesystem::exists(m_path, ignored);
+        if (m_path.empty() || (isThere && !std::filesystem::is_regular_file(m_path, ignored))) return {};
+        const bool canWrite = std::ofstream(m_path, std::ios::app).good();
+        if (!isThere) std::filesystem::remove(m_path, ignored);
+        return canWrite ? base::Result<void>() : cannotWrite();
     }
+    void hold(const std::string& line) { m_held += line; }
     void add(const std::string& line) {
-        if (!m_path.empty()) m_file << line << std::flush;
-        else if (!m_isSilent) fmt::print("{}", line);
+        release();
+        write(line);
     }
+    /// Writes what was held back.
+    void release() {
+        if (m_isReleased) return;
+        m_isReleased = true;
+        if (!m_path.empty()) m_file.open(m_path, std::ios::binary | std::ios::trunc);
+        write(m_held);
+    }
+    bool isReleased() const { return m_isReleased; }
     base::Result<void> state() const {
-        if (!m_path.empty() && !m_file) return base::runError("the table cannot be written", m_path);
-        return {};
+        return m_isReleased && !m_path.empty() && !m_file ? cannotWrite() : base::Result<void>();
     }
 
   private:
-    std::string m_path;
-    bool m_isSilent;
+    base::Error cannotWrite() const { return base::runError("the table cannot be written", m_path); }
+    void write(const std::string& text) {
+        if (!m_path.empty()) m_file << text << std::flush;
+        else if (!m_isSilent) fmt::print("{}", text);
+    }
+
+    std::string m_path, m_held;
+    bool m_isSilent, m_isReleased = false;
     std::ofstream m_file;
 };
 
@@ -79,8 +102,10 @@ base::Result<int> sweepModel(SweepOptions& options) {
     for (const session::SweepInput& input : inputs.inputs) read.push_back({input.path, "an input file"});
     if (!options.out.empty()) SONDE_TRY(document::checkOutput(options.out, "-o", read));
     SweepTable table(options.out, options.json);
+    SONDE_TRY(table.check());
+    table.hold(session::sweepCsvTitle(sweep));
+    if (!sweep.hasCondition()) table.release();
     SONDE_TRY(table.state());
-    table.add(session::sweepCsvTitle(sweep));
     std::vector<session::SweepRow> rows;  // for the JSON
     std::vector<std::string> broken;
     session::SweepClasses classes;
@@ -90,7 +115,8 @@ base::Result<int> sweepModel(SweepOptions& options) {
     };
     for (const std::string& text : sweep.labels().unused(inputs.inputs)) warn(text, options.labels);
     const auto take = [&](const session::SweepRow& row) {
-        table.add(session::sweepCsvRow(sweep, row));
+        if (row.error && !table.isReleased()) table.hold(session::sweepCsvRow(sweep, row));
+        else table.add(session::sweepCsvRow(sweep, row));
         if (row.error) warn(row.input + ": " + row.error->what, row.error->where);
         else if (!row.labelError.empty()) warn(row.input + ": " + row.labelError, options.labels);
         classes.add(row);
@@ -98,6 +124,7 @@ base::Result<int> sweepModel(SweepOptions& options) {
         if (options.json) rows.push_back(row);
     };
     SONDE_ASSIGN(const session::SweepSummary summary, sweep.run(inputs.inputs, take, work));
+    table.release();
     SONDE_TRY(table.state());
     if (warnings > kMaxWarnings)
         printNotes({fmt::format("{} more warnings like these are not printed", warnings - kMaxWarnings)});
@@ -128,9 +155,10 @@ Verb sweepVerb() {
                     "--watch", options->watch,
                     "Node whose statistics are in the table: name, #number or MODULE: (again for more; default: the outputs)")
                 ->allow_extra_args(false);
-            command.add_option(
-                "--where", options->condition,
-                "Condition over nodes, in the expression language; inputs for which it is false are listed");
+            command
+                .add_option("--where", options->condition,
+                            "Condition over nodes, in the expression language; inputs for which it is false are listed")
+                ->check(notEmpty());
             command.add_option(
                 "--labels", options->labels,
                 "Class of each input: lines \"input,label\", or a label a line in the order of the inputs; of a batch "
@@ -142,7 +170,7 @@ Verb sweepVerb() {
                 ->check(CLI::IsMember(presets))
                 ->capture_default_str();
             command.add_flag("--json", options->json, "One JSON object in place of the table");
-            command.add_option("--seed", options->seed, "Seed of random inputs and operators");
+            addSeed(command, options->seed, "Seed of random inputs and operators");
             addThreads(command, options->threads);
             command.footer(
                 "One row for each input, in the order of their names (2.png before 10.png). A file that cannot be read, or on\n"

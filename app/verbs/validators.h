@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -41,6 +42,26 @@ inline CLI::Validator finiteFromZero(std::string what) {
                                                                     : "'" + text + "' is no " + what + " (0 or above)";
         },
         "");
+}
+
+/// A check of counts and seeds, which would take -1 for a very large number, and one that is too large for the largest.
+inline CLI::Validator wholeNumber() {
+    return CLI::Validator(
+        [](std::string& text) {
+            return base::parseNumber<std::uint64_t>(text) ? std::string() : "'" + text + "' is no whole number from 0";
+        },
+        "");
+}
+
+/// A check of paths and queries that are left out if nothing is meant.
+inline CLI::Validator notEmpty() {
+    return CLI::Validator([](std::string& text) { return text.empty() ? "nothing is given" : std::string(); }, "");
+}
+
+/// Adds --seed for `seed`, which may be an optional.
+template <typename Seed>
+CLI::Option* addSeed(CLI::App& command, Seed& seed, std::string help) {
+    return command.add_option("--seed", seed, std::move(help))->check(wholeNumber());
 }
 
 /// Adds --threads for `threads`.

@@ -142,6 +142,14 @@ void TestAuditVerbs::pairsByHandCount() {
              QStringLiteral("e=f"));
     for (const char* bad : {"h", "h=none", "none=y"})
         QCOMPARE(runSonde({"diff", path("m.onnx"), path("m.onnx"), "--pair", bad}).status, 2);
+    const QStringList same{"diff", path("m.onnx"), path("m.onnx"), "--pair", "h=h"};
+    for (const auto& [more, what] : {std::pair(QStringList{"--pair", "h=y"}, "'h' is paired with two nodes (--pair)"),
+                                     std::pair(QStringList{"--pair", "y=h"}, "'h' is paired with two nodes (--pair)"),
+                                     std::pair(QStringList{"--unpair", "h=h"}, "are paired and parted")}) {
+        const Outcome outcome = runSonde(same + more);
+        QCOMPARE(outcome.status, 2);
+        QVERIFY2(outcome.err.contains(QLatin1String(what)), qPrintable(outcome.err));
+    }
 }
 
 /// Of 1 and 3, h is 2 and 6, y 4 and 36.
@@ -230,6 +238,22 @@ void TestAuditVerbs::conditionsAreCheckedFirst() {
         QVERIFY2(outcome.err.contains(QLatin1String(column)), qPrintable(outcome.err));
     }
     QCOMPARE(runSonde({"sweep", path("m.onnx"), path("in"), "--watch", "nowhere"}).status, 2);
+    // Whether it is true is known of a value only. What cannot be read goes before, and is no table.
+    QVERIFY(write(path("in/a.aa.npy"), "damaged"));
+    const Outcome vague = runSonde({"sweep", path("m.onnx"), path("in"), "--where", "h", "-o", path("vague.csv")});
+    QCOMPARE(vague.status, 2);
+    QVERIFY(!QFile::exists(path("vague.csv")));
+    const Outcome printed = runSonde({"sweep", path("m.onnx"), path("in"), "--where", "h"});
+    QCOMPARE(printed.out, QString());
+    QVERIFY(write(path("vague.csv"), "of before"));
+    QCOMPARE(runSonde({"sweep", path("m.onnx"), path("in"), "--where", "h", "-o", path("vague.csv")}).status, 2);
+    QCOMPARE(read("vague.csv"), QByteArray("of before"));
+    for (const QStringList& wrong :
+         {QStringList{"--where", ""}, QStringList{"--seed", "-1"}, QStringList{"--seed", "99999999999999999999999"}}) {
+        const Outcome outcome = runSonde(QStringList{"sweep", path("m.onnx"), path("in")} + wrong);
+        QCOMPARE(outcome.status, 2);
+        QVERIFY2(outcome.err.contains(wrong.front()), qPrintable(outcome.err));
+    }
 }
 
 void TestAuditVerbs::labelsGiveAnAccuracy() {

@@ -145,6 +145,10 @@ Result<void> Generation::begin(std::vector<Value> given) {
 Result<GeneratedToken> Generation::take(const std::vector<Value>& outputs) {
     SONDE_ASSIGN(const Tensor logits, logitsOf(outputs));
     const std::int64_t width = logits.dim(logits.rank() - 1);
+    if (m_request.end && *m_request.end >= width)
+        return usageError("the end token " + std::to_string(*m_request.end) + " is none of the model's " +
+                              std::to_string(width) + " tokens",
+                          "--end");
     SONDE_ASSIGN(const GeneratedToken token, chosen(outputs::numbersOf(logits, logits.numel() - width, width)));
     m_ids.push_back(token.id);
     if (m_request.end == token.id) m_endReason = "the end token came";

@@ -53,7 +53,7 @@ class Generation {
     const std::vector<tensor::Value>& inputs() const { return m_inputs; }
     /// Chooses the token that follows from a run's outputs, in the order of the document's, and makes the inputs of the
     /// run after. Logits are the floats [1,T,V] or [1,V] whose name says so, else the first of such a shape; the last
-    /// position counts. Errors: there are none (Usage); nothing but NaN, memory (Run).
+    /// position counts. Errors: there are none, the end token is none of them (Usage); nothing but NaN, memory (Run).
     base::Result<GeneratedToken> take(const std::vector<tensor::Value>& outputs);
     /// Why no run may follow: the end token came, or an input can take no further token. Empty: it may.
     const std::string& endReason() const { return m_endReason; }
