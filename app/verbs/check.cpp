@@ -12,6 +12,7 @@
 #include "app/verbs/tolerances.h"
 #include "app/verbs/validators.h"
 #include "core/analysis/compare.h"
+#include "core/analysis/no_elements.h"
 #include "core/base/visible_text.h"
 #include "core/document/session_model.h"
 #include "core/session/session.h"
@@ -54,7 +55,9 @@ void print(const graph::InternalGraph& graph, const analysis::ComparedCase& resu
         std::string notes;
         for (const std::string& note : {value.note, value.pairingText(), value.typeText(), value.maskText})
             notes += (note.empty() ? "" : "  ") + note;
-        const auto number = [&value](double n) { return value.isMeasured() ? fmt::format("{:.3g}", n) : "-"; };
+        const auto number = [&value](double n) {
+            return value.isMeasured() && !analysis::hasNoElements(value) ? fmt::format("{:.3g}", n) : "-";
+        };
         fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}  {}{}\n", label, labelOf(value), nameWidth, qualnameOf(value),
                    qualnameWidth, number(value.maxAbsolute), number(value.maxRelative), value.ok ? "ok" : "FAIL",
                    base::visibleText(notes));
@@ -138,13 +141,14 @@ base::Result<int> check(CheckOptions& options) {
     SONDE_ASSIGN(const auto found, session.check(reference, given));
     printNotes(found.notes);
     const std::vector<analysis::ComparedCase>& cases = found.cases;
-    std::size_t nameWidth = 4, qualnameWidth = 6, compared = 0, failed = 0;
+    std::size_t nameWidth = 4, qualnameWidth = 6, compared = 0, failed = 0, empty = 0;
     for (const analysis::ComparedCase& result : cases) {
         for (const analysis::ComparedValue& value : result.values) {
             nameWidth = std::max(nameWidth, labelOf(value).size());
             qualnameWidth = std::max(qualnameWidth, qualnameOf(value).size());
             ++compared;
             failed += value.ok ? 0 : 1;
+            empty += analysis::hasNoElements(value) ? 1 : 0;
         }
     }
     fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}\n", "case", "name", nameWidth, "qualname", qualnameWidth, "max abs",
@@ -152,6 +156,7 @@ base::Result<int> check(CheckOptions& options) {
     for (const analysis::ComparedCase& result : cases) print(*document->graph, result, nameWidth, qualnameWidth);
     fmt::print("{} in {} compared, {} failed ({})\n", counted(compared, "value"), counted(cases.size(), "case"), failed,
                allowedText(cases, tolerances));
+    if (empty > 0 && empty == compared) printWarning("no value has elements: nothing was compared", reference);
     for (const analysis::ComparedCase& result : cases) {
         if (result.error) return base::Error(*result.error).withNote(result.label);
     }

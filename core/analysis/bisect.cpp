@@ -163,11 +163,14 @@ class Bisector {
     /// The first run: the target by itself.
     base::Result<void> compareAll() {
         SONDE_ASSIGN(const BisectTarget::Values others, runTarget({}, m_nodes));
-        bool anyCompared = false;
+        bool anyCompared = false, anyElement = false;
         std::vector<NodeId> wrong;
         for (const NodeId output : m_outputs) {
-            anyCompared = anyCompared || (m_values.contains(output) && others.contains(output));
             if (differing(output, others)) wrong.push_back(output);
+            const auto own = m_values.find(output);
+            if (own == m_values.end() || !others.contains(output)) continue;
+            anyCompared = true;
+            anyElement = anyElement || !own->second.isTensor() || own->second.tensor().numel() > 0;
         }
         if (!anyCompared)
             return base::usageError(
@@ -175,6 +178,7 @@ class Bisector {
                 std::to_string(m_found.matched) + " of " + std::to_string(m_found.computed) + " values have one",
                 "both must be forms of one model, with names or modules in common");
         m_found.differs = !wrong.empty();
+        if (!m_found.differs && !anyElement) m_found.note = "the outputs have no elements: nothing was compared";
         const std::set<ExprId> leading = upstreamOf(wrong);
         for (const NodeId node : m_nodes) {
             const auto own = m_values.find(node);

@@ -58,8 +58,8 @@ struct BisectStep {
 
 /// The smallest part of A found in which the target gives another value.
 struct Bisection {
-    bool differs = false;  ///< of an output of A; without, only `matched`, `computed`, `runs` and what is in between
-                           ///< count
+    bool differs = false;  ///< of an output of A; without, only `matched`, `computed`, `runs`, `note` and what is in
+                           ///< between count
     graph::NodeId node;    ///< where the part ends: the value that differs
     /// Every value that differs by itself, computed from A's: `node` first, then later ones.
     std::vector<graph::NodeId> all;
@@ -68,8 +68,10 @@ struct Bisection {
     std::vector<graph::ExprId> operations;
     /// No operation differs by itself: differences within the tolerance add up in the part.
     bool isAccumulated = false;
-    Difference difference;          ///< of `node`, computed from A's values of `from`
-    std::string note;               ///< why it cannot be measured: other shapes; empty if it was
+    Difference difference;  ///< of `node`, computed from A's values of `from`
+    /// Why it cannot be measured: other shapes; empty if it was. Where nothing differs, why that says nothing: no
+    /// output has elements.
+    std::string note;
     tensor::Value own, other;       ///< of `node`: A's, and the target's computed from A's values of `from`
     std::size_t runs = 0;           ///< of the target
     std::vector<BisectStep> steps;  ///< one for each run

@@ -9,6 +9,7 @@
 
 #include "core/analysis/compare_sequence.h"
 #include "core/analysis/counted_names.h"
+#include "core/analysis/no_elements.h"
 #include "core/analysis/reference_keys.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/base/counted_text.h"
@@ -204,6 +205,7 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
     row.maxAbsolute = total.maxAbsolute;
     row.maxRelative = total.maxRelative;
     row.ok = total.ok;
+    if (row.ok && actual->numel() == 0) row.note = kNoElements;
 }
 
 /// Output values with nested structures taken apart, depth first.

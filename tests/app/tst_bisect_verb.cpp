@@ -32,6 +32,7 @@ class TestBisectVerb : public QObject {
     void theRightPartIsCutOut();
     void theTextNamesTheOperation();
     void equalModelsAgree();
+    void nothingIsComparedWithoutElements();
     void tolerancesDecide();
     void otherFormatsAreModelsToo();
     void anotherEngineIsATarget();
@@ -115,6 +116,25 @@ void TestBisectVerb::equalModelsAgree() {
     QCOMPARE(outcome.status, 0);
     QVERIFY2(outcome.out.startsWith(QStringLiteral("The outputs agree\n")), qPrintable(outcome.out));
     QVERIFY(!QFile::exists(path("none.onnx")));
+}
+
+/// Exp and Neg of a batch of 0.
+void TestBisectVerb::nothingIsComparedWithoutElements() {
+    onnxfile::Graph graph;
+    graph.inputs = {onnxfile::valueInfo("x", 1, {-1, 2})}, graph.outputs = {onnxfile::valueInfo("y", 1, {-1, 2})};
+    for (const auto& [file, op] : {std::pair("exp.onnx", "Exp"), std::pair("neg.onnx", "Neg")}) {
+        graph.nodes = {{op, {"x"}, {"y"}}};
+        QVERIFY(onnxfile::write(path(file), onnxfile::model(graph)));
+    }
+    const auto none = *tensor::Tensor::zeros(tensor::DType::Float32, {0, 2});
+    QVERIFY(
+        io::writeNpz(path("none.npz").toStdString(), std::vector<io::NamedTensor>{{"in.x", none}, {"out.y", none}}));
+    const Outcome bisected = runSonde(
+        {"bisect", path("exp.onnx"), path("neg.onnx"), "--input-data", path("none.npz"), "-o", path("none.onnx")});
+    QVERIFY2(bisected.out.startsWith("The outputs have no elements: nothing was compared\n"), qPrintable(bisected.out));
+    const Outcome checked = runSonde({"check", path("exp.onnx"), path("none.npz")});
+    QVERIFY2(checked.err.contains("no value has elements: nothing was compared"), qPrintable(checked.err));
+    QVERIFY2(checked.out.contains("no elements"), qPrintable(checked.out));
 }
 
 void TestBisectVerb::tolerancesDecide() {

@@ -155,7 +155,7 @@ std::string stepText(const Outcome& outcome, std::size_t step) {
 
 std::string findingText(const Outcome& outcome) {
     const Bisection& found = outcome.found;
-    if (!found.differs) return "the outputs agree";
+    if (!found.differs) return found.note.empty() ? "the outputs agree" : found.note;
     const std::size_t count = found.operations.size();
     if (count == 0) return "an input that is edited";
     return found.isAccumulated
@@ -193,7 +193,6 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
         answer["accumulated"] = found.isAccumulated;
         answer["max_abs"] = jsonOf(found.difference.maxAbsolute);
         answer["max_rel"] = jsonOf(found.difference.maxRelative);
-        answer["note"] = found.note;
         const auto farthest = farthestElement(outcome);
         answer["index"] = farthest ? ordered_json(farthest->index) : ordered_json(nullptr);
         answer["value"] = farthest ? jsonOf(farthest->own) : ordered_json(nullptr);
@@ -201,6 +200,7 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
         answer["piece"] = written ? ordered_json(written->model.string()) : ordered_json(nullptr);
         answer["values"] = written ? ordered_json(written->values.string()) : ordered_json(nullptr);
     }
+    answer["note"] = found.note;
     answer["notes"] = found.notes;
 }
 
@@ -230,7 +230,9 @@ std::string outcomeText(const Outcome& outcome, const exporting::WrittenPiece* w
     const Bisection& found = outcome.found;
     if (!found.differs) {
         const std::string others = differAnywayText(outcome);
-        return "The outputs agree\n" + (others.empty() ? others : "  " + others + "\n") + countsText(outcome) + "\n";
+        const std::string finding = findingText(outcome);
+        return "T" + finding.substr(1) + "\n" + (others.empty() ? others : "  " + others + "\n") + countsText(outcome) +
+               "\n";
     }
     const graph::InternalGraph& graph = *outcome.document->graph;
     const bool isRenamed = !outcome.otherNode.empty() && outcome.otherNode != plainName(outcome);
