@@ -65,11 +65,15 @@ std::optional<base::Error> contradiction(const InputInfo& input, const TypeInfo&
 
 /// A different number of dimensions is an error; a different dim size is the model's own affair (input-data.md,
 /// "Grammar").
-Result<void> checkRank(const Tensor& tensor, const InputInfo& input) {
-    if (!input.type.shape || input.isGuide || tensor.rank() == input.type.shape->size()) return {};
-    return usageError(
-        "input/data shapes mismatch: the data is " + tensor.typeText() + ", the input " + input.type.text(),
-        "input '" + input.name + "'");
+std::optional<base::Error> wrongRank(const InputInfo& input, const TypeInfo& given) {
+    if (!input.type.shape || input.isGuide || given.shape->size() == input.type.shape->size()) return std::nullopt;
+    return usageError("input/data shapes mismatch: the data is " + given.text() + ", the input " + input.type.text(),
+                      "input '" + input.name + "'");
+}
+
+/// As with literals: a number is [1], which is how dumps store scalar inputs.
+bool isRecordedOne(const InputInfo& input) {
+    return input.isRequiredByLayers && input.type.shape == std::vector{Dim::of(1)};
 }
 
 bool canChange(DType from, DType to) {
@@ -168,14 +172,17 @@ std::vector<Contradiction> contradictions(const std::vector<InputInfo>& inputs, 
     return found;
 }
 
+std::optional<base::Error> misfit(const InputInfo& input, const TypeInfo& given) {
+    if ((input.type.kind && !input.type.isTensor()) || !given.shape) return std::nullopt;
+    if (given.shape->empty() && isRecordedOne(input)) return std::nullopt;
+    return input.required ? contradiction(input, given) : wrongRank(input, given);
+}
+
 Result<Value> fitted(Tensor tensor, const InputInfo& input, const std::string& where) {
     if (input.type.kind && !input.type.isTensor()) return fittedPlain(tensor, input, where);
-    // As with literals: a number is [1], which is how dumps store scalar inputs.
-    const bool isRecordedOne = input.isRequiredByLayers && input.type.shape == std::vector{Dim::of(1)};
-    if (tensor.rank() == 0 && isRecordedOne) tensor = tensor.unsqueezed(0);
-    if (!input.required) SONDE_TRY(checkRank(tensor, input));
-    else if (auto error = contradiction(input, TypeInfo::tensor(tensor.dtype(), tensor.shape())))
-        return error->at(where);
+    if (tensor.rank() == 0 && isRecordedOne(input)) tensor = tensor.unsqueezed(0);
+    if (auto error = misfit(input, TypeInfo::tensor(tensor.dtype(), tensor.shape())))
+        return input.required ? error->at(where) : std::move(*error);
     SONDE_ASSIGN(tensor, converted(tensor, input.type.dtype, input, where));
     return Value(std::move(tensor));
 }

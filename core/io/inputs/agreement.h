@@ -31,6 +31,9 @@ struct Contradiction {
 /// `values`: one for each input; none for what is not given.
 std::vector<Contradiction> contradictions(const std::vector<InputInfo>& inputs, std::span<const tensor::Value> values);
 
+/// Why fitted() refuses a tensor of a type for its shape. Nothing if it does not, or the input takes no tensor.
+std::optional<base::Error> misfit(const InputInfo& input, const tensor::TypeInfo& given);
+
 /// A tensor of data as a value of the input: converted to its dtype, or to int, float, bool, str or a list of them
 /// where the model takes no tensor. Where the model declares a type, values must survive the conversion: no fraction
 /// becomes an integer, no integer another number, no number leaves the range of the dtype; floats are rounded. Without,

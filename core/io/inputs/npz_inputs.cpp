@@ -96,6 +96,8 @@ Result<std::vector<std::size_t>> doubledInputs(const NpzFile& file, const std::s
         if (!isOpen.empty() && !isOpen[i]) continue;
         const std::string plain = prefix + inputs[i].name, key = prefix + std::string(kIn) + inputs[i].name;
         if (!file.has(plain) || !file.has(key)) continue;
+        SONDE_ASSIGN(const TypeInfo type, file.type(key));
+        if (contradiction(inputs[i], type)) continue;  // which is told of the one that is used
         SONDE_ASSIGN(const Tensor one, file.read(key));
         SONDE_ASSIGN(const Tensor other, file.read(plain));
         if (!tensor::identical(one, other)) doubled.push_back(i);
@@ -123,8 +125,8 @@ Result<std::vector<Left>> arraysLeft(const NpzFile& file, const std::string& pre
             match.defaulted.push_back(key);
             continue;
         }
-        SONDE_ASSIGN(const Tensor tensor, file.read(key));
-        left.push_back({key, TypeInfo::tensor(tensor.dtype(), tensor.shape()), isIn});
+        SONDE_ASSIGN(TypeInfo type, file.type(key));
+        left.push_back({key, std::move(type), isIn});
     }
     return left;
 }
@@ -314,10 +316,14 @@ Result<tensor::Value> archiveValue(std::string_view item, const InputInfo& input
         key = match.keys.front();
         if (match.guessed || !match.doubled.empty()) note = match.notes(inputs).front();
     }
+    const std::string where = path + ", array '" + key + "'";
+    // Before the data is there, which may be far larger than the file.
+    SONDE_ASSIGN(const TypeInfo type, file.type(key));
+    if (auto error = misfit(input, type)) return error->at(where);
     SONDE_ASSIGN(Tensor tensor, file.read(key));
     const std::string converted = conversionNote(key, tensor.dtype(), input);
     if (note.find(converted) == std::string::npos) note += (note.empty() ? "" : "; ") + converted;
-    return fitted(std::move(tensor), input, path + ", array '" + key + "'");
+    return fitted(std::move(tensor), input, where);
 }
 
 }  // namespace sonde::io

@@ -293,8 +293,16 @@ bool looksLikeNpy(std::span<const std::byte> head) {
     return head.size() >= kMagic.size() && std::memcmp(head.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
-Result<Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, std::string_view place) {
-    const std::string where(place);
+namespace {
+
+/// What the bytes say before the data.
+struct Head {
+    Header header;
+    Description description;
+    std::size_t dataAt = 0;
+};
+
+Result<Head> headOf(std::span<const std::byte> bytes, const std::string& where) {
     if (!looksLikeNpy(bytes)) return unreadable("this is not a .npy array", where);
     const auto byteAt = [&bytes](std::size_t i) { return std::to_integer<std::size_t>(bytes[i]); };
     if (bytes.size() < 12) return unreadable("the .npy header is cut off", where);
@@ -304,7 +312,7 @@ Result<Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const v
     const std::size_t length = byteAt(8) | byteAt(9) << 8 | (major == 1 ? 0 : byteAt(10) << 16 | byteAt(11) << 24);
     if (length > bytes.size() - start) return unreadable("the .npy header is cut off", where);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data() + start), length);
-    const std::optional<Header> header = HeaderParser(text).parse();
+    std::optional<Header> header = HeaderParser(text).parse();
     if (!header)
         return unreadable("the .npy header cannot be parsed", where, "records and named fields are not supported");
     if (header->description.find('O') != std::string::npos) {
@@ -313,9 +321,23 @@ Result<Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const v
     }
     const std::optional<Description> description = parseDescription(header->description);
     if (!description) return unreadable("unknown element type '" + header->description + "'", where);
+    return Head{std::move(*header), *description, start + length};
+}
 
+}  // namespace
+
+Result<tensor::TypeInfo> readNpyType(std::span<const std::byte> head, std::string_view place) {
+    SONDE_ASSIGN(const Head read, headOf(head, std::string(place)));
+    return tensor::TypeInfo::tensor(read.description.dtype, read.header.shape);
+}
+
+Result<Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, std::string_view place) {
+    const std::string where(place);
+    SONDE_ASSIGN(const Head head, headOf(bytes, where));
+    const Header* const header = &head.header;
+    const Description* const description = &head.description;
     const std::optional<std::int64_t> count = header->shape.checkedNumel();
-    const std::span<const std::byte> rest = bytes.subspan(start + length);
+    const std::span<const std::byte> rest = bytes.subspan(head.dataAt);
     const std::size_t itemSize = std::max<std::size_t>(description->itemSize, 1);
     if (!count || static_cast<std::uint64_t>(*count) > rest.size() / itemSize) {
         return unreadable("the array's data is cut off: shape " + header->shape.text() + " needs more than the " +

@@ -8,6 +8,7 @@
 
 #include "core/base/result.h"
 #include "core/tensor/tensor.h"
+#include "core/tensor/type_info.h"
 
 namespace sonde::io {
 
@@ -17,6 +18,8 @@ namespace sonde::io {
 /// errors.
 base::Result<tensor::Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                      std::string_view place);
+/// Element type and shape of one, by the beginning of its bytes; errors as readNpy(), but for the data.
+base::Result<tensor::TypeInfo> readNpyType(std::span<const std::byte> head, std::string_view place);
 base::Result<tensor::Tensor> readNpyFile(const std::filesystem::path& path);
 bool looksLikeNpy(std::span<const std::byte> head);
 

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 constexpr std::size_t kKeysShown = 8;
+constexpr std::uint64_t kMaxHead = 1 << 17;  ///< bytes before the data; numpy itself takes 10,000 at most
 
 }  // namespace
 
@@ -32,17 +33,29 @@ const ZipEntry* NpzFile::entryOf(std::string_view key) const {
 
 bool NpzFile::has(std::string_view key) const { return entryOf(key) != nullptr; }
 
+base::Result<const ZipEntry*> NpzFile::existing(std::string_view key) const {
+    if (const ZipEntry* const entry = entryOf(key)) return entry;
+    std::string known;
+    for (std::size_t i = 0; i < m_keys.size() && i < kKeysShown; ++i) known += (i ? ", " : "") + m_keys[i];
+    if (m_keys.size() > kKeysShown) known += ", …";
+    return base::unreadable("the file has no array '" + std::string(key) + "'", m_archive->file().path().string(),
+                            "its arrays: " + known);
+}
+
+std::string NpzFile::placeOf(std::string_view key) const {
+    return m_archive->file().path().string() + ", array " + std::string(key);
+}
+
 base::Result<tensor::Tensor> NpzFile::read(std::string_view key) const {
-    const std::string path = m_archive->file().path().string();
-    const ZipEntry* const entry = entryOf(key);
-    if (!entry) {
-        std::string known;
-        for (std::size_t i = 0; i < m_keys.size() && i < kKeysShown; ++i) known += (i ? ", " : "") + m_keys[i];
-        if (m_keys.size() > kKeysShown) known += ", …";
-        return base::unreadable("the file has no array '" + std::string(key) + "'", path, "its arrays: " + known);
-    }
+    SONDE_ASSIGN(const ZipEntry* const entry, existing(key));
     SONDE_ASSIGN(const SharedBytes data, m_archive->read(*entry));
-    return readNpy(data.bytes, data.owner, path + ", array " + std::string(key));
+    return readNpy(data.bytes, data.owner, placeOf(key));
+}
+
+base::Result<tensor::TypeInfo> NpzFile::type(std::string_view key) const {
+    SONDE_ASSIGN(const ZipEntry* const entry, existing(key));
+    SONDE_ASSIGN(const SharedBytes head, m_archive->readHead(*entry, kMaxHead));
+    return readNpyType(head.bytes, placeOf(key));
 }
 
 base::Result<void> writeNpz(const std::filesystem::path& path, std::span<const NamedTensor> arrays) {

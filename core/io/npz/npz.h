@@ -12,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/io/zip/zip_archive.h"
 #include "core/tensor/tensor.h"
+#include "core/tensor/type_info.h"
 
 namespace sonde::io {
 
@@ -26,9 +27,14 @@ class NpzFile {
     bool has(std::string_view key) const;
     /// Error names the key and, if there is none such, what keys there are.
     base::Result<tensor::Tensor> read(std::string_view key) const;
+    /// Element type and shape alone, without inflating the data: it may be far larger than the file. Errors: those of
+    /// read(), but for the data.
+    base::Result<tensor::TypeInfo> type(std::string_view key) const;
 
   private:
     const ZipEntry* entryOf(std::string_view key) const;
+    base::Result<const ZipEntry*> existing(std::string_view key) const;
+    std::string placeOf(std::string_view key) const;
 
     std::shared_ptr<const ZipArchive> m_archive;
     std::vector<std::string> m_keys;

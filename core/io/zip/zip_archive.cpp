@@ -15,10 +15,16 @@ namespace {
 using base::Result;
 using base::unreadable;
 
-/// Inflates raw deflate data into exactly `size` bytes.
-bool inflateAll(std::span<const std::byte> data, std::byte* out, std::uint64_t size) {
+struct Inflated {
+    std::uint64_t size = 0;
+    bool isEnd = false;  ///< that was all
+    bool isDamaged = false;
+};
+
+/// Inflates raw deflate data, `size` bytes at most.
+Inflated inflateUpTo(std::span<const std::byte> data, std::byte* out, std::uint64_t size) {
     z_stream stream{};
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;
+    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return {0, false, true};
     constexpr std::uint64_t kChunk = std::numeric_limits<uInt>::max() / 2;
     std::uint64_t read = 0;
     std::uint64_t written = 0;
@@ -38,7 +44,13 @@ bool inflateAll(std::span<const std::byte> data, std::byte* out, std::uint64_t s
         if (status == Z_OK && give == stream.avail_in && take == stream.avail_out) break;
     }
     inflateEnd(&stream);
-    return status == Z_STREAM_END && written == size;
+    return {written, status == Z_STREAM_END, status != Z_STREAM_END && status != Z_OK && status != Z_BUF_ERROR};
+}
+
+/// Exactly `size` bytes.
+bool inflateAll(std::span<const std::byte> data, std::byte* out, std::uint64_t size) {
+    const Inflated done = inflateUpTo(data, out, size);
+    return done.isEnd && done.size == size;
 }
 
 std::uint32_t checksum(std::span<const std::byte> bytes) {
@@ -82,6 +94,18 @@ Result<SharedBytes> ZipArchive::read(const ZipEntry& entry, bool verify) const {
     if (verify && checksum(result.bytes) != entry.crc)
         return unreadable("the checksum does not agree: the data is damaged", place());
     return result;
+}
+
+Result<SharedBytes> ZipArchive::readHead(const ZipEntry& entry, std::uint64_t size) const {
+    SONDE_ASSIGN(const std::uint64_t offset, zipDataOffset(m_file->bytes(), entry, m_file->path().string()));
+    const std::span<const std::byte> data = m_file->window(offset, entry.compressedSize);
+    const std::uint64_t count = std::min(size, entry.size);
+    if (entry.stored) return SharedBytes{data.first(std::min<std::uint64_t>(count, data.size())), m_file};
+    SONDE_ASSIGN(const auto storage, tensor::Storage::allocate(count));
+    const Inflated done = inflateUpTo(data, storage->mutableData(), count);
+    if (done.isDamaged || done.size < count)
+        return unreadable("the compressed data is damaged", m_file->path().string() + ", entry " + entry.name);
+    return SharedBytes{{storage->data(), count}, storage};
 }
 
 Result<void> writeZip(const std::filesystem::path& path,

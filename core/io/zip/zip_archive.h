@@ -35,6 +35,8 @@ class ZipArchive {
     /// The entry's data: where it lies if it is stored, else inflated. `verify` compares the checksum, which reads all
     /// pages. Errors: damaged data, more memory than the limit.
     base::Result<SharedBytes> read(const ZipEntry& entry, bool verify = true) const;
+    /// Its first `size` bytes, or all if there are less; the checksum is not compared. Error: damaged data.
+    base::Result<SharedBytes> readHead(const ZipEntry& entry, std::uint64_t size) const;
     const base::MappedFile& file() const { return *m_file; }
 
   private:

@@ -58,6 +58,7 @@ class TestNpz : public QObject {
     void refusesWhatItCannotKnow_data();
     void refusesWhatItCannotKnow();
     void readsNumpysFile();
+    void typesAreKnownWithoutTheData();
     void storedArraysLieInTheFile();
     void writesWhatItReads();
     void sameArraysGiveSameBytes();
@@ -202,6 +203,18 @@ void TestNpz::readsNumpysFile() {
     const auto missing = file->read("nothing");
     QVERIFY(!missing);
     QVERIFY(QString::fromStdString(missing.error().hint).contains("in.tokens"));
+}
+
+void TestNpz::typesAreKnownWithoutTheData() {
+    const auto file = io::NpzFile::open(dataFile("gpt_mini.npz").toStdString());
+    QVERIFY(file && !file->keys().empty());
+    for (const std::string& key : file->keys()) {
+        const auto type = file->type(key);
+        const auto array = file->read(key);
+        QVERIFY2(type && array, key.c_str());
+        QCOMPARE(type->text(), tensor::TypeInfo::tensor(array->dtype(), array->shape()).text());
+    }
+    QVERIFY(!file->type("none of them").has_value());
 }
 
 void TestNpz::storedArraysLieInTheFile() {
