@@ -62,6 +62,7 @@ class GradientVerb {
         m_session.runs().giveValues(cases.front().values);
         m_session.debugger().setLimits({m_options.memoryMib << 20, session::debug::KeptLimits::kDefaultDisk, {}});
         SONDE_ASSIGN(const Saliency found, compute(request));
+        printNotes(found.notes);
         const graph::InternalGraph& graph = *m_session.document()->graph;
         if (!m_options.output.empty()) SONDE_TRY(session::gradient::saveSaliency(found, graph, m_options.output));
         m_options.json ? printJson(found, graph) : printText(found, graph);
@@ -73,7 +74,7 @@ class GradientVerb {
         if (!m_options.of.empty()) {
             session::why::PlaceProblem problem;
             const auto place = session::why::readPlace(m_options.of, problem);
-            if (!place) return std::move(problem.error);
+            if (!place) return std::move(problem.error.at("--of"));
             if (!place->rest.empty()) return base::usageError("unexpected '" + std::string(place->rest) + "'", "--of");
             SONDE_ASSIGN(const graph::NodeId node, m_session.document()->findNode(place->node));
             request.of = {node, {}, place->index};
@@ -81,7 +82,25 @@ class GradientVerb {
             m_session.setWatched(node, true);
         }
         SONDE_ASSIGN(request.to, nodesFor(*m_session.document(), m_options.to));
+        endAt(request);
         return {};
+    }
+
+    /// What the element does not depend on need not run, and may be unknown. Inside of control flow all of it runs.
+    void endAt(const session::gradient::Request& request) {
+        const graph::InternalGraph& graph = *m_session.document()->graph;
+        std::vector<graph::NodeId> ends = request.to;
+        if (request.of.node.valid()) ends.push_back(request.of.node);
+        else if (!graph.outputs().empty()) ends.push_back(graph.outputs().front());
+        std::erase_if(ends, [&graph](graph::NodeId node) {
+            return graph.node(node).constant || graph.expr(graph.node(node).producer).kind == graph::ExprKind::Input;
+        });
+        const auto isMain = [&graph](graph::NodeId node) {
+            return graph.expr(graph.node(node).producer).body == graph.mainId();
+        };
+        if (!std::ranges::all_of(ends, isMain)) return;
+        m_session.clearEnds();
+        for (const graph::NodeId node : ends) m_session.setEnd(node, true);
     }
 
     base::Result<Saliency> compute(const session::gradient::Request& request) {
@@ -142,9 +161,11 @@ Verb gradientVerb() {
                                 "input of the model")
                     ->allow_extra_args(false);
                 options->inputs.addTo(command);
-                command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
-                command.add_option("-o,--output", options->output,
-                                   "Write the gradients: .npz under grad.NODE, or .npy if it is one");
+                addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
+                command
+                    .add_option("-o,--output", options->output,
+                                "Write the gradients: .npz under grad.NODE, or .npy if it is one")
+                    ->check(notEmpty());
                 command
                     .add_option("--memory", options->memoryMib,
                                 "MiB of memory for values of the run; others go to disk and come back when asked for")

@@ -55,16 +55,16 @@ void powRule(GradientBuilder& b, const Expr& e) {
     const NodeId slope = b.op("Where", {isZero, b.number(0, p), b.mul(out(e), b.op("Log", {p}))});
     b.giveBroadcast(e, q, b.mul(grad(b, e), slope));
 }
-/// To those elements that are the result, in equal shares.
+/// To those elements that are the result, in equal shares; all of it to each where the result is NaN.
 void extremeRule(GradientBuilder& b, const Expr& e) {
-    const NodeId one = b.number(1, out(e)), zero = b.number(0, out(e));
+    const NodeId one = b.number(1, out(e)), zero = b.number(0, out(e)), isNan = b.op("IsNaN", {out(e)});
     std::vector<NodeId> hits;
     NodeId count;
     for (std::size_t i = 0; i < e.arguments.size(); ++i) {
-        hits.push_back(b.op("Where", {b.op("Equal", {in(e, i), out(e)}), one, zero}));
+        hits.push_back(b.op("Where", {b.op("Or", {b.op("Equal", {in(e, i), out(e)}), isNan}), one, zero}));
         count = count.valid() ? b.add(count, hits.back()) : hits.back();
     }
-    const NodeId share = b.div(grad(b, e), count);
+    const NodeId share = b.div(grad(b, e), b.op("Where", {isNan, one, count}));
     for (std::size_t i = 0; i < e.arguments.size(); ++i) b.giveBroadcast(e, in(e, i), b.mul(hits[i], share));
 }
 void whereRule(GradientBuilder& b, const Expr& e) {
@@ -83,16 +83,16 @@ void clipRule(GradientBuilder& b, const Expr& e) {
     }
 }
 
-/// g · f where x > 0, else g · otherwise(…).
+/// `then` where x > 0 or NaN, else `otherwise`.
 NodeId positive(GradientBuilder& b, const Expr& e, NodeId then, NodeId otherwise) {
-    return b.op("Where", {b.op("Greater", {in(e, 0), b.number(0, in(e, 0))}), then, otherwise});
+    return b.op("Where", {isAboveOrNan(b, in(e, 0), b.number(0, in(e, 0))), then, otherwise});
 }
 void reluRule(GradientBuilder& b, const Expr& e) {
     b.give(in(e, 0), positive(b, e, grad(b, e), b.number(0, in(e, 0))));
 }
 void leakyReluRule(GradientBuilder& b, const Expr& e) {
-    b.give(in(e, 0),
-           positive(b, e, grad(b, e), b.mul(grad(b, e), b.number(e.attributes.getFloat("alpha", 0.01), in(e, 0)))));
+    const NodeId x = in(e, 0), below = b.mul(grad(b, e), b.number(e.attributes.getFloat("alpha", 0.01), x));
+    b.give(x, b.op("Where", {b.op("Greater", {x, b.number(0, x)}), grad(b, e), below}));
 }
 void eluRule(GradientBuilder& b, const Expr& e) {
     const NodeId alpha = b.number(e.attributes.getFloat("alpha", 1), in(e, 0));
@@ -246,6 +246,10 @@ void splitRule(GradientBuilder& b, const Expr& e) {
 }
 
 }  // namespace
+
+NodeId isAboveOrNan(GradientBuilder& b, NodeId x, NodeId limit) {
+    return b.op("Or", {b.op("Greater", {x, limit}), b.op("IsNaN", {x})});
+}
 
 NodeId countedElements(GradientBuilder& b, NodeId x, std::int64_t first) {
     const auto start = tensor::Tensor::scalar<std::int64_t>(first), one = tensor::Tensor::scalar<std::int64_t>(1);

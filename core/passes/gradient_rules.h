@@ -38,6 +38,8 @@ inline graph::NodeId gradientOf(const GradientBuilder& b, const graph::Expr& exp
 inline graph::NodeId gradientWhere(GradientBuilder& b, graph::NodeId condition, graph::NodeId g) {
     return b.op("Where", {condition, g, b.number(0, g)});
 }
+/// Where x is above a limit, or NaN: PyTorch cuts off what is not above it, and NaN is neither.
+graph::NodeId isAboveOrNan(GradientBuilder& b, graph::NodeId x, graph::NodeId limit);
 /// How many elements of x go into one of y, as a number of x's dtype.
 graph::NodeId elementsFor(GradientBuilder& b, graph::NodeId x, graph::NodeId y);
 /// Adds `g`, with as many elements as `places`, to an x of zeros there: flat indices; those beyond x's elements are

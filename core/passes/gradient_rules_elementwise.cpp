@@ -82,13 +82,13 @@ void seluRule(GradientBuilder& b, const Expr& e) {
     const UnaryCall u{b, e};
     const double alpha = e.attributes.getFloat("alpha", 1.67326319217681884765625),
                  gamma = e.attributes.getFloat("gamma", 1.05070102214813232421875);
-    u.times(b.op("Where", {b.op("Greater", {u.x, u.number(0)}), u.number(gamma), b.add(u.y, u.number(alpha * gamma))}));
+    u.times(b.op("Where", {isAboveOrNan(b, u.x, u.number(0)), u.number(gamma), b.add(u.y, u.number(alpha * gamma))}));
 }
 /// 1 where x > 0, else exp(x / alpha).
 void celuRule(GradientBuilder& b, const Expr& e) {
     const UnaryCall u{b, e};
     const NodeId below = b.op("Exp", {b.div(u.x, u.attribute("alpha", 1))});
-    u.times(b.op("Where", {b.op("Greater", {u.x, u.number(0)}), u.number(1), below}));
+    u.times(b.op("Where", {isAboveOrNan(b, u.x, u.number(0)), u.number(1), below}));
 }
 /// x · tanh(ln(1 + exp x)).
 void mishRule(GradientBuilder& b, const Expr& e) {
@@ -104,11 +104,11 @@ void swishRule(GradientBuilder& b, const Expr& e) {
 }
 void thresholdedReluRule(GradientBuilder& b, const Expr& e) {
     const UnaryCall u{b, e};
-    b.give(u.x, gradientWhere(b, b.op("Greater", {u.x, u.attribute("alpha", 1)}), u.g));
+    b.give(u.x, gradientWhere(b, isAboveOrNan(b, u.x, u.attribute("alpha", 1)), u.g));
 }
 void shrinkRule(GradientBuilder& b, const Expr& e) {
     const UnaryCall u{b, e};
-    b.give(u.x, gradientWhere(b, b.op("Greater", {b.op("Abs", {u.x}), u.attribute("lambd", 0.5)}), u.g));
+    b.give(u.x, gradientWhere(b, isAboveOrNan(b, b.op("Abs", {u.x}), u.attribute("lambd", 0.5)), u.g));
 }
 /// y = x where x > 0, else slope · x.
 void preluRule(GradientBuilder& b, const Expr& e) {

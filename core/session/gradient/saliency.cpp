@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/base/counted_text.h"
 #include "core/graph/same_weight.h"
 #include "core/session/debug/recorded_run.h"
 #include "core/session/gradient/backward.h"
@@ -58,6 +59,16 @@ base::Result<std::int64_t> elementOf(why::Place& place, const Tensor& tensor) {
         element = element * shape[d] + place.index[d];
     }
     return element;
+}
+
+/// Of a derivative at NaN nothing follows, and the largest element is one of the others.
+std::vector<std::string> notesOf(const Tensor& tensor, double value, bool isLargest, const std::string& name) {
+    if (std::isnan(value)) return {"the element is NaN: its gradient is what the rules give there"};
+    std::int64_t bad = 0;
+    for (std::int64_t i = 0; isLargest && i < tensor.numel(); ++i) bad += std::isnan(tensor.toDouble(i)) ? 1 : 0;
+    if (bad == 0) return {};
+    return {std::to_string(bad) + " of " + base::countedText(tensor.numel(), "element") + " of '" + name + "' " +
+            (bad == 1 ? "is" : "are") + " NaN: the element is the largest of the others"};
 }
 
 /// The tensor of a value that the index names, and the gradient of the value for one of that.
@@ -130,8 +141,12 @@ base::Result<Saliency> saliency(const debug::View& view, const Request& request,
     const std::string& name = graph.node(result.of.node).name;
     SONDE_ASSIGN(const Value value, view.value(result.of.node, work));
     SONDE_ASSIGN(const Tensor tensor, target(result.of, value, name));
-    SONDE_ASSIGN(const std::int64_t element, elementOf(result.of, tensor));
+    const bool isLargest = result.of.index.empty();
+    const auto found = elementOf(result.of, tensor);
+    if (!found) return base::Error(found.error()).at("'" + name + "'");
+    const std::int64_t element = *found;
     result.value = tensor.toDouble(element);
+    result.notes = notesOf(tensor, result.value, isLargest, name);
     Request full = request;
     SONDE_ASSIGN(full.to, targetsOf(graph, view, request, work));
     std::vector<Value> values;
@@ -152,9 +167,9 @@ base::Result<Saliency> saliency(const debug::View& view, const Request& request,
     SONDE_ASSIGN(const Tensor seed, Tensor::of<double>(tensor.shape(), ones).cast(tensor.dtype()));
     SONDE_TRY(backward.run(keysOf(view, result.of.node).front(), seedOf(result.of, value, Value(seed))));
     for (std::size_t i = 0; i < full.to.size(); ++i) {
-        SONDE_ASSIGN(const Value found, keptOf(backward, keys[i]));
-        if (found.isTensor()) {
-            result.gradients.push_back({full.to[i], found.tensor(), true});
+        SONDE_ASSIGN(const Value gradient, keptOf(backward, keys[i]));
+        if (gradient.isTensor()) {
+            result.gradients.push_back({full.to[i], gradient.tensor(), true});
             continue;
         }
         SONDE_ASSIGN(Tensor flat, Tensor::zeros(values[i].tensor().dtype(), values[i].tensor().shape()));

@@ -30,6 +30,7 @@ struct Saliency {
     double value = 0;
     std::vector<NodeSaliency> gradients;  ///< in the order of Request::to
     std::size_t operations = 0;           ///< that were differentiated
+    std::vector<std::string> notes = {};  ///< what a person should know: elements that are NaN
 };
 
 /// Reverse mode over what a debugged run has done, seen from a place of it: every operation is differentiated at the
@@ -41,8 +42,8 @@ struct Saliency {
 /// an operation in between has no rule, by node and operator; of runs; cancelled.
 base::Result<Saliency> saliency(const debug::View& view, const Request& request, const base::WorkContext& work = {});
 
-/// "of", "value", "operations" and, for each node, "gradients": {"node","dtype","shape","min","max","mean","std",…,
-/// "largest":[{"index","value"}…], "reached"}.
+/// "of", "value", "operations", "notes" and, for each node, "gradients":
+/// {"node","dtype","shape","min","max","mean","std",…, "largest":[{"index","value"}…], "reached"}.
 void addSaliency(nlohmann::ordered_json& answer, const Saliency& saliency, const graph::InternalGraph& graph);
 /// The elements of the largest magnitude, the largest first, as flat indices.
 std::vector<std::int64_t> largestElements(const tensor::Tensor& tensor, std::size_t count);

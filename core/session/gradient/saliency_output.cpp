@@ -52,6 +52,7 @@ void addSaliency(ordered_json& answer, const Saliency& saliency, const graph::In
     if (saliency.of.member) answer["of"]["member"] = *saliency.of.member;
     answer["value"] = finiteNumber(saliency.value);
     answer["operations"] = saliency.operations;
+    answer["notes"] = saliency.notes;
     answer["gradients"] = ordered_json::array();
     for (const NodeSaliency& one : saliency.gradients) {
         ordered_json json{{"node", graph.node(one.node).name}};

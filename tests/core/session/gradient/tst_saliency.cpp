@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <cmath>
 #include <numeric>
 
 #include "core/document/document.h"
@@ -67,6 +68,7 @@ class TestSaliency : public QObject {
 
   private slots:
     void conventionsArePyTorchs();
+    void nanIsNotCutOff();
     void followsLoops();
     void followsTheBranchTaken();
     void takesTheLargestOutputWithoutAnElement();
@@ -101,6 +103,24 @@ void TestSaliency::conventionsArePyTorchs() {
              (std::vector<double>{0, 1, 0, 0}));
     QCOMPARE(gradientOf({"aten", "pow.Tensor_Scalar", 0}, {0, 2}, {Argument::of(Value::ofFloat(0))}),
              (std::vector<double>{0, 0}));
+}
+
+/// torch.autograd at (NaN, 2): what cuts off what is not above a limit lets NaN through.
+void TestSaliency::nanIsNotCutOff() {
+    const double nan = std::nan("");
+    const auto rounded = [](std::vector<double> numbers) {
+        for (double& number : numbers) number = std::round(number * 1e6) / 1e6;
+        return numbers;
+    };
+    QCOMPARE(gradientOf({"", "Relu", 14}, {nan, 2}), (std::vector<double>{1, 1}));
+    QCOMPARE(gradientOf({"", "Elu", 6}, {nan, 2}), (std::vector<double>{1, 1}));
+    QCOMPARE(gradientOf({"", "Celu", 12}, {nan, 2}), (std::vector<double>{1, 1}));
+    QCOMPARE(rounded(gradientOf({"", "Selu", 6}, {nan, 2})), (std::vector<double>{1.050701, 1.050701}));
+    QCOMPARE(rounded(gradientOf({"", "LeakyRelu", 16}, {nan, 2}, {}, {{"alpha", 0.1}})), (std::vector<double>{0.1, 1}));
+    QCOMPARE(gradientOf({"", "ThresholdedRelu", 10}, {nan, 2}), (std::vector<double>{1, 1}));
+    QCOMPARE(gradientOf({"", "Shrink", 9}, {nan, 2}), (std::vector<double>{1, 1}));
+    QCOMPARE(gradientOf({"", "Max", 13}, {nan, 2}, {Argument::of(Value(Tensor::of<double>({2}, {0, 0})))}),
+             (std::vector<double>{1, 1}));
 }
 
 /// y = x·w, four times: dy/dx = w⁴, dy/dw = 4·x·w³.
