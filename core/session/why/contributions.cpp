@@ -79,8 +79,9 @@ std::vector<bool> dependOnInputs(const InternalGraph& graph) {
 }
 
 /// How the terms share what their element has: in parts of 1, empty if nobody has any. What infinite terms do not
-/// reach, as behind a softmax, is made of the finite ones, if there are any but 0.
-std::vector<double> sharesOf(const std::vector<ops::DependenceTerm>& terms, double value) {
+/// reach, as behind a softmax, is made of the finite ones, if there are any but 0. `isOfNan`: those that are NaN have
+/// all.
+std::vector<double> sharesOf(const std::vector<ops::DependenceTerm>& terms, double value, bool& isOfNan) {
     std::vector<double> parts;
     parts.reserve(terms.size());
     bool hasNan = false, hasInf = false;
@@ -94,9 +95,10 @@ std::vector<double> sharesOf(const std::vector<ops::DependenceTerm>& terms, doub
     const auto isPart = [](double part) { return std::isfinite(part) && part > 0; };
     if (std::isfinite(value) && std::ranges::any_of(parts, isPart))
         for (double& part : parts) part = std::isfinite(part) ? part : 0;
-    else if (hasNan)
+    else if (hasNan) {
         for (double& part : parts) part = std::isnan(part) ? 1 : 0;
-    else if (hasInf)
+        isOfNan = true;
+    } else if (hasInf)
         for (double& part : parts) part = std::isinf(part) ? 1 : 0;
     const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
     if (!(sum > 0)) return {};
@@ -347,7 +349,7 @@ class ShareWalk {
     }
 
     void handOn(const Operation& operation, const ops::Dependence& dependence, double share, double value) {
-        std::vector<double> parts = sharesOf(dependence.terms, value);
+        std::vector<double> parts = sharesOf(dependence.terms, value, m_result.hasNan);
         giveToChoice(operation, dependence, parts);
         if (parts.empty()) {
             // A constant has no terms at all.

@@ -41,6 +41,7 @@ struct Contributions {
     double unexplained = 0;  ///< what ends where an operator has no rule, or at elements whose terms are all 0
     double cut = 0;          ///< what was not followed, as it was too much work
     bool isSampled = false;  ///< elements stand for others
+    bool hasNan = false;     ///< terms that are NaN share all of an element: shares say where it is from, not how much
 };
 
 struct ContributionOptions {

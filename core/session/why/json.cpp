@@ -93,6 +93,7 @@ void addContributions(ordered_json& answer, const Contributions& contributions, 
     answer["unexplained"] = contributions.unexplained;
     answer["cut"] = contributions.cut;
     answer["sampled"] = contributions.isSampled;
+    answer["nan"] = contributions.hasNan;
 }
 
 void addChain(ordered_json& answer, const Chain& chain, const graph::InternalGraph& graph) {

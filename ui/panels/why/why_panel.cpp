@@ -364,8 +364,12 @@ QString WhyPanel::shareText(int room) const {
     add(found->unexplained, tr("what has no rule or no terms"));
     add(found->cut, tr("what was not followed"));
     if (parts.isEmpty()) return {};
+    const QString rest =
+        found->hasNan ? tr(" Terms are NaN: the shares say where it is from, not how much.") : QString();
     return tr("%1 comes from %2.")
-        .arg(fitted(models::oneLine(m_why.text(m_why.trail().front().place)), room), parts.join(QStringLiteral(", ")));
+               .arg(fitted(models::oneLine(m_why.text(m_why.trail().front().place)), room),
+                    parts.join(QStringLiteral(", "))) +
+           rest;
 }
 
 void WhyPanel::refreshNote() {
