@@ -198,7 +198,17 @@ void restoreBreakpoints(Session& session, const SessionFile& file, std::vector<s
                                       point.isLog, point.isEnabled, static_cast<std::size_t>(point.ignored)};
     });
     for (const base::Error& error : session.debugger().restoreBreakpoints(saved))
-        lost.push_back("breakpoint: " + error.what);
+        lost.push_back("breakpoint" + (error.where.empty() ? std::string() : " '" + error.where + "'") + ": " +
+                       error.what);
+    for (const debug::Breakpoint& point : session.debugger().breakpoints().all())
+        if (point.isMissing) lost.push_back("breakpoint '" + point.text + "': the model has nothing like it");
+}
+
+/// What is shown of the outputs is read where they are shown; what is wrong with it is told at once.
+void tellRefusedOutputs(const SessionFile& file, std::vector<std::string>& lost) {
+    if (const auto choices = outputs::choicesOf(file); !choices)
+        lost.push_back((choices.error().where.empty() ? std::string(outputs::kOutputsKey) : choices.error().where) +
+                       ": " + choices.error().what);
 }
 
 void restoreWatches(Session& session, const SessionFile& file, std::vector<std::string>& lost) {
@@ -208,6 +218,8 @@ void restoreWatches(Session& session, const SessionFile& file, std::vector<std::
         else lost.push_back("watched group '" + group.text + "': there is no kind '" + group.kind + "'");
     }
     session.restoreWatchGroups(std::move(groups));
+    for (const WatchGroups::Entry& entry : session.points().groups.entries())
+        if (entry.error) lost.push_back("watched group '" + entry.group.text + "': " + entry.error->what);
     if (file.policy) {
         if (const auto keep = watchKeep(file.policy->keep))
             session.runs().setPolicy({*keep, file.policy->budgetBytes, static_cast<std::int64_t>(file.policy->sample)});
@@ -301,6 +313,7 @@ std::vector<std::string> restoreSession(Session& session) {
     settings.seed = file.seed;
     session.runs().setSettings(settings);
     restoreBreakpoints(session, file, lost);
+    tellRefusedOutputs(file, lost);
     for (const NodeIdentity& missing : session.points().watched.missing())
         lost.push_back("watch point '" + missing.name + "': the model has no node like it");
     for (const NodeIdentity& missing : session.points().ends.missing())

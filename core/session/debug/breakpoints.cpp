@@ -343,7 +343,7 @@ std::vector<base::Error> Breakpoints::restore(const document::Document& document
         }
         auto point = readSaved(one);
         if (!point) {
-            errors.push_back(std::move(point).error());
+            errors.push_back(std::move(point).error().at(one.where.empty() ? one.expression : one.where));
             continue;
         }
         bindOne(*point, document);

@@ -1,8 +1,12 @@
 // What a session keeps in its file beside points and inputs comes back as it was.
 
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/session/session_state.h"
@@ -75,6 +79,33 @@ class TestSessionState : public QObject {
             QVERIFY2(!points.front().isMissing, name.c_str());
             QCOMPARE(points.front().name, name);
         }
+    }
+
+    /// Written by hand: each is told by what it says.
+    void whatCannotBeRestoredIsTold() {
+        const QString file = m_folder.filePath(QStringLiteral("s.sonde"));
+        {
+            Session session;
+            QVERIFY(session.open(model("y")));
+            QVERIFY(session::saveSession(session, file.toStdString()).has_value());
+        }
+        QFile stored(file);
+        QVERIFY(stored.open(QIODevice::ReadOnly));
+        QJsonObject object = QJsonDocument::fromJson(stored.readAll()).object();
+        stored.close();
+        object["breakpoints"] = QJsonArray{QJsonObject{{"at", "gone"}, {"enabled", true}}};
+        object["watch_groups"] = QJsonArray{QJsonObject{{"kind", "query"}, {"text", "((("}}};
+        object["outputs"] = QJsonArray{QJsonObject{{"name", "y"}, {"form", "odd"}}};
+        QVERIFY(stored.open(QIODevice::WriteOnly));
+        stored.write(QJsonDocument(object).toJson());
+        stored.close();
+        Session session;
+        QVERIFY(session.open(file.toStdString()));
+        const std::vector<std::string> lost = session::restoreSession(session);
+        QCOMPARE(lost.size(), std::size_t{3});
+        for (const char* start : {"breakpoint 'gone': ", "watched group '(((': ", "outputs[0].form: "})
+            QVERIFY2(std::ranges::any_of(lost, [&](const std::string& line) { return line.starts_with(start); }),
+                     start);
     }
 };
 
