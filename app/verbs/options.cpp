@@ -108,7 +108,9 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
     }
     auto document = document::open(model, open, commandLineWork());
     if (!document) return document;
-    if (needsValues) SONDE_TRY(graph::checkComplete((*document)->graph));
+    if (needsValues)
+        if (const auto complete = graph::checkComplete((*document)->graph); !complete)
+            return base::Error(complete.error()).at((*document)->location + ", " + complete.error().where);
     // Only now is known which files beside the model have its data.
     const bool isReplaced = files.mayReplaceModel && !isSession && (*document)->format == "ONNX" &&
                             document::isSameFile(files.outputs.front().second, model);

@@ -8,9 +8,20 @@ Error make(ErrorKind kind, std::string what, std::string where, std::string hint
     return Error{kind, std::move(what), std::move(where), std::move(hint), {}};
 }
 
+/// What an argument or a file has may be very long: the middle of it is left out.
+std::string withoutMiddle(const std::string& text) {
+    constexpr std::size_t kMost = 1'500, kEnd = 300;
+    if (text.size() <= kMost) return text;
+    const auto isInside = [&text](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80; };
+    std::size_t end = kMost - kEnd, begin = text.size() - kEnd;
+    while (end > 0 && isInside(end)) --end;
+    while (begin < text.size() && isInside(begin)) ++begin;
+    return text.substr(0, end) + " … " + text.substr(begin);
+}
+
 /// Messages come from files too: keep each on one line.
 std::string oneLine(const std::string& text) {
-    std::string line = text;
+    std::string line = withoutMiddle(text);
     for (char& c : line) {
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
     }

@@ -112,7 +112,11 @@ Result<std::shared_ptr<const Document>> open(const std::string& model, const Ope
     auto document = openAny(model, options, work);
     // Bytes that changed while they were read make a wrong model, or an error that is about nothing.
     SONDE_TRY(base::checkUnchanged(files.files(), "model file"));
-    if (!document) return std::move(document).error();
+    if (!document) {
+        base::Error error = std::move(document).error();
+        if (error.kind == base::ErrorKind::Unreadable && error.where.empty()) error.where = model;
+        return error;
+    }
     keepFiles(**document, files.files());
     return std::shared_ptr<const Document>(std::move(*document));
 }

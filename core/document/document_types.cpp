@@ -87,6 +87,8 @@ Result<NodeId> Document::findNode(std::string_view text) const {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < graph->nodeCount(); ++i) names.push_back(graph->node(NodeId(i)).name);
     std::string hint = base::didYouMean(text, names);
+    // Commands take names in backticks.
+    if (hint.find('`') != std::string::npos) hint += R"( Within backticks, a backtick of a name is \`.)";
     if (modules && modules->find(text)) hint = "for the output of the module write '" + std::string(text) + ":'";
     if (hint.empty()) hint = "`sonde trace " + location + "` lists the nodes; #12 and QUALNAME: name nodes too";
     return usageError("there is no node '" + std::string(text) + "'", {}, std::move(hint));

@@ -316,7 +316,7 @@ base::Result<DumpFile> caught(const std::string& place, Read read) {
     } catch (const CodecError& error) {
         return base::Error(error.error).at(place);
     } catch (const nlohmann::json::exception& error) {
-        return base::unreadable(std::string("a section is damaged: ") + error.what(), place);
+        return base::unreadable(std::string("a section is damaged: ") + tm::problemText(error), place);
     } catch (const std::bad_alloc&) {
         return base::unreadable("out of memory while reading", place);
     }

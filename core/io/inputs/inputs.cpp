@@ -278,6 +278,13 @@ ShapeSource shapeSourceOf(std::string_view given) {
     return spec->continues ? ShapeSource::Continued : ShapeSource::Given;
 }
 
+/// Of several inputs the one that the error is of.
+base::Error placed(base::Error error, const InputInfo& input) {
+    const std::string place = "input '" + input.name + "'";
+    if (error.where.empty() && error.what.find(place) == std::string::npos) error.where = place;
+    return error;
+}
+
 /// Data first: what has no shape of its own, or only a part of one, takes the sizes of its symbols from what has more.
 Result<InputCase> makeCase(std::string_view text, const std::vector<InputInfo>& inputs, const InputOptions& options) {
     const base::MappedFilesScope files;  // an example's files are none of the model that is being opened with it
@@ -288,7 +295,9 @@ Result<InputCase> makeCase(std::string_view text, const std::vector<InputInfo>& 
         if (source != ShapeSource::Given) agreeOnSymbols(sized, result.values);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             if (shapeSourceOf(sources.items[i]) != source) continue;
-            SONDE_ASSIGN(GivenInput given, giveInput(sources.items[i], sized[i], i, options));
+            auto made = giveInput(sources.items[i], sized[i], i, options);
+            if (!made) return placed(std::move(made).error(), sized[i]);
+            GivenInput given = std::move(*made);
             result.values[i] = std::move(given.value);
             const bool isTold = given.note.empty() || std::ranges::find(result.notes, given.note) != result.notes.end();
             if (!isTold) result.notes.push_back(std::move(given.note));

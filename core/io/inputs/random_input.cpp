@@ -194,9 +194,12 @@ Result<Value> randomValue(std::string_view item, const InputInfo& input, std::si
         }
         shape = Shape(std::move(dims));
     }
-    auto draws = Tensor::allocate(DType::Float64, shape);
-    if (!draws) return usageError(draws.error().what, "input '" + input.name + "'");
     const DType dtype = input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype;
+    auto draws = Tensor::allocate(DType::Float64, shape);
+    if (!draws)
+        return usageError(
+            "numbers for " + TypeInfo::tensor(dtype, shape).text() + " are drawn as float64: " + draws.error().what,
+            "input '" + input.name + "'");
     SONDE_TRY(checkShape(dtype, shape, input, item));
     const Numbers numbers = numbersIn(spec, dtype);
     SONDE_TRY(checkNumbers(spec, numbers, dtype, input, item));

@@ -28,6 +28,13 @@ class TensorTable {
     std::map<std::pair<const tensor::Storage*, std::int64_t>, std::vector<std::size_t>> m_begins;
 };
 
+/// What is wrong with JSON, without the parser's own prefix: "key 'type' not found".
+inline std::string problemText(const Json::exception& error) {
+    const std::string_view text = error.what();
+    const std::size_t end = text.find("] ");
+    return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
+}
+
 /// Thrown inside of this folder only.
 struct CodecError {
     base::Error error;

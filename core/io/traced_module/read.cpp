@@ -307,7 +307,7 @@ base::Result<std::shared_ptr<TracedModule>> load(const std::shared_ptr<const bas
     } catch (const trace::TraceError& error) {
         return error.toError({});
     } catch (const nlohmann::json::exception& error) {
-        return base::unreadable(std::string("the header is invalid: ") + error.what());
+        return base::unreadable(std::string("the header is invalid: ") + tm::problemText(error));
     } catch (const std::bad_alloc&) {
         return base::unreadable("out of memory while reading");
     }
