@@ -128,11 +128,11 @@ void TestBisectVerb::nothingIsComparedWithoutElements() {
     }
     const auto none = *tensor::Tensor::zeros(tensor::DType::Float32, {0, 2});
     QVERIFY(
-        io::writeNpz(path("none.npz").toStdString(), std::vector<io::NamedTensor>{{"in.x", none}, {"out.y", none}}));
+        io::writeNpz(path("empty.npz").toStdString(), std::vector<io::NamedTensor>{{"in.x", none}, {"out.y", none}}));
     const Outcome bisected = runSonde(
-        {"bisect", path("exp.onnx"), path("neg.onnx"), "--input-data", path("none.npz"), "-o", path("none.onnx")});
+        {"bisect", path("exp.onnx"), path("neg.onnx"), "--input-data", path("empty.npz"), "-o", path("none.onnx")});
     QVERIFY2(bisected.out.startsWith("The outputs have no elements: nothing was compared\n"), qPrintable(bisected.out));
-    const Outcome checked = runSonde({"check", path("exp.onnx"), path("none.npz")});
+    const Outcome checked = runSonde({"check", path("exp.onnx"), path("empty.npz")});
     QVERIFY2(checked.err.contains("no value has elements: nothing was compared"), qPrintable(checked.err));
     QVERIFY2(checked.out.contains("no elements"), qPrintable(checked.out));
 }
