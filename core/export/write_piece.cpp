@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/analysis/difference.h"
+#include "core/base/replaced_file.h"
 #include "core/document/document.h"
 #include "core/exec/runner.h"
 #include "core/export/lowering/onnx_graph.h"
@@ -125,18 +126,18 @@ namespace {
 /// The values beside the place where they go, until the model is there too: there are both files or none.
 class PieceValues {
   public:
-    explicit PieceValues(std::filesystem::path path) : m_path(std::move(path)), m_part(m_path) { m_part += ".part"; }
+    explicit PieceValues(std::filesystem::path path) : m_path(std::move(path)) {}
     PieceValues(const PieceValues&) = delete;
     PieceValues& operator=(const PieceValues&) = delete;
     ~PieceValues() {
         std::error_code ignored;
-        if (m_isWritten) std::filesystem::remove(m_part, ignored);
+        if (!m_part.empty()) std::filesystem::remove(m_part, ignored);
     }
 
     base::Result<void> write(std::span<const io::NamedTensor> arrays) {
-        std::error_code ignored;
-        if (std::filesystem::is_directory(m_path, ignored)) return cannotWrite();
-        m_isWritten = true;
+        SONDE_ASSIGN(m_place, base::placeToReplace(m_path));
+        m_part = m_place;
+        m_part += ".part";
         // Of what cannot be written the file counts that was asked for.
         if (auto written = io::writeNpz(m_part, arrays); !written)
             return base::Error(written.error()).at(m_path.string());
@@ -144,17 +145,14 @@ class PieceValues {
     }
     base::Result<void> move() {
         std::error_code code;
-        std::filesystem::rename(m_part, m_path, code);
-        if (code) return cannotWrite();
-        m_isWritten = false;
+        std::filesystem::rename(m_part, m_place, code);
+        if (code) return base::runError("the file cannot be written", m_path.string());
+        m_part.clear();
         return {};
     }
 
   private:
-    base::Error cannotWrite() const { return base::runError("the file cannot be written", m_path.string()); }
-
-    std::filesystem::path m_path, m_part;
-    bool m_isWritten = false;
+    std::filesystem::path m_path, m_place, m_part;
 };
 
 }  // namespace

@@ -63,7 +63,8 @@ base::Result<std::int64_t> elementOf(why::Place& place, const Tensor& tensor) {
 
 /// Of a derivative at NaN nothing follows, and the largest element is one of the others.
 std::vector<std::string> notesOf(const Tensor& tensor, double value, bool isLargest, const std::string& name) {
-    if (std::isnan(value)) return {"the element is NaN: its gradient is only what the rules of the operators give there"};
+    if (std::isnan(value))
+        return {"the element is NaN: its gradient is only what the rules of the operators give there"};
     std::int64_t bad = 0;
     for (std::int64_t i = 0; isLargest && i < tensor.numel(); ++i) bad += std::isnan(tensor.toDouble(i)) ? 1 : 0;
     if (bad == 0) return {};

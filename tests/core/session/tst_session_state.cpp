@@ -1,13 +1,11 @@
 // What a session keeps in its file beside points and inputs comes back as it was.
 
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "core/session/session_state.h"
 #include "tests/support/onnx_file.h"
@@ -89,16 +87,13 @@ class TestSessionState : public QObject {
             QVERIFY(session.open(model("y")));
             QVERIFY(session::saveSession(session, file.toStdString()).has_value());
         }
-        QFile stored(file);
-        QVERIFY(stored.open(QIODevice::ReadOnly));
-        QJsonObject object = QJsonDocument::fromJson(stored.readAll()).object();
-        stored.close();
-        object["breakpoints"] = QJsonArray{QJsonObject{{"at", "gone"}, {"enabled", true}}};
-        object["watch_groups"] = QJsonArray{QJsonObject{{"kind", "query"}, {"text", "((("}}};
-        object["outputs"] = QJsonArray{QJsonObject{{"name", "y"}, {"form", "odd"}}};
-        QVERIFY(stored.open(QIODevice::WriteOnly));
-        stored.write(QJsonDocument(object).toJson());
-        stored.close();
+        using Json = nlohmann::ordered_json;
+        std::ifstream stored(file.toStdString());
+        Json object = Json::parse(stored);
+        object["breakpoints"] = Json::array({Json{{"at", "gone"}, {"enabled", true}}});
+        object["watch_groups"] = Json::array({Json{{"kind", "query"}, {"text", "((("}}});
+        object["outputs"] = Json::array({Json{{"name", "y"}, {"form", "odd"}}});
+        std::ofstream(file.toStdString()) << object.dump();
         Session session;
         QVERIFY(session.open(file.toStdString()));
         const std::vector<std::string> lost = session::restoreSession(session);
