@@ -12,13 +12,12 @@ namespace sonde::ops {
 
 namespace {
 
-/// max |e - g| / max(min(|e|, |g|), 1) over the elements; NaN equals NaN, and beside a number it makes the error NaN.
+/// max |e - g| / max(min(|e|, |g|), 1) over the elements; NaN if there is one that is not equal to itself.
 double errorOf(const Tensor& expected, const Tensor& got) {
     double worst = 0;
     for (std::int64_t i = 0; i < expected.numel(); ++i) {
         const double e = expected.toDouble(i), g = got.toDouble(i);
-        const bool isSame = e == g || (std::isnan(e) && std::isnan(g));
-        const double error = isSame ? 0 : std::abs(e - g) / std::max(std::min(std::abs(e), std::abs(g)), 1.0);
+        const double error = e == g ? 0 : std::abs(e - g) / std::max(std::min(std::abs(e), std::abs(g)), 1.0);
         if (std::isnan(error)) return std::numeric_limits<double>::quiet_NaN();
         worst = std::max(worst, error);
     }
@@ -37,7 +36,7 @@ base::Result<void> assertEqual(KernelContext& context) {
     const double error =
         expected.shape() == got.shape() ? errorOf(expected, got) : std::numeric_limits<double>::infinity();
     const double limit = context.attributes().getFloat("maxerr", 1e-4);
-    // An error that is no number is no agreement.
+    // Not a number is no agreement.
     if (throws && !(error >= 0 && error <= limit)) {
         return opError("AssertEqual: err=" + base::shortestText(error) + " (name=" + name + "), and " +
                        base::shortestText(limit) + " is allowed");
