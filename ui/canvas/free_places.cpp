@@ -15,8 +15,7 @@ constexpr std::int64_t kKept = 4 * kMaxCells * kMaxCells;  ///< more than all ce
 FreePlaces::FreePlaces(const QRectF& area, double cell)
     : m_area(area), m_cell(std::max(cell, std::max(area.width(), area.height()) / kMaxCells)),
       m_columns(std::clamp(static_cast<int>(area.width() / m_cell), 0, kMaxCells)),
-      m_rows(std::clamp(static_cast<int>(area.height() / m_cell), 0, kMaxCells)),
-      m_cells(static_cast<std::size_t>((m_columns + 1) * (m_rows + 1)), 0) {}
+      m_rows(std::clamp(static_cast<int>(area.height() / m_cell), 0, kMaxCells)), m_cells(cellAt(0, m_rows + 1), 0) {}
 
 void FreePlaces::take(const QRectF& rect, bool isKept) {
     const auto before = [this](double distance) { return static_cast<int>(std::floor(distance / m_cell)); };
@@ -28,7 +27,7 @@ void FreePlaces::take(const QRectF& rect, bool isKept) {
     const int bottom = std::min(behind(part.bottom() - m_area.top()), m_rows);
     for (int row = before(part.top() - m_area.top()); row < bottom; ++row)
         for (int column = left; column < right; ++column) {
-            std::int64_t& cell = m_cells[static_cast<std::size_t>((row + 1) * (m_columns + 1) + column + 1)];
+            std::int64_t& cell = m_cells[cellAt(column + 1, row + 1)];
             cell = std::max(cell, isKept ? kKept : std::int64_t{1});
         }
 }
@@ -42,7 +41,7 @@ void FreePlaces::sum() {
 }
 
 std::int64_t FreePlaces::sumOf(int column, int row, int columns, int rows) const {
-    const auto at = [this](int x, int y) { return m_cells[static_cast<std::size_t>(y * (m_columns + 1) + x)]; };
+    const auto at = [this](int x, int y) { return m_cells[cellAt(x, y)]; };
     return at(column + columns, row + rows) - at(column, row + rows) - at(column + columns, row) + at(column, row);
 }
 

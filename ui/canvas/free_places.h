@@ -2,6 +2,7 @@
 
 #include <QRectF>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -28,6 +29,9 @@ class FreePlaces {
 
   private:
     void sum();
+    std::size_t cellAt(int x, int y) const {
+        return static_cast<std::size_t>(y) * (static_cast<std::size_t>(m_columns) + 1) + static_cast<std::size_t>(x);
+    }
     std::int64_t sumOf(int column, int row, int columns, int rows) const;
 
     QRectF m_area;

@@ -13,7 +13,6 @@ namespace sonde::session::diff {
 
 using graph::Expr;
 using graph::ExprId;
-using graph::ExprKind;
 using graph::InternalGraph;
 using graph::NodeId;
 using tensor::Tensor;
@@ -55,8 +54,7 @@ Tensor randomLike(const Tensor& like, double magnitude, std::mt19937_64& random)
     for (double& number : numbers)
         number = magnitude * (2 * (static_cast<double>(random() >> 11) / static_cast<double>(1ULL << 53)) - 1);
     const Tensor wide = Tensor::of(like.shape(), numbers);
-    auto narrow = wide.cast(like.dtype());
-    return narrow ? std::move(*narrow) : like;
+    return wide.cast(like.dtype()).value_or(like);
 }
 
 /// The results of both are the same, where both have one.

@@ -40,8 +40,6 @@ namespace {
 
 /// Up to this many elements statistics take less time than a worker needs to start, and the picture does not jump.
 constexpr std::int64_t kCountedAtOnce = 32768;
-/// Lines of text that the view has room for: controls scroll away rather than leave it less.
-constexpr int kLeastRows = 11;
 /// Places of NaN and infinite elements that are looked up.
 constexpr std::size_t kMaxBad = 10'000;
 
@@ -73,7 +71,7 @@ TensorViewer::TensorViewer(QWidget* parent)
     m_tree->setHeaderLabels({tr("Part"), tr("Type"), tr("Value")});
     m_tree->setAccessibleName(tr("Parts of the value"));
     m_stack->addWidget(m_nothing);
-    m_stack->setMinimumHeight(kLeastRows * fontMetrics().lineSpacing());
+    giveLeastRows(true);
     buildBars();
     m_place = new widgets::TallArea(m_tensorPart, m_splitter);
     auto* outer = new QVBoxLayout(this);

@@ -79,6 +79,12 @@ void TensorViewer::setTokens(std::shared_ptr<const session::TokenNames> tokens) 
     refresh();
 }
 
+/// Controls scroll away rather than leave the view less than some lines of text. One of two values has its half.
+void TensorViewer::giveLeastRows(bool isAlone) {
+    constexpr int kLeastRows = 11;
+    m_stack->setMinimumHeight(isAlone ? kLeastRows * fontMetrics().lineSpacing() : 0);
+}
+
 void TensorViewer::lendControls(QVBoxLayout* above, QVBoxLayout* below) {
     if (m_areLent == (above != nullptr)) return;
     m_areLent = above != nullptr;
@@ -92,6 +98,7 @@ void TensorViewer::lendControls(QVBoxLayout* above, QVBoxLayout* below) {
         m_column->insertWidget(5, m_overlayBar);
     }
     m_statistics->setVisible(!m_areLent);
+    giveLeastRows(!m_areLent);
     // What is done with one value has no place above two.
     bool isTool = false;
     for (int i = 0; i < m_switches->count(); ++i) {
@@ -138,6 +145,7 @@ void TensorViewer::takeLook(const TensorViewer& other, bool withRange) {
 
 void TensorViewer::setControlsVisible(bool visible) {
     m_hasControls = visible;
+    giveLeastRows(visible);
     m_switchBar->setVisible(visible);
     for (int i = 0; i < m_switches->count(); ++i)
         if (QWidget* const widget = m_switches->itemAt(i)->widget()) widget->setVisible(visible);
