@@ -323,8 +323,12 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
     if (!m_state) return;
     m_state->saveSoon();
-    if (event->size() != event->oldSize())
-        QTimer::singleShot(0, m_docks.get(), [docks = m_docks.get()] { docks->leaveRoomForGraph(); });
+    const QSize now = event->size(), before = event->oldSize();
+    const bool isSmaller = now.height() < before.height() || now.width() < before.width();
+    if (now != before)
+        QTimer::singleShot(0, m_docks.get(), [docks = m_docks.get(), isSmaller] {
+            isSmaller ? docks->leaveRoomForGraph() : docks->giveWidthsBack();
+        });
 }
 
 void MainWindow::moveEvent(QMoveEvent* event) {

@@ -106,6 +106,15 @@ void WindowDocks::leaveRoomForGraph(const QString& asked) {
     }
 }
 
+void WindowDocks::giveWidthsBack() {
+    if (!m_isShown) return;
+    const int whole = m_window.width();
+    for (const Room& room : kRooms)
+        if (room.area != Qt::BottomDockWidgetArea)
+            widenAgain(room.area,
+                       whole >= room.smallBelow ? whole : std::max(room.least, static_cast<int>(whole * room.most)));
+}
+
 /// A column that was made narrow for a smaller window, up to how wide it was.
 void WindowDocks::widenAgain(Qt::DockWidgetArea area, int most) {
     const auto before = m_narrowed.find(area);

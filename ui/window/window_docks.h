@@ -63,9 +63,10 @@ class WindowDocks : public QObject {
     bool areColumnsLent() const { return !m_displaced.empty(); }
     static constexpr int kLowHeight = 680;  ///< a window with less has not three panels one above the other, pixels
     /// In a small window the panels give way: the graph is what the window is for. Who wants them larger drags them.
-    /// When the window grows again they have their width again.
     /// `asked`: the panel that is about to be in front.
     void leaveRoomForGraph(const QString& asked = {});
+    /// When the window grows again: columns that gave way have their width again, as far as there is room.
+    void giveWidthsBack();
 
   Q_SIGNALS:
     /// state() or wishes() is another.

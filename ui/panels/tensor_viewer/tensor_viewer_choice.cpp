@@ -94,16 +94,15 @@ QString TensorViewer::usualView() const {
     // A few numbers, or text, are read best one by one.
     if (tensor.numel() <= 16 || !isNumeric(tensor)) return tableView().id;
     const PictureAxes axes = pictureAxes(tensor, m_shown.channels);
+    const std::int64_t channels = axes.channel < 0 ? 1 : sizeAlong(tensor, axes.channel);
+    if (channels > 1 && sizeAlong(tensor, axes.row) >= 4 && sizeAlong(tensor, axes.column) >= 4)
+        return channels == 3 ? imageView().id : channelsView().id;
     const std::int64_t rows = sizeAlong(tensor, m_shown.slice.rowAxis),
                        columns = sizeAlong(tensor, m_shown.slice.columnAxis);
     // Scores of classes, a bias, pooled features: one row, whatever the shape.
     if (rows == 1) return lineView().id;
     if (columns == 1 || isTall(rows, columns)) return tableView().id;
-    const QString plain = heatMapView().id;
-    if (axes.channel < 0) return plain;
-    if (sizeAlong(tensor, axes.row) < 4 || sizeAlong(tensor, axes.column) < 4) return plain;
-    const std::int64_t channels = sizeAlong(tensor, axes.channel);
-    return channels == 3 ? imageView().id : channels > 1 ? channelsView().id : plain;
+    return heatMapView().id;
 }
 
 void TensorViewer::offerViews() {
