@@ -206,8 +206,7 @@ void restoreBreakpoints(Session& session, const SessionFile& file, std::vector<s
 
 /// What is shown of the outputs is read where they are shown; what is wrong with it is told at once.
 void tellRefusedOutputs(const SessionFile& file, std::vector<std::string>& lost) {
-    if (const auto choices = outputs::choicesOf(file); !choices)
-        lost.push_back(choices.error().what);
+    if (const auto choices = outputs::choicesOf(file); !choices) lost.push_back(choices.error().what);
 }
 
 void restoreWatches(Session& session, const SessionFile& file, std::vector<std::string>& lost) {

@@ -41,9 +41,7 @@ bool isText(const std::string& line) {
 }
 
 /// Of a column: a word. A number that is no index, or a letter typed for a digit, is a wrong label.
-bool isHeading(const std::string& label) {
-    return label.size() > 1 && !base::parseNumber<double>(label);
-}
+bool isHeading(const std::string& label) { return label.size() > 1 && !base::parseNumber<double>(label); }
 
 std::string lineOf(const std::filesystem::path& path, std::size_t line) {
     return path.string() + ", line " + std::to_string(line);

@@ -168,7 +168,10 @@ void TestTokenizers::words() {
 
 void TestTokenizers::vocabulariesInJson() {
     QCOMPARE(idText(parsed(R"(["a", "b", "\n"])")->encode("b\na")), QStringLiteral("1 2 0"));
-    QCOMPARE(idText(parsed("\xef\xbb\xbf" R"(["a", "b", "\n"])")->encode("b\na")), QStringLiteral("1 2 0"));
+    QCOMPARE(idText(parsed("\xef\xbb\xbf"
+                           R"(["a", "b", "\n"])")
+                        ->encode("b\na")),
+             QStringLiteral("1 2 0"));
     QCOMPARE(idText(parsed(R"({"a": 5, "b": 7, " ": 6})")->encode("a b")), QStringLiteral("5 6 7"));
     QCOMPARE(parsed(R"({"a": 5, "b": 7, " ": 6})")->idCount(), std::int64_t{8});
     // Brackets as characters of a vocabulary of lines.

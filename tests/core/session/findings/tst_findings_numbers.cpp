@@ -69,24 +69,24 @@ void TestFindingsNumbers::quantisedLayersHaveTheirOwnScales_data() {
     const std::string right = bytes("w", kInt8, {16, 16}, [](int i) { return i % 17 - 8; });
     add("product of integers",
         test::onnxfile::model({.nodes = {{"MatMulInteger", {"x", "w"}, {"y"}}},
-                         .inputs = {valueInfo("x", kUInt8, {16, 16})},
-                         .outputs = {valueInfo("y", kInt32, {16, 16})},
-                         .initializers = {right}}),
+                               .inputs = {valueInfo("x", kUInt8, {16, 16})},
+                               .outputs = {valueInfo("y", kInt32, {16, 16})},
+                               .initializers = {right}}),
         true, false);
     // Its results are numbers, no bytes: they have no ends.
     const std::string packed = bytes("w", kUInt8, {16, 1, 8}, [](int i) { return i * 37 % 256; });
     add("weights of 4 bits",
         test::onnxfile::model({.nodes = {{"MatMulNBits",
-                                    {"x", "w", "s"},
-                                    {"y"},
-                                    "",
-                                    "com.microsoft",
-                                    {intAttribute("K", 16), intAttribute("N", 16), intAttribute("bits", 4),
-                                     intAttribute("block_size", 16)}}},
-                         .inputs = {valueInfo("x", kFloat, {16, 16})},
-                         .outputs = {valueInfo("y", kFloat, {16, 16})},
-                         .initializers = {packed, floats("s", {16}, filled({16}, 0.01F))}},
-                        {}, {opset("", 17), opset("com.microsoft", 1)}),
+                                          {"x", "w", "s"},
+                                          {"y"},
+                                          "",
+                                          "com.microsoft",
+                                          {intAttribute("K", 16), intAttribute("N", 16), intAttribute("bits", 4),
+                                           intAttribute("block_size", 16)}}},
+                               .inputs = {valueInfo("x", kFloat, {16, 16})},
+                               .outputs = {valueInfo("y", kFloat, {16, 16})},
+                               .initializers = {packed, floats("s", {16}, filled({16}, 0.01F))}},
+                              {}, {opset("", 17), opset("com.microsoft", 1)}),
         false, false);
     // Half of the products are negative: cut off by a zero point of 0 like by a rectifier, and by one of 128 not.
     const auto layer = [&](int before, int behind) {
@@ -158,8 +158,8 @@ void TestFindingsNumbers::wideWeightsAreFinite() {
 void TestFindingsNumbers::failedRunsRepeatNothing() {
     const std::string model =
         test::onnxfile::model({.nodes = {{"Gather", {"x", "i"}, {"y"}, "", "", {intAttribute("axis", 0)}}},
-                         .inputs = {valueInfo("x", kFloat, {4}), valueInfo("i", kInt64, {2})},
-                         .outputs = {valueInfo("y", kFloat, {2})}});
+                               .inputs = {valueInfo("x", kFloat, {4}), valueInfo("i", kInt64, {2})},
+                               .outputs = {valueInfo("y", kFloat, {2})}});
     const auto given = [](float first, std::int64_t index) {
         return std::vector<Value>{Tensor::of<float>({4}, std::vector{first, 1.0F, 2.0F, 3.0F}),
                                   Tensor::of<std::int64_t>({2}, std::vector<std::int64_t>{0, index})};
