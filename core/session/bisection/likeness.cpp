@@ -19,10 +19,11 @@ using Dims = std::vector<std::int64_t>;
 /// Elements of the weights by their dimensions, without those of 1, in ascending order.
 std::map<Dims, std::int64_t> elementsByDims(const InternalGraph& graph) {
     std::map<Dims, std::int64_t> elements;
-    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
-        const graph::Node& node = graph.node(NodeId(i));
-        const graph::Expr& expr = graph.expr(node.producer);
-        if (graph.isErased(expr.id) || !expr.isParameter || !node.constant || !node.constant->isTensor()) continue;
+    for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const graph::Expr& expr = graph.expr(id);
+        if (!expr.isParameter || expr.outputs.empty()) continue;
+        const graph::Node& node = graph.node(expr.outputs.front());
+        if (!node.constant || !node.constant->isTensor()) continue;
         const tensor::Tensor& weight = node.constant->tensor();
         Dims dims(weight.shape().begin(), weight.shape().end());
         std::erase(dims, 1);
