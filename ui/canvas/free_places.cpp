@@ -34,7 +34,7 @@ void FreePlaces::take(const QRectF& rect, bool isKept) {
 
 /// Each cell gets the sum of all above and left of it, so that any rectangle's is four of them.
 void FreePlaces::sum() {
-    const auto width = static_cast<std::size_t>(m_columns + 1);
+    const std::size_t width = cellAt(0, 1);
     for (std::size_t at = width + 1; at < m_cells.size(); ++at)
         if (at % width != 0) m_cells[at] += m_cells[at - 1] + m_cells[at - width] - m_cells[at - width - 1];
     m_isSummed = true;
