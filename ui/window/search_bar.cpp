@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kWidth = 420;
 constexpr int kMaxRows = 10;
-constexpr int kLeastRest = 8;       ///< characters: less of an operator and a module says nothing
+constexpr int kMinRest = 8;         ///< characters: less of an operator and a module says nothing
 constexpr int kComparedRows = 150;  ///< above and below one, whose names it must not read like
 
 /// A hit: its name at the left, then operator and module as far as there is room. Names of one model begin alike and
@@ -61,7 +61,7 @@ class HitDelegate : public QStyledItemDelegate {
         painter->drawText(QRect(row.left(), row.top(), left + 2, row.height()), Qt::AlignVCenter | Qt::AlignLeft,
                           told.isEmpty() ? metrics.elidedText(name, Qt::ElideMiddle, left + 1) : told);
         painter->setPen(faint);
-        if (rest >= kLeastRest * metrics.averageCharWidth())
+        if (rest >= kMinRest * metrics.averageCharWidth())
             painter->drawText(row.adjusted(left + gap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignRight,
                               metrics.elidedText(from, Qt::ElideLeft, rest));
         painter->restore();

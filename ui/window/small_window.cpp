@@ -15,9 +15,9 @@ namespace {
 /// What panels may have of a window that is small in that direction.
 struct Room {
     Qt::DockWidgetArea area;
-    double most;     ///< of the window
-    int least;       ///< pixels
-    int smallBelow;  ///< a window smaller than that is small, pixels
+    double maxShare;  ///< of the window
+    int minimum;      ///< pixels
+    int smallBelow;   ///< a window smaller than that is small, pixels
 };
 constexpr int kSmallHeight = 800;  ///< a window lower than that is small, pixels
 constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, kSmallHeight},
@@ -25,7 +25,7 @@ constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, kSmallHeight},
                            {Qt::RightDockWidgetArea, 0.28, 200, 1200}};
 /// The left column if it was lent, which is for reading.
 constexpr double kLentShare = 0.34;
-constexpr int kMostLent = 360;
+constexpr int kMaxLent = 360;
 
 constexpr double kMaxAskedFor = 0.44;  ///< of the height of a small window
 
@@ -73,7 +73,7 @@ QDockWidget* WindowDocks::firstSeenIn(Qt::DockWidgetArea area) const {
     return nullptr;
 }
 
-int WindowDocks::lentWidth() const { return std::min(kMostLent, static_cast<int>(m_window.width() * kLentShare)); }
+int WindowDocks::lentWidth() const { return std::min(kMaxLent, static_cast<int>(m_window.width() * kLentShare)); }
 
 /// How wide it is, or would be if the window were not small.
 int WindowDocks::widthInRoom(QDockWidget& dock) const {
@@ -90,7 +90,7 @@ void WindowDocks::leaveRoomForGraph(const QString& asked) {
             widenAgain(room.area, whole);
             continue;
         }
-        int most = std::max(room.least, static_cast<int>(whole * room.most));
+        int most = std::max(room.minimum, static_cast<int>(whole * room.maxShare));
         if (room.area == Qt::LeftDockWidgetArea && areColumnsLent()) most = lentWidth();
         if (!isWidth) {
             std::vector<QString> seen = seenIn(room.area);
@@ -111,8 +111,9 @@ void WindowDocks::giveWidthsBack() {
     const int whole = m_window.width();
     for (const Room& room : kRooms)
         if (room.area != Qt::BottomDockWidgetArea)
-            widenAgain(room.area,
-                       whole >= room.smallBelow ? whole : std::max(room.least, static_cast<int>(whole * room.most)));
+            widenAgain(room.area, whole >= room.smallBelow
+                                      ? whole
+                                      : std::max(room.minimum, static_cast<int>(whole * room.maxShare)));
 }
 
 /// A column that was made narrow for a smaller window, up to how wide it was.

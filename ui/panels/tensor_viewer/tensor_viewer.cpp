@@ -71,7 +71,7 @@ TensorViewer::TensorViewer(QWidget* parent)
     m_tree->setHeaderLabels({tr("Part"), tr("Type"), tr("Value")});
     m_tree->setAccessibleName(tr("Parts of the value"));
     m_stack->addWidget(m_nothing);
-    giveLeastRows(true);
+    reserveRows(true);
     buildBars();
     m_place = new widgets::TallArea(m_tensorPart, m_splitter);
     auto* outer = new QVBoxLayout(this);

@@ -164,7 +164,7 @@ class TensorViewer : public QWidget {
     void offerViews();
     bool isStripe(const TensorViewInfo& view) const;
     void offerButtons();
-    void giveLeastRows(bool isAlone);
+    void reserveRows(bool isAlone);
     void refresh();
     void showIn(TensorView* view);
     QStringList statistics() const;

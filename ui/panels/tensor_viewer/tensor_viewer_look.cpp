@@ -80,9 +80,9 @@ void TensorViewer::setTokens(std::shared_ptr<const session::TokenNames> tokens) 
 }
 
 /// Controls scroll away rather than leave the view less than some lines of text. One of two values has its half.
-void TensorViewer::giveLeastRows(bool isAlone) {
-    constexpr int kLeastRows = 11;
-    m_stack->setMinimumHeight(isAlone ? kLeastRows * fontMetrics().lineSpacing() : 0);
+void TensorViewer::reserveRows(bool isAlone) {
+    constexpr int kMinRows = 11;
+    m_stack->setMinimumHeight(isAlone ? kMinRows * fontMetrics().lineSpacing() : 0);
 }
 
 void TensorViewer::lendControls(QVBoxLayout* above, QVBoxLayout* below) {
@@ -98,7 +98,7 @@ void TensorViewer::lendControls(QVBoxLayout* above, QVBoxLayout* below) {
         m_column->insertWidget(5, m_overlayBar);
     }
     m_statistics->setVisible(!m_areLent);
-    giveLeastRows(!m_areLent);
+    reserveRows(!m_areLent);
     // What is done with one value has no place above two.
     bool isTool = false;
     for (int i = 0; i < m_switches->count(); ++i) {
@@ -145,7 +145,7 @@ void TensorViewer::takeLook(const TensorViewer& other, bool withRange) {
 
 void TensorViewer::setControlsVisible(bool visible) {
     m_hasControls = visible;
-    giveLeastRows(visible);
+    reserveRows(visible);
     m_switchBar->setVisible(visible);
     for (int i = 0; i < m_switches->count(); ++i)
         if (QWidget* const widget = m_switches->itemAt(i)->widget()) widget->setVisible(visible);
