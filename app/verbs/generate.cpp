@@ -48,8 +48,8 @@ base::Result<std::vector<std::int64_t>> idsOf(const std::vector<std::string>& te
             const std::size_t end = std::min(text.find(',', begin), text.size());
             const auto id = base::parseNumber<std::int64_t>(std::string_view(text).substr(begin, end - begin));
             if (!id || *id < 0)
-                return base::usageError("'" + text.substr(begin, end - begin) + "' is no token id", "--ids",
-                                        "ids are whole numbers from 0: 464,3290");
+                return base::usageError("'" + text.substr(begin, end - begin) + "' is not a token id", "--ids",
+                                        "ids are integers from 0 on: 464,3290");
             ids.push_back(*id);
             begin = end + 1;
         }
@@ -214,7 +214,7 @@ Verb generateVerb() {
                     ->check(finiteFromZero("temperature"))
                     ->capture_default_str();
                 command.add_option("--top", options->request.top, "Draw of so many most likely tokens; 0: of all")
-                    ->check(wholeNumber());
+                    ->check(nonNegativeInteger());
                 addSeed(command, options->request.seed, "Seed of the draws and of random operators");
                 command.add_option("--end", options->end, "Token, or its id, after which the text ends");
                 command.add_option("--input-data", options->inputs.spec, "Values of other inputs, as those of `run`");

@@ -82,25 +82,10 @@ class GradientVerb {
             m_session.setWatched(node, true);
         }
         SONDE_ASSIGN(request.to, nodesFor(*m_session.document(), m_options.to));
-        endAt(request);
-        return {};
-    }
-
-    /// What the element does not depend on need not run, and may be unknown. Inside of control flow all of it runs.
-    void endAt(const session::gradient::Request& request) {
-        const graph::InternalGraph& graph = *m_session.document()->graph;
-        std::vector<graph::NodeId> ends = request.to;
-        if (request.of.node.valid()) ends.push_back(request.of.node);
-        else if (!graph.outputs().empty()) ends.push_back(graph.outputs().front());
-        std::erase_if(ends, [&graph](graph::NodeId node) {
-            return graph.node(node).constant || graph.expr(graph.node(node).producer).kind == graph::ExprKind::Input;
-        });
-        const auto isMain = [&graph](graph::NodeId node) {
-            return graph.expr(graph.node(node).producer).body == graph.mainId();
-        };
-        if (!std::ranges::all_of(ends, isMain)) return;
         m_session.clearEnds();
-        for (const graph::NodeId node : ends) m_session.setEnd(node, true);
+        for (const graph::NodeId node : session::gradient::endsFor(*m_session.document()->graph, request))
+            m_session.setEnd(node, true);
+        return {};
     }
 
     base::Result<Saliency> compute(const session::gradient::Request& request) {

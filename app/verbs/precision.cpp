@@ -99,7 +99,7 @@ Verb precisionVerb() {
                 options->inputs.addTo(command);
                 addSeed(command, options->inputs.seed, "Seed of random inputs and operators");
                 command.add_option("--worst", options->worst, "How many nodes the lists have")
-                    ->check(wholeNumber())
+                    ->check(nonNegativeInteger())
                     ->capture_default_str();
                 command.add_flag("--all", options->allNodes, "List every node, in execution order");
                 command.add_flag("--json", options->json, "Print one JSON object");

@@ -45,10 +45,11 @@ inline CLI::Validator finiteFromZero(std::string what) {
 }
 
 /// A check of counts and seeds, which would take -1 for a very large number, and one that is too large for the largest.
-inline CLI::Validator wholeNumber() {
+inline CLI::Validator nonNegativeInteger() {
     return CLI::Validator(
         [](std::string& text) {
-            return base::parseNumber<std::uint64_t>(text) ? std::string() : "'" + text + "' is no whole number from 0";
+            return base::parseNumber<std::uint64_t>(text) ? std::string()
+                                                          : "'" + text + "' is not an integer from 0 on";
         },
         "");
 }
@@ -61,7 +62,7 @@ inline CLI::Validator notEmpty() {
 /// Adds --seed for `seed`, which may be an optional.
 template <typename Seed>
 CLI::Option* addSeed(CLI::App& command, Seed& seed, std::string help) {
-    return command.add_option("--seed", seed, std::move(help))->check(wholeNumber());
+    return command.add_option("--seed", seed, std::move(help))->check(nonNegativeInteger());
 }
 
 /// Adds --threads for `threads`.

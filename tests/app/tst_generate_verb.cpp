@@ -83,8 +83,8 @@ void TestGenerateVerb::errorsSayWhatIsMissing_data() {
     QTest::newRow("no tokenizer") << QStringList{"zoo:gpt_mini", "--prompt", "a"} << "--tokenizer";
     QTest::newRow("end") << QStringList{words(), "--prompt", "in", "--end", "??"} << "neither an id nor a token";
     for (const char* const ids : {"", "9,,14", "9,", "-1", "99999999999999999999", "a", "1.5"})
-        QTest::addRow("ids '%s'", ids) << QStringList{words(), "--ids", ids} << "is no token id (--ids)";
-    QTest::newRow("top") << QStringList{words(), "--ids", "9", "--top", "-1"} << "'-1' is no whole number from 0";
+        QTest::addRow("ids '%s'", ids) << QStringList{words(), "--ids", ids} << "is not a token id (--ids)";
+    QTest::newRow("top") << QStringList{words(), "--ids", "9", "--top", "-1"} << "'-1' is not an integer from 0 on";
     QTest::newRow("end beyond the tokens") << QStringList{words(), "--ids", "9", "--end", "5000"} << "(--end)";
     QTest::newRow("end below them") << QStringList{words(), "--ids", "9", "--end", "-1"} << "neither an id nor a token";
     for (const char* const number : {"-1", "nan", "inf"})

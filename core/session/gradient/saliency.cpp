@@ -131,6 +131,17 @@ base::Result<Value> keptOf(const Backward& backward, const std::vector<ValueKey>
 
 }  // namespace
 
+std::vector<NodeId> endsFor(const graph::InternalGraph& graph, const Request& request) {
+    std::vector<NodeId> ends = request.to;
+    if (request.of.node.valid()) ends.push_back(request.of.node);
+    else if (!graph.outputs().empty()) ends.push_back(graph.outputs().front());
+    std::erase_if(ends, [&graph](NodeId node) {
+        return graph.node(node).constant || graph.expr(graph.node(node).producer).kind == graph::ExprKind::Input;
+    });
+    const auto isMain = [&graph](NodeId node) { return graph.expr(graph.node(node).producer).body == graph.mainId(); };
+    return std::ranges::all_of(ends, isMain) ? ends : std::vector<NodeId>();
+}
+
 base::Result<Saliency> saliency(const debug::View& view, const Request& request, const base::WorkContext& work) {
     const InternalGraph& graph = view.run().graph();
     Saliency result;

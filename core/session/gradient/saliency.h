@@ -42,6 +42,10 @@ struct Saliency {
 /// an operation in between has no rule, by node and operator; of runs; cancelled.
 base::Result<Saliency> saliency(const debug::View& view, const Request& request, const base::WorkContext& work = {});
 
+/// The end points of a run that computes no more than the request needs, so that operators beside it may be unknown.
+/// None: all of it has to run, as what is asked for is inside of control flow.
+std::vector<graph::NodeId> endsFor(const graph::InternalGraph& graph, const Request& request);
+
 /// "of", "value", "operations", "notes" and, for each node, "gradients":
 /// {"node","dtype","shape","min","max","mean","std",…, "largest":[{"index","value"}…], "reached"}.
 void addSaliency(nlohmann::ordered_json& answer, const Saliency& saliency, const graph::InternalGraph& graph);
