@@ -1,5 +1,6 @@
 // Weights, buffers and constants: one tensor, however often and in whatever body it is read.
 
+#include "core/graph/stored_tensor.h"
 #include "core/passes/inplace_walk.h"
 
 namespace sonde::passes {
@@ -19,11 +20,6 @@ bool overlap(const Tensor& a, const Tensor& b) {
     };
     const auto first = range(a), second = range(b);
     return first.first < second.second && second.first < first.second;
-}
-
-const Tensor* storedTensor(const InternalGraph& graph, NodeId node) {
-    const auto& constant = graph.node(node).constant;
-    return constant && constant->isTensor() && constant->tensor().storage() ? &constant->tensor() : nullptr;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/exec/dependants.h"
 #include "core/exec/flatten.h"
 #include "core/graph/edit_origin.h"
+#include "core/graph/stored_tensor.h"
 
 namespace sonde::session::bisection {
 
@@ -31,11 +32,9 @@ std::vector<ExprId> withBodies(const InternalGraph& graph, const std::vector<Exp
     return all;
 }
 
-const tensor::Tensor* storedTensor(const InternalGraph& graph, NodeId node) {
-    const graph::Node& stored = graph.node(node);
-    const bool isTensor =
-        analysis::isStored(graph.expr(stored.producer)) && stored.constant && stored.constant->isTensor();
-    return isTensor ? &stored.constant->tensor() : nullptr;
+/// Null: it is no tensor, or is computed.
+const tensor::Tensor* weightAt(const InternalGraph& graph, NodeId node) {
+    return analysis::isStored(graph.expr(graph.node(node).producer)) ? graph::storedTensor(graph, node) : nullptr;
 }
 
 /// The weights of one model beside those of the other.
@@ -49,9 +48,9 @@ class WeightComparison {
     void add(const Expr& expr) {
         for (std::size_t i = 0; i < expr.inputs.size(); ++i) {
             const NodeId own = m_sources[expr.inputs[i].index()];
-            if (!storedTensor(m_model, own) || !m_seen.insert(own).second) continue;
+            if (!weightAt(m_model, own) || !m_seen.insert(own).second) continue;
             const NodeId named = m_counterpart(own), there = named.valid() ? named : inSamePosition(expr, i);
-            if (there.valid() && storedTensor(m_other, there)) compare(own, there);
+            if (there.valid() && weightAt(m_other, there)) compare(own, there);
         }
     }
     std::vector<DifferingWeight> take() { return std::move(m_found); }
@@ -65,16 +64,14 @@ class WeightComparison {
         const NodeId node = m_others[there.inputs[input].index()];
         if (there.op.name == expr.op.name) return node;
         // As of a convolution in the other vocabulary.
-        const tensor::Tensor *const a = storedTensor(m_model, m_sources[expr.inputs[input].index()]), *const b =
-                                                                                                          storedTensor(
-                                                                                                              m_other,
-                                                                                                              node);
+        const tensor::Tensor* const a = weightAt(m_model, m_sources[expr.inputs[input].index()]);
+        const tensor::Tensor* const b = weightAt(m_other, node);
         return a && b && a->shape() == b->shape() ? node : NodeId();
     }
 
     void compare(NodeId own, NodeId there) {
-        const tensor::Tensor &a = *storedTensor(m_model, own), &b = *storedTensor(m_other, there);
-        if (tensor::identical(tensor::Value(a), tensor::Value(b))) return;
+        const tensor::Tensor &a = *weightAt(m_model, own), &b = *weightAt(m_other, there);
+        if (tensor::identical(a, b)) return;
         DifferingWeight weight{m_model.node(own).name, m_other.node(there).name, {}, {}};
         const bool areNumbers = a.dtype() != tensor::DType::String && b.dtype() != tensor::DType::String;
         if (a.shape() == b.shape() && areNumbers) weight.maxAbsolute = analysis::difference(b, a, {}).maxAbsolute;

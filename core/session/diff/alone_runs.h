@@ -2,6 +2,9 @@
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/exec/runner.h"
@@ -16,11 +19,11 @@ namespace sonde::session::diff {
 /// behind a sigmoid.
 class AloneRuns {
   public:
-    /// `asked`: operations of the first graph, each with a counterpart.
+    /// `candidates`: operations of the first graph, each with a counterpart.
     AloneRuns(std::array<const graph::InternalGraph*, 2> graphs, const GraphPairs& pairs,
-              std::vector<graph::ExprId> asked);
+              std::vector<graph::ExprId> candidates);
 
-    bool empty() const { return m_asked.empty(); }
+    bool empty() const { return m_candidates.empty(); }
     /// What a run has to watch for compare(), of either graph.
     std::vector<graph::NodeId> watched(std::size_t side) const;
     /// By ExprId of the first graph: both compute the same. `recordings`: of runs of `plans` on the same inputs, with
@@ -30,13 +33,21 @@ class AloneRuns {
                               std::uint64_t seed, const base::WorkContext& work) const;
 
   private:
-    graph::ExprId of(std::size_t side, graph::ExprId asked) const {
-        return side == 0 ? asked : m_pairs.ofFirst[asked.index()];
+    /// The values that an operation reads, by their sources.
+    struct Reads {
+        std::unordered_map<graph::NodeId, tensor::Value> all;
+        std::vector<std::pair<graph::NodeId, tensor::Tensor>> exchanged;  ///< floats that are computed of an input
+    };
+
+    graph::ExprId of(std::size_t side, graph::ExprId first) const {
+        return side == 0 ? first : m_pairs.ofFirst[first.index()];
     }
+    /// Nothing if it did not run, or in a loop.
+    std::optional<Reads> readsOf(std::size_t side, graph::ExprId id, const exec::Recording& recording) const;
 
     std::array<const graph::InternalGraph*, 2> m_graphs;
     const GraphPairs& m_pairs;
-    std::vector<graph::ExprId> m_asked;
+    std::vector<graph::ExprId> m_candidates;
     std::array<std::vector<graph::NodeId>, 2> m_sources;  ///< by NodeId: see exec::valueSources()
     std::array<std::vector<bool>, 2> m_isOfInput;         ///< by NodeId: computed of an input
 };

@@ -1,12 +1,12 @@
 #include "core/session/diff/folded_constants.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/analysis/difference.h"
 #include "core/analysis/findings/written_values.h"
 #include "core/document/model_passes.h"
 #include "core/graph/traits.h"
+#include "core/session/diff/stored_tensors.h"
 
 namespace sonde::session::diff {
 
@@ -21,7 +21,7 @@ using tensor::Value;
 namespace {
 
 /// A file that says the sizes of a value says what Shape gives of it.
-bool asksForSizes(const Expr& expr) {
+bool isShapeQuery(const Expr& expr) {
     return graph::traitsOf(expr).opClass == operators::OpClass::Shape && expr.op.domain.empty() &&
            expr.inputs.size() == 1 && expr.outputs.size() == 1 && expr.attributes.empty();
 }
@@ -46,7 +46,7 @@ std::vector<bool> foldableOperations(const FlatGraph& flat) {
             return !isWritten[input.index()] && !isWritten[value.index()] &&
                    (graph.node(value).constant || isFoldable[flat.producer(value).index()]);
         };
-        const bool areSizesKnown = asksForSizes(expr) && graph.node(expr.inputs.front()).type.staticShape().has_value();
+        const bool areSizesKnown = isShapeQuery(expr) && graph.node(expr.inputs.front()).type.staticShape().has_value();
         isFoldable[id.index()] = areSizesKnown || std::ranges::all_of(expr.inputs, isKnown);
     }
     return isFoldable;
@@ -58,12 +58,6 @@ std::vector<bool> resultsOf(const FlatGraph& flat) {
         for (const NodeId output : flat.graph.body(graph::BodyId(i)).outputs)
             isResult[flat.origin[output.index()].index()] = true;
     return isResult;
-}
-
-bool haveSameBits(const Tensor& a, const Tensor& b) {
-    const auto one = a.contiguous(), other = b.contiguous();
-    const auto bytes = static_cast<std::size_t>(a.numel()) * tensor::itemSize(a.dtype());
-    return one && other && (bytes == 0 || std::memcmp(one->bytes(), other->bytes(), bytes) == 0);
 }
 
 }  // namespace
@@ -89,7 +83,7 @@ const Value* FoldedConstants::valueOf(std::size_t side, NodeId node) {
     while (!open.empty()) {
         const ExprId id = open.back();
         const std::size_t before = open.size();
-        if (!asksForSizes(flat.graph.expr(id)))
+        if (!isShapeQuery(flat.graph.expr(id)))
             for (const NodeId input : flat.inputsOf(id))
                 if (!isKnown(input)) open.push_back(flat.producer(input));
         if (open.size() > before) continue;
@@ -105,7 +99,7 @@ void FoldedConstants::compute(std::size_t side, ExprId id) {
     const FlatGraph& flat = *m_flats[side];
     const Expr& expr = flat.graph.expr(id);
     for (const NodeId output : expr.outputs) m_values[side].try_emplace(output);
-    if (asksForSizes(expr)) {
+    if (isShapeQuery(expr)) {
         const auto shape = flat.graph.node(expr.inputs.front()).type.staticShape();
         if (!shape) return;
         std::vector<std::int64_t> sizes;
@@ -142,7 +136,7 @@ std::optional<FoldedConstants::Comparison> FoldedConstants::compare(NodeId a, Ex
     if (x.dtype() != y.dtype() || !(x.shape() == y.shape())) return std::nullopt;
     m_compared[0].emplace(m_flats[0]->origin[a.index()], readerOfA);
     m_compared[1].emplace(m_flats[1]->origin[b.index()], readerOfB);
-    if (haveSameBits(x, y)) return Comparison{true, 0.0};
+    if (areEqual(x, y)) return Comparison{true, 0.0};
     Comparison other;
     if (x.dtype() != tensor::DType::String) other.maxAbs = analysis::difference(y, x, {}).maxAbsolute;
     const auto isSame = [a, b](const Other& known) { return known.a == a && known.b == b; };

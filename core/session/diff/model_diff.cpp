@@ -262,10 +262,10 @@ base::Result<ModelDiff> modelDiff(const document::Document& first, const documen
     SONDE_ASSIGN(const ModelInfo a, modelInfo(first, info, work));
     if (!request.inputs.empty()) info.inputs = valuesForSecond(first, second, request.inputs);
     SONDE_ASSIGN(const ModelInfo b, modelInfo(second, info, work));
-    if (diff::asksForRuns(diff.structure, *first.graph, *second.graph, diff.pairs)) {
+    if (diff::requiresRuns(diff.structure, *first.graph, *second.graph, diff.pairs)) {
         SONDE_ASSIGN(diff.runs, diff::runBoth(first, second, a, b, diff.pairs,
                                               {request.inputs, request.seed, request.threads,
-                                               diff::askedAlone(diff.structure, *first.graph, diff.pairs)},
+                                               diff::comparedAlone(diff.structure, *first.graph, diff.pairs)},
                                               work));
         diff::judgeByRuns(diff.structure, *first.graph, *second.graph, diff.pairs, request.byHand, diff.parameters,
                           diff.runs);

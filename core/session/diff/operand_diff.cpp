@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/graph/stored_tensor.h"
 #include "core/session/diff/graph_side.h"
 #include "core/session/diff/stored_tensors.h"
 #include "core/session/input_values.h"

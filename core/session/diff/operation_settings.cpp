@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 #include <optional>
 
 #include "core/analysis/call_arguments.h"
 #include "core/graph/traits.h"
 #include "core/session/diff/parameter_layout.h"
+#include "core/session/diff/stored_tensors.h"
 #include "core/session/watch/plain_operator.h"
 
 namespace sonde::session::diff {
@@ -276,17 +276,8 @@ std::string otherReading(const InternalGraph& first, const Expr& ours, const Int
     if (!a.valid() || !b.valid()) return {};
     const auto own = isOutputFirst(first, a, ours.id), other = isOutputFirst(second, b, theirs.id);
     if (!own || !other || own == other) return {};
-    const auto elementsOf = [](const tensor::Tensor& tensor) -> std::optional<tensor::Tensor> {
-        const auto whole = tensor.contiguous();
-        return whole ? std::optional(*whole) : std::nullopt;
-    };
     const tensor::Tensor &x = first.node(a).constant->tensor(), &y = second.node(b).constant->tensor();
-    if (!(x.shape() == y.shape()) || x.dtype() != y.dtype()) return {};
-    const auto p = elementsOf(x), q = elementsOf(y);
-    const auto areEqual = [](const auto& one, const auto& two) {
-        return one && two && std::memcmp(one->bytes(), two->bytes(), one->sizeBytes()) == 0;
-    };
-    if (!areEqual(p, q) || areEqual(q, elementsOf(y.transposed(0, 1)))) return {};  // symmetric
+    if (!areEqual(x, y) || areEqual(y, y.transposed(0, 1))) return {};  // symmetric
     return fmt::format("weight: read as {} -> {}", *own ? "[out, in]" : "[in, out]",
                        *other ? "[out, in]" : "[in, out]");
 }

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "core/analysis/call_arguments.h"
+#include "core/graph/stored_tensor.h"
 #include "core/graph/traits.h"
 #include "core/session/diff/parameter_layout.h"
-#include "core/session/diff/stored_tensors.h"
 
 namespace sonde::session::diff {
 

@@ -489,7 +489,7 @@ static bool haveOtherDefinitions(const InternalGraph& first, const InternalGraph
     return false;
 }
 
-std::vector<ExprId> askedAlone(const StructureDiff& diff, const InternalGraph& first, const GraphPairs& pairs) {
+std::vector<ExprId> comparedAlone(const StructureDiff& diff, const InternalGraph& first, const GraphPairs& pairs) {
     std::vector<ExprId> asked;
     if (pairs.isOneVocabulary) return asked;
     for (const NodeChange& change : diff.changed)
@@ -499,8 +499,8 @@ std::vector<ExprId> askedAlone(const StructureDiff& diff, const InternalGraph& f
     return asked;
 }
 
-bool asksForRuns(const StructureDiff& diff, const InternalGraph& first, const InternalGraph& second,
-                 const GraphPairs& pairs) {
+bool requiresRuns(const StructureDiff& diff, const InternalGraph& first, const InternalGraph& second,
+                  const GraphPairs& pairs) {
     if (!pairs.isOneVocabulary) return diff.uncompared() > 0 || !diff.isEqual();
     if (diff.isEqual()) return haveOtherDefinitions(first, second, pairs);
     if (diff.added.empty() || diff.removed.empty()) return false;

@@ -23,11 +23,11 @@ void judgeByRuns(StructureDiff& diff, const graph::InternalGraph& first, const g
                  const GraphPairs& pairs, const PairsByHand& byHand, ParameterDiff& parameters, const SameRuns& runs);
 
 /// Whether the runs could say more than the structure does.
-bool asksForRuns(const StructureDiff& diff, const graph::InternalGraph& first, const graph::InternalGraph& second,
-                 const GraphPairs& pairs);
+bool requiresRuns(const StructureDiff& diff, const graph::InternalGraph& first, const graph::InternalGraph& second,
+                  const GraphPairs& pairs);
 
 /// Operations of the first graph that are listed for their operator alone, between two vocabularies.
-std::vector<graph::ExprId> askedAlone(const StructureDiff& diff, const graph::InternalGraph& first,
-                                      const GraphPairs& pairs);
+std::vector<graph::ExprId> comparedAlone(const StructureDiff& diff, const graph::InternalGraph& first,
+                                         const GraphPairs& pairs);
 
 }  // namespace sonde::session::diff
