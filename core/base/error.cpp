@@ -10,10 +10,10 @@ Error make(ErrorKind kind, std::string what, std::string where, std::string hint
 
 /// What an argument or a file has may be very long: the middle of it is left out.
 std::string withoutMiddle(const std::string& text) {
-    constexpr std::size_t kMost = 1'500, kEnd = 300;
-    if (text.size() <= kMost) return text;
+    constexpr std::size_t kMaxBytes = 1'500, kEnd = 300;
+    if (text.size() <= kMaxBytes) return text;
     const auto isInside = [&text](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80; };
-    std::size_t end = kMost - kEnd, begin = text.size() - kEnd;
+    std::size_t end = kMaxBytes - kEnd, begin = text.size() - kEnd;
     while (end > 0 && isInside(end)) --end;
     while (begin < text.size() && isInside(begin)) ++begin;
     return text.substr(0, end) + " … " + text.substr(begin);

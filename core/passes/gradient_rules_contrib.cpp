@@ -272,8 +272,8 @@ void embeddingNormRule(GradientBuilder& b, const Expr& e) {
 /// The weights are what the operator gives for the unit matrix: of a product with those that are packed.
 void packedProductRule(GradientBuilder& b, const Expr& e) {
     const std::int64_t k = e.attributes.getInt("K", 0);
-    constexpr std::int64_t kMost = std::int64_t{1} << 13;
-    if (k < 1 || k > kMost) return b.fail("the derivative of " + e.op.name + " with this K is not supported");
+    constexpr std::int64_t kMaxK = std::int64_t{1} << 13;
+    if (k < 1 || k > kMaxK) return b.fail("the derivative of " + e.op.name + " with this K is not supported");
     const NodeId a = inputOf(e, 0), g = gradientOf(b, e);
     std::vector<NodeId> inputs{b.constant(unitMatrix(k, b.graph().node(a).type.dtype))};
     for (std::size_t i = 1; i < e.arguments.size(); ++i)

@@ -9,6 +9,7 @@
 #include "core/exec/dependants.h"
 #include "core/exec/flatten.h"
 #include "core/graph/source_files.h"
+#include "core/ops/dependence/region.h"
 #include "ui/context/background.h"
 
 namespace sonde::context {
@@ -22,13 +23,6 @@ namespace {
 
 /// Gradients that were looked at are kept as long as they take no more.
 constexpr std::size_t kMaxKeptBytes = std::size_t{256} << 20;
-
-std::vector<std::int64_t> indexOf(std::int64_t element, const tensor::Shape& shape) {
-    std::vector<std::int64_t> index(shape.rank(), 0);
-    for (std::size_t d = shape.rank(); d-- > 0; element /= std::max<std::int64_t>(shape[d], 1))
-        index[d] = element % std::max<std::int64_t>(shape[d], 1);
-    return index;
-}
 
 /// Whether an element of one value may depend on another one.
 bool reaches(const graph::InternalGraph& graph, NodeId from, NodeId to) {
@@ -52,7 +46,7 @@ base::Result<Gradients::Gradient> measured(const session::gradient::NodeSaliency
         gradient.high = i == 0 ? value : std::max(gradient.high, value);
     }
     if (const auto largest = session::gradient::largestElements(one.gradient, 1); !largest.empty())
-        gradient.largest = indexOf(largest.front(), one.gradient.shape());
+        gradient.largest = ops::dependence::indexOf(largest.front(), one.gradient.shape());
     return gradient;
 }
 

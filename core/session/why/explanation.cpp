@@ -9,6 +9,7 @@
 #include "core/exec/flatten.h"
 #include "core/graph/argument_value.h"
 #include "core/ops/dependence/leaves.h"
+#include "core/ops/dependence/region.h"
 #include "core/session/why/formula.h"
 #include "core/session/why/inside.h"
 #include "core/session/why/notable_element.h"
@@ -186,7 +187,7 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
         }
         Term term;
         term.place = all->operands[order[k]];
-        if (term.place.node.valid()) term.place.index = indexIn(given.element, all->shapes[order[k]]);
+        if (term.place.node.valid()) term.place.index = ops::dependence::indexOf(given.element, all->shapes[order[k]]);
         else if (given.isInside) term.place.index = {given.element};
         term.weight = given.weight;
         term.value = given.value;
@@ -194,8 +195,8 @@ void list(Explanation& explanation, const Operation& operation, ops::Dependence 
         if (given.weightInput != ops::kNoOperand) {
             Place weight = operandAt(given.weightInput, given.weightMember, false);
             if (given.weightInput < operation.inputs.size())
-                weight.index =
-                    indexIn(given.weightElement, shapeOf(operation.inputs[given.weightInput], given.weightMember));
+                weight.index = ops::dependence::indexOf(
+                    given.weightElement, shapeOf(operation.inputs[given.weightInput], given.weightMember));
             if (weight.node.valid()) term.weightPlace = std::move(weight);
         }
         explanation.terms.push_back(std::move(term));

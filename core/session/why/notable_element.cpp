@@ -1,22 +1,13 @@
 #include "core/session/why/notable_element.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/ops/dependence/leaves.h"
+#include "core/ops/dependence/region.h"
 
 namespace sonde::session::why {
 
 using tensor::Tensor;
-
-std::vector<std::int64_t> indexIn(std::int64_t element, const tensor::Shape& shape) {
-    std::vector<std::int64_t> index(shape.rank(), 0);
-    for (std::size_t d = shape.rank(); d-- > 0;) {
-        index[d] = element % std::max<std::int64_t>(shape[d], 1);
-        element /= std::max<std::int64_t>(shape[d], 1);
-    }
-    return index;
-}
 
 std::optional<std::vector<std::int64_t>> notableIndex(const Tensor& tensor, const std::stop_token& stop) {
     if (!tensor.defined() || tensor.numel() == 0 || tensor.dtype() == tensor::DType::String ||
@@ -33,7 +24,7 @@ std::optional<std::vector<std::int64_t>> notableIndex(const Tensor& tensor, cons
         if ((i & 0xffff) == 0 && stop.stop_requested()) break;
         if (const auto here = rank(tensor.toDouble(i)); here > largest) largest = here, best = i;
     }
-    return indexIn(best, tensor.shape());
+    return ops::dependence::indexOf(best, tensor.shape());
 }
 
 base::Result<void> findElement(Place& place, Reader& reader, const std::stop_token& stop) {

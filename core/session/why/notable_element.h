@@ -8,9 +8,6 @@
 
 namespace sonde::session::why {
 
-/// The index of an element that is counted row by row.
-std::vector<std::int64_t> indexIn(std::int64_t element, const tensor::Shape& shape);
-
 /// The element of a tensor that is looked at first: NaN, else infinity, else the largest magnitude; of several the
 /// first one. Nothing if it has no elements, or none that are real numbers.
 std::optional<std::vector<std::int64_t>> notableIndex(const tensor::Tensor& tensor, const std::stop_token& stop = {});

@@ -148,12 +148,12 @@ inline __attribute__((always_inline)) void block(const Plane& p, const Use& use,
 /// change it.)
 template <int stride, typename Use>
 void eachBlock(const Plane p, const Use& use) {
-    constexpr int kMost = 8;  // that lie side by side in a band
-    const int most = p.columns > 2 * kWidth ? kMost : 1;
-    for (std::ptrdiff_t first = 0; first < p.columns; first += most * kWidth) {
-        Columns<stride> columns[kMost];
+    constexpr int kMaxBlocks = 8;  // side by side in a band
+    const int blocks = p.columns > 2 * kWidth ? kMaxBlocks : 1;
+    for (std::ptrdiff_t first = 0; first < p.columns; first += blocks * kWidth) {
+        Columns<stride> columns[kMaxBlocks];
         const std::ptrdiff_t left = p.columns - first;
-        const int count = static_cast<int>(left >= most * kWidth ? most : (left + kWidth - 1) / kWidth);
+        const int count = static_cast<int>(left >= blocks * kWidth ? blocks : (left + kWidth - 1) / kWidth);
         for (int c = 0; c < count; ++c) columns[c].place(p, first + c * kWidth);
         std::ptrdiff_t row = 0;
         float* y = p.y + first;
