@@ -290,7 +290,7 @@ base::Result<Operation> operationOf(const InternalGraph& graph, NodeId node, Rea
     operation.output = graph.node(operation.source).outputIndex;
     const std::vector<NodeId>& given = graph.body(expr.body).outputs;
     for (const NodeId output : expr.outputs) {
-        const bool isUsed = graph.node(output).users.size() > 0 || std::ranges::find(given, output) != given.end();
+        const bool isUsed = !graph.node(output).users.empty() || std::ranges::find(given, output) != given.end();
         auto value = output == operation.source || isUsed ? reader.value(output) : base::Result<Value>(Value());
         operation.outputs.push_back(value ? std::move(*value) : Value());
     }

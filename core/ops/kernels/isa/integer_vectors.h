@@ -49,7 +49,7 @@ inline __attribute__((always_inline)) Vector clipped(const Vector& x, const Vect
 
 /// 1.5·2^23: the low bits of a sum with that are the number rounded to an integer, as long as it is below 2^22. (A
 /// conversion of the compiler's truncates, and nearbyint() is a call with SSE2.)
-constexpr float kRoundNarrow = 12582912.0F;
+inline constexpr float kRoundNarrow = 12582912.0F;
 
 /// The Requantisation of a vector of sums to which offset and bias were added: the low 8 bits of each element.
 struct RequantisedVector {

@@ -14,11 +14,11 @@ namespace sonde::ops::kernels::SONDE_ISA {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int kWidth = 16;
+inline constexpr int kWidth = 16;
 #elif defined(__AVX2__)
-constexpr int kWidth = 8;
+inline constexpr int kWidth = 8;
 #else
-constexpr int kWidth = 4;
+inline constexpr int kWidth = 4;
 #endif
 typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
 typedef unsigned Bits __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
