@@ -304,7 +304,7 @@ std::vector<ActionInfo> runActions() {
          "Run the selected module on the inputs that it had in the run, and tell whether it gives the same",
          "run-module", "Ctrl+Alt+R", Scope::Window, Need::Model | Need::Module | Need::Idle},
         {"run.with_edits", "Ru&n with Edits", "Run-",
-         "Run from the start with the edited values, as far as the first breakpoint", "run", "Ctrl+Alt+Shift+P",
+         "Run from the start with the edited values, as far as the first breakpoint", "run-edits", "Ctrl+Alt+Shift+P",
          Scope::Window, Need::Model | Need::Edits | Need::Idle},
         {"run.baseline", "Run &Baseline", "Run", "Run the model without the edits, which are kept", "run",
          "Alt+Shift+F5", Scope::Window, Need::Model | Need::Edits | Need::Idle},

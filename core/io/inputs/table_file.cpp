@@ -9,6 +9,7 @@
 #include "core/base/trimmed.h"
 #include "core/base/visible_text.h"
 #include "core/io/inputs/data_files.h"
+#include "core/io/inputs/decimal.h"
 
 namespace sonde::io {
 
@@ -104,9 +105,7 @@ char separatorOf(std::string_view text) {
 }
 
 std::optional<double> numberOf(std::string_view text) {
-    const auto isBlank = [](char c) { return c == ' ' || c == '\t'; };
-    while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
+    text = base::trimmed(text, " \t");
     if (text.starts_with('+')) text.remove_prefix(1);
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -115,10 +114,26 @@ std::optional<double> numberOf(std::string_view text) {
     return number;
 }
 
-/// Rows of equal length; the first one may be names.
+/// Whether the cell is an integer that no double holds.
+bool isLongInteger(const std::optional<Decimal>& exact, double nearest) {
+    return exact && exact->isInteger() && std::isfinite(nearest) && *exact != decimalOf(nearest);
+}
+
+/// If int64 holds it.
+std::optional<std::int64_t> int64Of(const Decimal& exact) {
+    constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+    const std::optional<std::uint64_t> magnitude = exact.magnitude();
+    if (!magnitude || *magnitude > kMax) return std::nullopt;
+    const auto value = static_cast<std::int64_t>(*magnitude);
+    return exact.isNegative ? -value : value;
+}
+
+/// Rows of equal length; the first one may be names. float64; for an input of integers int64 where a double would not
+/// hold one of them.
 class TableReader {
   public:
-    TableReader(const DataFile& file, std::string& note) : m_path(file.path), m_note(note) {
+    TableReader(const DataFile& file, bool isForIntegers, std::string& note)
+        : m_path(file.path), m_isForIntegers(isForIntegers), m_note(note) {
         const auto bytes = file.file->bytes();
         // Spreadsheets write a byte order mark.
         m_text = base::withoutByteOrderMark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -142,7 +157,8 @@ class TableReader {
         }
         if (m_values.empty()) return usageError("the table has no numbers", m_path);
         const auto columns = static_cast<std::int64_t>(m_columns);
-        return Tensor::of<double>(Shape{static_cast<std::int64_t>(m_values.size()) / columns, columns}, m_values);
+        const Shape shape{static_cast<std::int64_t>(m_values.size()) / columns, columns};
+        return m_areLong ? Tensor::of<std::int64_t>(shape, m_integers) : Tensor::of<double>(shape, m_values);
     }
 
   private:
@@ -169,15 +185,39 @@ class TableReader {
         for (std::size_t i = 0; i < row.size(); ++i) {
             const std::optional<double> number = numberOf(row[i].text);
             if (!number) return wrong("'" + base::visibleText(row[i].text.substr(0, 40)) + "' is no number", line, i);
+            if (m_isForIntegers && !keepInteger(row[i].text, *number))
+                return wrong("'" + base::visibleText(row[i].text.substr(0, 40)) + "' has more digits than int64 holds",
+                             line, i);
             m_values.push_back(*number);
         }
         return {};
     }
 
+    /// From the first long one on, as long as all are integers. False for one that neither double nor int64 holds.
+    bool keepInteger(std::string_view cell, double number) {
+        const bool mayBeLong = std::abs(number) >= 0x1p53;
+        const auto exact = mayBeLong ? parseDecimal(base::trimmed(cell, " \t")) : std::nullopt;
+        const bool isLong = isLongInteger(exact, number);
+        const auto longer = isLong ? int64Of(*exact) : std::nullopt;
+        if (isLong && !longer) return false;
+        m_areIntegers = m_areIntegers && (isLong || isExactInteger(number));
+        if (isLong && m_areIntegers && !m_areLong) m_integers.assign(m_values.begin(), m_values.end());
+        m_areLong = m_areIntegers && (m_areLong || isLong);
+        if (m_areLong) m_integers.push_back(longer ? *longer : static_cast<std::int64_t>(number));
+        return true;
+    }
+    static bool isExactInteger(double number) {
+        return number == std::trunc(number) && number >= -0x1p63 && number < 0x1p63;
+    }
+
     std::string m_path;
+    bool m_isForIntegers;
     std::string& m_note;
     std::string_view m_text;
     std::vector<double> m_values;
+    std::vector<std::int64_t> m_integers;  ///< the same, if m_areLong
+    bool m_areIntegers = true;
+    bool m_areLong = false;
     std::size_t m_columns = 0;
     bool m_hasNames = false;
 };
@@ -203,7 +243,7 @@ Result<Tensor> inShapeOf(Tensor table, const InputInfo& input) {
 }
 
 Result<Tensor> readTable(const DataFile& file, const InputInfo& input, const ImageOptions&, std::string& note) {
-    SONDE_ASSIGN(Tensor table, TableReader(file, note).read());
+    SONDE_ASSIGN(Tensor table, TableReader(file, tensor::isInteger(input.type.dtype), note).read());
     return inShapeOf(std::move(table), input);
 }
 

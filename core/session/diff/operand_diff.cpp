@@ -10,6 +10,7 @@
 
 #include "core/graph/stored_tensor.h"
 #include "core/session/diff/graph_side.h"
+#include "core/session/diff/operator_contents.h"
 #include "core/session/diff/stored_tensors.h"
 #include "core/session/input_values.h"
 
@@ -27,8 +28,9 @@ namespace {
 
 class OperandDiffer {
   public:
-    OperandDiffer(const document::Document& first, const document::Document& second, const ParameterDiff& parameters)
-        : m_flatA(*first.graph), m_flatB(*second.graph) {
+    OperandDiffer(const document::Document& first, const document::Document& second, const GraphPairs& pairs,
+                  const ParameterDiff& parameters)
+        : m_flatA(*first.graph), m_flatB(*second.graph), m_pairs(pairs), m_contents(m_flatA, m_flatB) {
         for (const auto& [a, b] : parameters.pairs) {
             const Tensor *const ours = storedTensor(*first.graph, a), *const theirs = storedTensor(*second.graph, b);
             if (!ours || !theirs) continue;
@@ -62,9 +64,71 @@ class OperandDiffer {
         return what;
     }
 
-    const std::vector<ExprId>& order() const { return m_flatA.order; }
+    /// "output 1 of then_branch: p -> q"; empty: bodies give the same.
+    std::string otherResults(ExprId a, ExprId b) const {
+        const Expr &ours = m_flatA.graph.expr(a), &theirs = m_flatB.graph.expr(b);
+        std::string what;
+        for (std::size_t i = 0; i < ours.bodies.size() && i < theirs.bodies.size(); ++i) {
+            const graph::Body &own = m_flatA.graph.body(ours.bodies[i]), &other = m_flatB.graph.body(theirs.bodies[i]);
+            for (std::size_t k = 0; k < own.outputs.size() && k < other.outputs.size(); ++k) {
+                if (isSameResult(own.outputs[k], other.outputs[k])) continue;
+                what += (what.empty() ? "output " : "; output ") + std::to_string(k) +
+                        (own.label.empty() ? "" : " of " + own.label) + ": " + m_flatA.graph.node(own.outputs[k]).name +
+                        " -> " + m_flatB.graph.node(other.outputs[k]).name;
+            }
+        }
+        return what;
+    }
+
+    /// Whether two values are not known to be others.
+    bool isSameResult(NodeId a, NodeId b) const {
+        a = m_flatA.origin[a.index()];
+        b = m_flatB.origin[b.index()];
+        const Expr &ours = m_flatA.graph.expr(m_flatA.graph.node(a).producer),
+                   &theirs = m_flatB.graph.expr(m_flatB.graph.node(b).producer);
+        if (ours.kind == ExprKind::Output && theirs.kind == ExprKind::Output) return areSameMembers(ours, theirs);
+        if (!isDiffOperation(ours) && !isDiffOperation(theirs))
+            return isInput(m_flatA, a) == isInput(m_flatB, b) && areSame(a, b);
+        if (!isDiffOperation(ours) || !isDiffOperation(theirs)) return !hasCounterpart(ours, theirs);
+        const ExprId counterpart = m_pairs.ofFirst[ours.id.index()];
+        if (counterpart == theirs.id) return m_flatA.graph.node(a).outputIndex == m_flatB.graph.node(b).outputIndex;
+        if (!counterpart.valid() || !m_pairs.ofSecond[theirs.id.index()].valid()) return true;  // added or removed
+        return computeTheSame(a, b, 0);
+    }
+
+    const FlatGraph& first() const { return m_flatA; }
+    const FlatGraph& second() const { return m_flatB; }
 
   private:
+    /// Of an operation and what is none, which the other model may have folded.
+    bool hasCounterpart(const Expr& ours, const Expr& theirs) const {
+        return isDiffOperation(ours) ? m_pairs.ofFirst[ours.id.index()].valid()
+                                     : m_pairs.ofSecond[theirs.id.index()].valid();
+    }
+
+    /// Structures that a model returns as one value.
+    bool areSameMembers(const Expr& ours, const Expr& theirs) const {
+        for (std::size_t i = 0; i < ours.inputs.size() && i < theirs.inputs.size(); ++i)
+            if (!isSameResult(ours.inputs[i], theirs.inputs[i])) return false;
+        return true;
+    }
+
+    /// Results that two operations compute alike of the same: files have some arithmetic of sizes several times, and
+    /// any of them may be the counterpart.
+    bool computeTheSame(NodeId a, NodeId b, int depth) const {
+        constexpr int kMaxDepth = 8;
+        const InternalGraph &first = m_flatA.graph, &second = m_flatB.graph;
+        const Expr &ours = first.expr(first.node(a).producer), &theirs = second.expr(second.node(b).producer);
+        if (!isDiffOperation(ours) || !isDiffOperation(theirs))
+            return isInput(m_flatA, a) == isInput(m_flatB, b) && areSame(a, b);
+        if (first.node(a).outputIndex != second.node(b).outputIndex) return false;
+        if (m_pairs.ofFirst[ours.id.index()] == theirs.id) return true;
+        if (depth == kMaxDepth || !ours.bodies.empty() || !theirs.bodies.empty()) return false;
+        if (!m_contents.differences(ours, theirs).empty()) return false;
+        const std::vector<NodeId> own = m_flatA.inputsOf(ours.id), other = m_flatB.inputsOf(theirs.id);
+        return std::ranges::equal(own, other, [&](NodeId x, NodeId y) { return computeTheSame(x, y, depth + 1); });
+    }
+
     static bool isInput(const FlatGraph& flat, NodeId node) {
         return flat.graph.expr(flat.graph.node(node).producer).kind == ExprKind::Input;
     }
@@ -94,9 +158,87 @@ class OperandDiffer {
     }
 
     const FlatGraph m_flatA, m_flatB;
+    const GraphPairs& m_pairs;
+    const OperatorContents m_contents;
     std::map<StoredMemory, StoredMemory> m_counterpart;  ///< of stored tensors of the first graph
     std::set<StoredMemory> m_isPaired;                   ///< those of the second
     std::unordered_map<NodeId, NodeId> m_inputs;
+};
+
+/// Rows of StructureDiff::changed, one for each node of the first graph.
+class ChangedRows {
+  public:
+    explicit ChangedRows(StructureDiff& structure) : m_changed(structure.changed) {
+        for (std::size_t i = 0; i < m_changed.size(); ++i) m_rows.emplace(m_changed[i].a, i);
+    }
+    void add(NodeId a, NodeId b, const std::string& what) {
+        if (what.empty()) return;
+        const auto [row, isNew] = m_rows.try_emplace(a, m_changed.size());
+        if (isNew) m_changed.push_back({a, b, what});
+        else m_changed[row->second].what += "; " + what;
+    }
+
+  private:
+    std::vector<NodeChange>& m_changed;
+    std::unordered_map<NodeId, std::size_t> m_rows;
+};
+
+/// What the models give at each place, or by each name.
+class OutputDiffer {
+  public:
+    OutputDiffer(const document::Document& first, const document::Document& second, const GraphPairs& pairs,
+                 const OperandDiffer& operands, ChangedRows& rows)
+        : m_first(first), m_second(second), m_pairs(pairs), m_operands(operands), m_rows(rows) {}
+
+    void addChanges() {
+        if (m_first.outputs.size() != m_second.outputs.size()) return addByName();
+        for (std::size_t k = 0; k < m_first.outputs.size(); ++k) {
+            const document::NamedNode &ours = m_first.outputs[k], &theirs = m_second.outputs[k];
+            const bool haveChanged =
+                ours.name != theirs.name && named(m_second, ours.name) && named(m_first, theirs.name);
+            if (haveChanged || !m_operands.isSameResult(ours.node, theirs.node))
+                m_rows.add(ours.node, theirs.node,
+                           "output " + std::to_string(k) + ": " + ours.name + " -> " + theirs.name);
+        }
+    }
+
+  private:
+    static const document::NamedNode* named(const document::Document& document, const std::string& name) {
+        const auto found = std::ranges::find(document.outputs, name, &document::NamedNode::name);
+        return found == document.outputs.end() ? nullptr : &*found;
+    }
+
+    void addByName() {
+        for (const document::NamedNode& ours : m_first.outputs) {
+            const document::NamedNode* const theirs = named(m_second, ours.name);
+            if (!theirs) addMissing(m_operands.first(), ours, m_pairs.ofFirst, true);
+            else if (!m_operands.isSameResult(ours.node, theirs->node))
+                m_rows.add(ours.node, theirs->node,
+                           "output " + ours.name + ": " + m_first.graph->node(ours.node).name + " -> " +
+                               m_second.graph->node(theirs->node).name);
+        }
+        for (const document::NamedNode& theirs : m_second.outputs)
+            if (!named(m_first, theirs.name)) addMissing(m_operands.second(), theirs, m_pairs.ofSecond, false);
+    }
+
+    /// Where the operation is in both models; else it is added or removed itself.
+    void addMissing(const FlatGraph& flat, const document::NamedNode& output, const std::vector<ExprId>& match,
+                    bool isOurs) {
+        const NodeId node = flat.origin[output.node.index()];
+        const ExprId counterpart = match[flat.graph.node(node).producer.index()];
+        if (!counterpart.valid()) return;
+        const InternalGraph& other = isOurs ? *m_second.graph : *m_first.graph;
+        const auto& outputs = other.expr(counterpart).outputs;
+        const std::size_t index = flat.graph.node(node).outputIndex;
+        if (index >= outputs.size()) return;
+        m_rows.add(isOurs ? node : outputs[index], isOurs ? outputs[index] : node,
+                   "output " + output.name + (isOurs ? ": none in the second model" : ": none in the first model"));
+    }
+
+    const document::Document &m_first, &m_second;
+    const GraphPairs& m_pairs;
+    const OperandDiffer& m_operands;
+    ChangedRows& m_rows;
 };
 
 }  // namespace
@@ -104,20 +246,17 @@ class OperandDiffer {
 void addOtherOperands(const document::Document& first, const document::Document& second, const GraphPairs& pairs,
                       const ParameterDiff& parameters, StructureDiff& structure) {
     if (!pairs.isOneVocabulary) return;
-    const OperandDiffer differ(first, second, parameters);
-    std::unordered_map<NodeId, std::size_t> rows;
-    for (std::size_t i = 0; i < structure.changed.size(); ++i) rows.emplace(structure.changed[i].a, i);
-    for (const ExprId id : differ.order()) {
+    const OperandDiffer differ(first, second, pairs, parameters);
+    ChangedRows rows(structure);
+    for (const ExprId id : differ.first().order) {
         const ExprId other = pairs.ofFirst[id.index()];
         const Expr& expr = first.graph->expr(id);
         if (!other.valid() || expr.outputs.empty() || second.graph->expr(other).outputs.empty()) continue;
-        const std::string what = differ.differences(id, other);
-        if (what.empty()) continue;
-        const auto known = rows.find(expr.outputs.front());
-        if (known == rows.end())
-            structure.changed.push_back({expr.outputs.front(), second.graph->expr(other).outputs.front(), what});
-        else structure.changed[known->second].what += "; " + what;
+        const NodeId a = expr.outputs.front(), b = second.graph->expr(other).outputs.front();
+        rows.add(a, b, differ.differences(id, other));
+        rows.add(a, b, differ.otherResults(id, other));
     }
+    OutputDiffer(first, second, pairs, differ, rows).addChanges();
 }
 
 }  // namespace sonde::session::diff

@@ -1,11 +1,15 @@
 #include "core/session/diff/operator_contents.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <set>
 #include <string_view>
+#include <variant>
 
 #include "core/analysis/call_arguments.h"
 #include "core/analysis/model_summary.h"
+#include "core/base/number_text.h"
 #include "core/graph/traits.h"
 #include "core/session/diff/other_layers.h"
 
@@ -112,6 +116,58 @@ const tensor::AttributeValue* effective(const Expr& expr, std::string_view name)
 
 std::string textOf(const tensor::AttributeValue* value) { return value ? tensor::text(*value, kMaxText) : ""; }
 
+/// The same to the last bit. Numbers of ONNX are float32, those of defaults are written in decimals. Bodies are
+/// compared by their operations.
+struct AreSameAttributes {
+    bool operator()(double a, double b) const {
+        return static_cast<float>(a) == static_cast<float>(b) || (std::isnan(a) && std::isnan(b));
+    }
+    bool operator()(const std::vector<double>& a, const std::vector<double>& b) const {
+        return std::ranges::equal(a, b, *this);
+    }
+    bool operator()(const tensor::Tensor& a, const tensor::Tensor& b) const { return tensor::identical(a, b); }
+    bool operator()(const std::vector<tensor::Tensor>& a, const std::vector<tensor::Tensor>& b) const {
+        return std::ranges::equal(a, b, *this);
+    }
+    bool operator()(tensor::BodyRef, tensor::BodyRef) const { return true; }
+    bool operator()(const std::vector<tensor::BodyRef>& a, const std::vector<tensor::BodyRef>& b) const {
+        return a.size() == b.size();
+    }
+    template <typename T>
+    bool operator()(const T& a, const T& b) const {
+        return a == b;
+    }
+    template <typename T, typename Other>
+    bool operator()(const T&, const Other&) const {
+        return false;
+    }
+};
+bool areSameAttributes(const tensor::AttributeValue* a, const tensor::AttributeValue* b) {
+    return a && b ? std::visit(AreSameAttributes(), *a, *b) : a == b;
+}
+
+/// A change of what may have one text in seven digits, or to a limit.
+std::string changeText(const std::string& a, const std::string& b, const std::function<std::string()>& exact) {
+    return a == b ? exact() : shown(a) + " -> " + shown(b);
+}
+
+std::string exactChange(const tensor::Value& a, const tensor::Value& b) {
+    const auto numberOf = [](const tensor::Value& value) -> std::optional<std::string> {
+        if (value.kind() == tensor::ValueKind::Float) return base::exactText(value.toFloat());
+        if (!value.isTensor() || value.tensor().numel() != 1 || !tensor::isFloating(value.tensor().dtype()))
+            return std::nullopt;
+        return base::exactText(value.tensor().toDouble(0));
+    };
+    const auto one = numberOf(a), other = numberOf(b);
+    return one && other ? *one + " -> " + *other : "other elements";
+}
+
+std::string exactChange(const tensor::AttributeValue& a, const tensor::AttributeValue& b) {
+    const auto *const one = std::get_if<double>(&a), *const other = std::get_if<double>(&b);
+    if (!one || !other) return "other elements";
+    return base::shortestText(static_cast<float>(*one)) + " -> " + base::shortestText(static_cast<float>(*other));
+}
+
 /// Those that a file gives, and those with a default that is another one in the other opset.
 std::set<std::string> attributesOf(const Expr& ours, const Expr& theirs) {
     std::set<std::string> names;
@@ -208,6 +264,7 @@ std::vector<std::string> OperatorContents::differences(const Expr& ours, const E
     }
     addAttributes(ours, theirs, what);
     addArguments(ours, theirs, what);
+    addOmitted(ours, theirs, what);
     addParameters(ours, theirs, what);
     return what;
 }
@@ -232,7 +289,7 @@ void OperatorContents::addAttributes(const Expr& ours, const Expr& theirs, std::
     for (const std::string& name : attributesOf(ours, theirs)) {
         const tensor::AttributeValue *const own = ours.attributes.find(name), *const other =
                                                                                   theirs.attributes.find(name);
-        if (textOf(effective(ours, name)) == textOf(effective(theirs, name))) continue;
+        if (areSameAttributes(effective(ours, name), effective(theirs, name))) continue;
         if (isDefault(m_first.graph, ours, name, other) || isDefault(m_second.graph, theirs, name, own)) continue;
         if (!own && isGivenAs(m_first.graph, ours, theirs, name)) continue;
         if (!other && isGivenAs(m_second.graph, theirs, ours, name)) continue;
@@ -241,8 +298,12 @@ void OperatorContents::addAttributes(const Expr& ours, const Expr& theirs, std::
             if (x && x == y) continue;
         }
         const bool isGiven = own || other;
-        what.push_back(name + ": " + shown(textOf(isGiven ? own : effective(ours, name))) + " -> " +
-                       shown(textOf(isGiven ? other : effective(theirs, name))));
+        const auto *const shownOwn = isGiven ? own : effective(ours, name), *const shownOther =
+                                                                                isGiven ? other
+                                                                                        : effective(theirs, name);
+        what.push_back(name + ": " + changeText(textOf(shownOwn), textOf(shownOther), [&] {
+                           return shownOwn && shownOther ? exactChange(*shownOwn, *shownOther) : "other elements";
+                       }));
     }
 }
 
@@ -259,10 +320,13 @@ void OperatorContents::addArguments(const Expr& ours, const Expr& theirs, std::v
     for (std::size_t i = 0; i < ours.arguments.size() && i < theirs.arguments.size(); ++i) {
         const std::string a = constantText(first, m_kindsOfFirst, ours.arguments[i]),
                           b = constantText(second, m_kindsOfSecond, theirs.arguments[i]);
-        if (a == b || a.empty() || b.empty()) continue;
+        if (a.empty() || b.empty()) continue;
+        const tensor::Value one = valueOf(first, ours.arguments[i]), other = valueOf(second, theirs.arguments[i]);
+        if (a == b && (one.kind() != other.kind() || tensor::identical(one, other))) continue;
         const std::string_view name = op && i < op->parameters.size() ? op->parameters[i].name : std::string_view();
         if (areSame(name, i, ours.arguments[i], theirs.arguments[i])) continue;
-        what.push_back("argument " + std::to_string(i) + ": " + a + " -> " + b);
+        what.push_back("argument " + std::to_string(i) + ": " +
+                       changeText(a, b, [&] { return exactChange(one, other); }));
     }
     for (const auto& [name, argument] : ours.keywords)
         for (const auto& [otherName, other] : theirs.keywords) {
@@ -271,6 +335,25 @@ void OperatorContents::addArguments(const Expr& ours, const Expr& theirs, std::v
             if (name != otherName || a == b || areSame(name, ours.arguments.size(), argument, other)) continue;
             what.push_back(name + ": " + shown(a) + " -> " + shown(b));
         }
+}
+
+/// Optional inputs that only one has, where both have as many: "min: low -> not set". What other opsets have as an
+/// attribute is compared as one.
+void OperatorContents::addOmitted(const Expr& ours, const Expr& theirs, std::vector<std::string>& what) const {
+    const ops::OpDef* const op = analysis::definitionOf(ours);
+    if ((op && !op->parameters.empty()) || inputCount(ours, theirs) != inputCount(theirs, ours)) return;
+    const auto textAt = [](const InternalGraph& graph, const Expr& expr, std::size_t i) -> std::string {
+        if (i >= expr.arguments.size() || expr.arguments[i].kind != Argument::Kind::Node) return {};
+        return graph.node(expr.arguments[i].node).name;
+    };
+    for (std::size_t i = 0; i < std::max(ours.arguments.size(), theirs.arguments.size()); ++i) {
+        const std::string a = textAt(m_first.graph, ours, i), b = textAt(m_second.graph, theirs, i);
+        if (a.empty() == b.empty()) continue;
+        const ops::OpDef* const has = analysis::definitionOf(a.empty() ? theirs : ours);
+        const std::string name = has && i < has->inputs.size() ? std::string(has->inputs[i].name) : std::string();
+        if (!name.empty() && (a.empty() ? ours : theirs).attributes.has(name)) continue;
+        what.push_back((name.empty() ? "argument " + std::to_string(i) : name) + ": " + shown(a) + " -> " + shown(b));
+    }
 }
 
 /// By the names of the schema, which also has what a file leaves out and lists: "stride: [2, 2] -> [1, 1]". Not what

@@ -27,6 +27,7 @@ class OperatorContents {
 
     void addAttributes(const graph::Expr& ours, const graph::Expr& theirs, std::vector<std::string>& what) const;
     void addArguments(const graph::Expr& ours, const graph::Expr& theirs, std::vector<std::string>& what) const;
+    void addOmitted(const graph::Expr& ours, const graph::Expr& theirs, std::vector<std::string>& what) const;
     void addParameters(const graph::Expr& ours, const graph::Expr& theirs, std::vector<std::string>& what) const;
 
     const FlatGraph &m_first, &m_second;

@@ -63,6 +63,7 @@ class TestDataFiles : public QObject {
     void anotherRate();
     void tables_data();
     void tables();
+    void integersThatNoDoubleHolds();
     void refusals_data();
     void refusals();
     void lengthsThatNoRecordingHas();
@@ -224,6 +225,23 @@ void TestDataFiles::tables() {
     QVERIFY2(given, given ? "" : given.error().text().c_str());
     QCOMPARE(given->value.tensor().shape(), shape);
     QCOMPARE(elements(given->value.tensor()), expected);
+}
+
+void TestDataFiles::integersThatNoDoubleHolds() {
+    const auto open = std::vector{Dim::named("R"), Dim::named("C")};
+    const auto read = [&](const char* text, DType dtype) {
+        return io::giveInput(write("a.csv", text), input(open, dtype), 0);
+    };
+    const auto given = read("7,9007199254740993\n-9223372036854775807, 2\n", DType::Int64);
+    QVERIFY2(given, given ? "" : given.error().text().c_str());
+    const auto values = given->value.tensor().span<std::int64_t>();
+    const std::vector<std::int64_t> expected{7, 9007199254740993, -9223372036854775807, 2};
+    QCOMPARE((std::vector<std::int64_t>(values.begin(), values.end())), expected);
+    QVERIFY(read("7,9007199254740993\n", DType::Float64));  // floats are rounded
+    const auto tooLong = read("7,18446744073709551615\n", DType::UInt64);
+    QVERIFY(!tooLong);
+    QVERIFY2(tooLong.error().text().find("has more digits than int64 holds") != std::string::npos,
+             tooLong.error().text().c_str());
 }
 
 void TestDataFiles::refusals_data() {

@@ -8,6 +8,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QToolBar>
 #include <QToolButton>
@@ -19,6 +20,7 @@
 #include "ui/models/module_tree_model.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/window/script.h"
 
 namespace tst_small_windows {
 
@@ -41,6 +43,7 @@ class TestSmallWindows : public test::WindowFixture {
     void columnsHaveTheirWidthAgain();
     void valuesHaveRows_data() { sizes(); }
     void valuesHaveRows();
+    void editsAndBisectionsHaveRowsBesideTheDetails();
     void overlaysGiveWayToNodes_data() { sizes(); }
     void overlaysGiveWayToNodes();
 
@@ -49,6 +52,12 @@ class TestSmallWindows : public test::WindowFixture {
         QTest::addColumn<QSize>("size");
         QTest::newRow("800x600") << QSize(800, 600);
         QTest::newRow("1280x720") << QSize(1280, 720);
+    }
+    bool plays(const char* lines) {
+        window::Script script(*m_window, {}, QString::fromLatin1(lines), {});
+        QSignalSpy finished(&script, &window::Script::finished);
+        script.start();
+        return (!finished.isEmpty() || finished.wait(60000)) && !script.error();
     }
     QDockWidget* dock(const char* panel) { return m_window->docks().dock(QLatin1String(panel)); }
     /// Runs, selects, watches, debugs and sets a breakpoint: most panels have something to show.
@@ -200,6 +209,21 @@ void TestSmallWindows::valuesHaveRows() {
         QRect((*found)->viewport()->mapTo(panel, QPoint()), (*found)->viewport()->size()) & panel->rect();
     const int rows = seen.height() / (*found)->verticalHeader()->defaultSectionSize();
     QVERIFY2(rows >= 5, qPrintable(QString::number(rows)));
+}
+
+/// Beside the details, which leave the panels below a part of the width.
+void TestSmallWindows::editsAndBisectionsHaveRowsBesideTheDetails() {
+    openWindow({800, 600});
+    open(file("resnet18_slim.onnx"));
+    run();
+    const auto wholeRows = [this](const char* name) {
+        const auto* const table = m_window->findChild<QTableView*>(QLatin1String(name));
+        return table->viewport()->height() / table->verticalHeader()->defaultSectionSize();
+    };
+    QVERIFY(plays("edit x scale 2\nwait\nedit y scale 3\nwait\nselect y\nbeside baseline\nwait\npanel edits\nwait\n"));
+    QVERIFY2(wholeRows("editTable") >= 2, qPrintable(QString::number(wholeRows("editTable"))));
+    QVERIFY(plays("bisect int8\nwait\npart values\nwait\npanel bisection\nwait\n"));
+    QVERIFY2(wholeRows("bisectionTable") >= 3, qPrintable(QString::number(wholeRows("bisectionTable"))));
 }
 
 /// Map and count, wherever one looks.

@@ -5,7 +5,6 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QToolButton>
@@ -23,6 +22,7 @@
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/flow_layout.h"
+#include "ui/widgets/labels.h"
 
 namespace sonde::panels {
 
@@ -35,21 +35,26 @@ namespace {
 constexpr const char* kTools[] = {"edit.undo_value", "edit.redo_value", "run.with_edits", "run.baseline",
                                   "file.save_edited"};
 
+constexpr int kEditColumns[] = {230, 260, 80};         // pixels
+constexpr int kEditColumnsOfNarrow[] = {140, 90, 60};  // without a scroll bar
+
 }  // namespace
 
 EditsPanel::EditsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Edits& edits,
                        context::Debugger& debugger, QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_edits(edits), m_debugger(debugger), m_model(edits),
       m_form(new EditForm(edits, this)), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Edits"), m_stack)),
-      m_tools(new QWidget(this)), m_state(new QLabel(m_tools)) {
+      m_tools(new QWidget(this)), m_state(new widgets::ElidedLabel({}, m_tools)) {
     m_view->setModel(&m_model);
     m_view->setSortingEnabled(false);
     m_view->setItemDelegate(new RowDelegate(m_view));
     m_view->setObjectName(QStringLiteral("editTable"));
     m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_view->setTextElideMode(Qt::ElideMiddle);  // the slice is at the end
-    static constexpr int kWidths[] = {230, 260, 80};
-    setColumnWidths(m_view, kWidths);
+    constexpr int kMinRows = 2;
+    m_view->setMinimumHeight(m_view->horizontalHeader()->sizeHint().height() +
+                             kMinRows * m_view->verticalHeader()->defaultSectionSize() + 2 * m_view->frameWidth());
+    setColumnWidths(m_view, kEditColumns);
     m_view->horizontalHeader()->setStretchLastSection(true);
     const auto action = [this](const QString& text, const QKeySequence& key, void (EditsPanel::*act)()) {
         auto* made = new QAction(text, m_view);
@@ -85,7 +90,7 @@ void EditsPanel::buildTools() {
     auto* row = new widgets::FlowLayout(m_tools, theme::kSmall, theme::kTight);
     row->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
     m_state->setObjectName(QStringLiteral("editState"));
-    m_state->setTextFormat(Qt::PlainText);
+    m_state->setElideMode(Qt::ElideRight);
     for (const char* id : kTools) {
         auto* button = new QToolButton(m_tools);
         button->setObjectName(QLatin1String(id));
@@ -96,11 +101,38 @@ void EditsPanel::buildTools() {
     row->addWidget(m_state);
 }
 
+void EditsPanel::resizeEvent(QResizeEvent* event) {
+    Panel::resizeEvent(event);
+    arrange();
+}
+
+/// The tools take one line of a low panel, as icons where there is no room for more; their state what is left of it.
+void EditsPanel::arrange() {
+    constexpr int kLow = 200, kNarrow = 600, kMinState = 80;  // pixels
+    const bool isLow = height() < kLow, isNarrow = isLow && width() < kNarrow;
+    const auto taken = [this](Qt::ToolButtonStyle style) {
+        int sum = 2 * theme::kSmall;
+        for (auto* const button : m_tools->findChildren<QToolButton*>()) {
+            button->setToolButtonStyle(style);
+            sum += button->sizeHint().width() + theme::kSmall;
+        }
+        return sum;
+    };
+    int used = taken(Qt::ToolButtonTextBesideIcon);
+    if (isLow && used + m_state->sizeHint().width() > width()) used = taken(Qt::ToolButtonIconOnly);
+    m_state->setMaximumWidth(isLow ? std::max(width() - used, kMinState) : QWIDGETSIZE_MAX);
+    const int margin = isLow ? 0 : theme::kTight;
+    m_tools->layout()->setContentsMargins(theme::kSmall, margin, theme::kSmall, margin);
+    if (std::exchange(m_isNarrow, isNarrow) != isNarrow)
+        setColumnWidths(m_view, isNarrow ? kEditColumnsOfNarrow : kEditColumns);
+}
+
 void EditsPanel::refresh() {
     const bool hasAny = m_model.rowCount() > 0;
     m_stack->setCurrentIndex(hasAny ? 1 : 0);
     m_form->setOpen(m_opened.isOpen());
     m_state->setText(stateText());
+    arrange();
     setFocusProxy(hasAny ? static_cast<QWidget*>(m_view) : m_form);
     setHasContent(hasAny && m_opened.isOpen());
     if (std::exchange(m_rows, m_model.rowCount()) < m_model.rowCount()) m_view->scrollToBottom();  // the new one
@@ -172,6 +204,7 @@ void EditsPanel::join(const PanelHost& host) {
     for (const char* id : kTools)
         if (auto* button = m_tools->findChild<QToolButton*>(QLatin1String(id)))
             button->setDefaultAction(actions.action(QLatin1String(id)));
+    arrange();
     connect(&m_edits, &context::Edits::accepted, this, [this](const QObject* asker) {
         // A lesson may ask where its edit is: the list would tell.
         m_isFirst = m_model.rowCount() == 1 && !qobject_cast<const context::Lessons*>(asker);

@@ -9,13 +9,16 @@
 #include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
-class QLabel;
 class QStackedWidget;
 class QTableView;
 
 namespace sonde::context {
 class Debugger;
 }
+
+namespace sonde::widgets {
+class ElidedLabel;
+}  // namespace sonde::widgets
 
 namespace sonde::panels {
 
@@ -35,8 +38,12 @@ class EditsPanel : public Panel {
 
     void join(const PanelHost& host);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void buildTools();
+    void arrange();
     void refresh();
     void goTo(const QModelIndex& index);
     void removeSelected();
@@ -53,9 +60,10 @@ class EditsPanel : public Panel {
     QStackedWidget* m_stack;
     QTableView* m_view;
     QWidget* m_tools;
-    QLabel* m_state;
-    int m_rows = 0;          ///< that were in the list
-    bool m_isFirst = false;  ///< an edit was made, the first of the list, and its run is not through
+    widgets::ElidedLabel* m_state;
+    bool m_isNarrow = false;  ///< and low: columns fit the width
+    int m_rows = 0;           ///< that were in the list
+    bool m_isFirst = false;   ///< an edit was made, the first of the list, and its run is not through
     std::function<void()> m_raise;
 };
 

@@ -42,6 +42,12 @@ class TestOperandDiff : public QObject {
     void otherOperandsAreTold_data();
     void otherOperandsAreTold();
     void functionsOfOtherOpsetsAreRun();
+    void optionalOperandsHavePlaces();
+    void numbersAreComparedToTheLastBit();
+    void whatModelsGiveIsCompared_data();
+    void whatModelsGiveIsCompared();
+    void branchesAreToldApart();
+    void repeatedArithmeticIsNoDifference();
 };
 
 void TestOperandDiff::otherOperandsAreTold_data() {
@@ -95,6 +101,119 @@ void TestOperandDiff::functionsOfOtherOpsetsAreRun() {
     QVERIFY(differs("Softmax", {intAttribute("axis", 1)}));
     QVERIFY(!differs("Softmax", {intAttribute("axis", 2)}));
     QVERIFY(!differs("Relu", {}));
+}
+
+/// A lower limit is no upper one.
+void TestOperandDiff::optionalOperandsHavePlaces() {
+    test::WrittenModels models;
+    const auto clip = [&](const std::vector<std::string>& operands) {
+        return models.open(model(Graph{.nodes = {{"Clip", operands, {"y"}}},
+                                       .inputs = {valueInfo("x", kFloat, {4})},
+                                       .outputs = {valueInfo("y", kFloat, {4})},
+                                       .initializers = {rawTensor("k", kFloat, {}, test::floatBytes({0.5F}))}}));
+    };
+    const auto diff = session::modelDiff(*clip({"x", "k"}), *clip({"x", "", "k"}));
+    QVERIFY(diff);
+    QCOMPARE(diff->structure.changed.size(), 1U);
+    QCOMPARE(QString::fromStdString(diff->structure.changed.front().what),
+             QStringLiteral("min: k -> not set; max: not set -> k"));
+    QVERIFY(session::modelDiff(*clip({"x", "", "k"}), *clip({"x", "", "k"}))->isEqual());
+}
+
+void TestOperandDiff::numbersAreComparedToTheLastBit() {
+    test::WrittenModels models;
+    const auto graph = [&](const Node& node, float k) {
+        return models.open(model(Graph{.nodes = {node},
+                                       .inputs = {valueInfo("x", kFloat, {4})},
+                                       .outputs = {valueInfo("y", kFloat, {4})},
+                                       .initializers = {rawTensor("k", kFloat, {}, test::floatBytes({k}))}}));
+    };
+    const Node product{"Mul", {"x", "k"}, {"y"}};
+    const auto scaled = session::modelDiff(*graph(product, 1), *graph(product, 1.00000012F));
+    QVERIFY(scaled);
+    QCOMPARE(scaled->structure.changed.size(), 1U);
+    QVERIFY2(scaled->structure.changed.front().what.starts_with("argument 1: 1 -> 1.0000001"),
+             scaled->structure.changed.front().what.c_str());
+    const auto leaky = [&](float alpha) {
+        return graph({"LeakyRelu", {"x"}, {"y"}, "", "", {floatAttribute("alpha", alpha)}}, 1);
+    };
+    const auto slope = session::modelDiff(*leaky(0.1F), *leaky(0.10000002F));
+    QVERIFY(slope);
+    QCOMPARE(slope->structure.changed.size(), 1U);
+    QCOMPARE(QString::fromStdString(slope->structure.changed.front().what), QStringLiteral("alpha: 0.1 -> 0.10000002"));
+    QVERIFY(session::modelDiff(*leaky(0.01F), *graph({"LeakyRelu", {"x"}, {"y"}}, 1))->isEqual());  // the default
+}
+
+void TestOperandDiff::whatModelsGiveIsCompared_data() {
+    QTest::addColumn<QStringList>("first");
+    QTest::addColumn<QStringList>("second");
+    QTest::addColumn<QString>("what");
+    QTest::newRow("the same") << QStringList{"p", "q"} << QStringList{"p", "q"} << "";
+    QTest::newRow("another order") << QStringList{"p", "q"} << QStringList{"q", "p"} << "output 0: p -> q";
+    QTest::newRow("one of them") << QStringList{"p", "q"} << QStringList{"q"} << "output p: none in the second model";
+    QTest::newRow("one more") << QStringList{"p"} << QStringList{"p", "q"} << "output q: none in the first model";
+    QTest::newRow("another operation's") << QStringList{"p"} << QStringList{"q"} << "output 0: p -> q";
+    QTest::newRow("another result") << QStringList{"s"} << QStringList{"t"} << "output 0: s -> t";
+}
+void TestOperandDiff::whatModelsGiveIsCompared() {
+    QFETCH(const QStringList, first);
+    QFETCH(const QStringList, second);
+    QFETCH(const QString, what);
+    test::WrittenModels models;
+    const auto open = [&](const QStringList& names) {
+        std::vector<std::string> outputs;
+        for (const QString& name : names)
+            outputs.push_back(valueInfo(name.toStdString(), kFloat, {name == "s" || name == "t" ? 2 : 4}));
+        return models.open(
+            model(Graph{.nodes = {{"Relu", {"x"}, {"p"}}, {"Exp", {"x"}, {"q"}}, {"Split", {"q"}, {"s", "t"}}},
+                        .inputs = {valueInfo("x", kFloat, {4})},
+                        .outputs = outputs}));
+    };
+    const auto diff = session::modelDiff(*open(first), *open(second));
+    QVERIFY(diff);
+    QCOMPARE(diff->isEqual(), what.isEmpty());
+    if (!what.isEmpty()) QCOMPARE(QString::fromStdString(diff->structure.changed.front().what), what);
+}
+
+/// Relu where c is true and Exp where it is not, and the other way round.
+void TestOperandDiff::branchesAreToldApart() {
+    test::WrittenModels models;
+    const auto choice = [&](const char* yes, const char* no) {
+        const auto branch = [](const char* op, const std::string& result) {
+            return Graph{.nodes = {{op, {"x"}, {result}}}, .outputs = {valueInfo(result, kFloat, {4})}}.bytes();
+        };
+        return models.open(model(Graph{.nodes = {{"If",
+                                                  {"c"},
+                                                  {"y"},
+                                                  "",
+                                                  "",
+                                                  {graphAttribute("then_branch", branch(yes, "t")),
+                                                   graphAttribute("else_branch", branch(no, "e"))}}},
+                                       .inputs = {valueInfo("x", kFloat, {4}), valueInfo("c", kBool, {})},
+                                       .outputs = {valueInfo("y", kFloat, {4})}}));
+    };
+    QVERIFY(session::modelDiff(*choice("Relu", "Exp"), *choice("Relu", "Exp"))->isEqual());
+    const auto diff = session::modelDiff(*choice("Relu", "Exp"), *choice("Exp", "Relu"));
+    QVERIFY(diff);
+    QVERIFY(!diff->isEqual());
+}
+
+/// Two operations that compute the same, either of which may be the counterpart of either.
+void TestOperandDiff::repeatedArithmeticIsNoDifference() {
+    test::WrittenModels models;
+    const auto twice = [&](const char* one, const char* other) {
+        return models.open(model(Graph{.nodes = {{"Relu", {"x"}, {"a"}}, {"Relu", {"x"}, {"b"}}},
+                                       .inputs = {valueInfo("x", kFloat, {4})},
+                                       .outputs = {valueInfo(one, kFloat, {4}), valueInfo(other, kFloat, {4})}}));
+    };
+    QVERIFY(session::modelDiff(*twice("a", "b"), *twice("a", "b"))->isEqual());
+    const auto named = [&](const char* one, const char* other) {
+        return models.open(
+            model(Graph{.nodes = {{"Relu", {"x"}, {one}}, {"Relu", {"x"}, {other}}, {"Neg", {one}, {"y"}}},
+                        .inputs = {valueInfo("x", kFloat, {4})},
+                        .outputs = {valueInfo("y", kFloat, {4}), valueInfo(other, kFloat, {4})}}));
+    };
+    QVERIFY(session::modelDiff(*named("a", "b"), *named("c", "d"))->isEqual());
 }
 
 QTEST_APPLESS_MAIN(TestOperandDiff)
