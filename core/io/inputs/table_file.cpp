@@ -222,29 +222,41 @@ class TableReader {
     bool m_hasNames = false;
 };
 
-/// A table of one row or column as a list, and any table in the shape of the input, where the numbers fill that.
-Result<Tensor> inShapeOf(Tensor table, const InputInfo& input) {
-    if (!input.type.shape || input.type.shape->size() == 2) return table;
+/// The shape that a table takes for an input of another rank: that of the input, where the numbers fill it. None: the
+/// table has the input's rank, or does not fill it. A list is one row or column: of several rows nothing tells the
+/// order.
+std::optional<Shape> shapeFor(const Tensor& table, const InputInfo& input) {
+    if (!input.type.shape || input.type.shape->size() == 2) return std::nullopt;
     const std::int64_t count = table.numel();
     const auto& dims = *input.type.shape;
-    if (dims.size() == 1 && (table.shape()[0] == 1 || table.shape()[1] == 1)) return table.reshaped(Shape{count});
+    if (dims.size() == 1)
+        return std::ranges::min(table.shape()[0], table.shape()[1]) == 1 ? std::optional(Shape{count}) : std::nullopt;
     std::vector<std::int64_t> sizes;
     std::int64_t known = 1;
     std::ptrdiff_t open = 0;
     for (const tensor::Dim& dim : dims) {
         sizes.push_back(dim.known() ? dim.value : -1);
         open += dim.known() ? 0 : 1;
-        if (dim.known() && (dim.value < 1 || known > count / dim.value)) return table;
+        if (dim.known() && (dim.value < 1 || known > count / dim.value)) return std::nullopt;
         if (dim.known()) known *= dim.value;
     }
-    if (open > 1 || count % known != 0 || (open == 0 && known != count)) return table;
+    if (open > 1 || count % known != 0 || (open == 0 && known != count)) return std::nullopt;
     std::ranges::replace(sizes, std::int64_t{-1}, count / known);
-    return table.reshaped(Shape(sizes));
+    return Shape(sizes);
+}
+
+Result<Tensor> inShapeOf(Tensor table, const InputInfo& input, std::string& note) {
+    const std::optional<Shape> shape = shapeFor(table, input);
+    if (!shape) return table;
+    if (shape->rank() < 2) return table.reshaped(*shape);
+    note += (note.empty() ? "" : "; ") + std::string("the table of ") + std::to_string(table.shape()[0]) + " x " +
+            std::to_string(table.shape()[1]) + " is taken as " + shape->text() + ", row after row";
+    return table.reshaped(*shape);
 }
 
 Result<Tensor> readTable(const DataFile& file, const InputInfo& input, const ImageOptions&, std::string& note) {
     SONDE_ASSIGN(Tensor table, TableReader(file, tensor::isInteger(input.type.dtype), note).read());
-    return inShapeOf(std::move(table), input);
+    return inShapeOf(std::move(table), input, note);
 }
 
 }  // namespace

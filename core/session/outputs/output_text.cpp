@@ -126,6 +126,18 @@ std::string summaryOf(const Table& table) {
                        base::countText(table.columnCount), table.columnCount == 1 ? "" : "s");
 }
 
+/// Which one of a batch the lines are of; nothing if there is one alone.
+std::string sampleNote(const ShownOutput& shown) {
+    if (!shown.form || !shown.form->usesSample || shown.samples < 2) return {};
+    const std::int64_t chosen = shown.choice.sample, last = shown.samples - 1;
+    const std::string range = fmt::format("of {}, 0 to {}", base::countText(shown.samples), base::countText(last));
+    if (chosen > last)
+        return fmt::format("there is no sample {}: sample {} is shown, {}", base::countText(chosen),
+                           base::countText(last), range);
+    return fmt::format("sample {} is shown, {}; {}:sample=N shows another", base::countText(chosen), range,
+                       shown.form->id);
+}
+
 }  // namespace
 
 std::string summaryText(const Content& content) {
@@ -146,6 +158,7 @@ std::vector<std::string> textLines(const ShownOutput& shown) {
         std::erase(notes, cut(Table::kMaxRows, Table::kMaxColumns));
         if (std::string note = cut(kPrintedRows, kPrintedColumns); !note.empty()) notes.push_back(std::move(note));
     }
+    if (std::string note = sampleNote(shown); !note.empty() && !shown.error) notes.push_back(std::move(note));
     for (const std::string& note : notes) lines.push_back("note: " + base::visibleText(note));
     return lines;
 }

@@ -63,6 +63,7 @@ class TestDataFiles : public QObject {
     void anotherRate();
     void tables_data();
     void tables();
+    void tablesOfAnotherRank();
     void integersThatNoDoubleHolds();
     void refusals_data();
     void refusals();
@@ -225,6 +226,25 @@ void TestDataFiles::tables() {
     QVERIFY2(given, given ? "" : given.error().text().c_str());
     QCOMPARE(given->value.tensor().shape(), shape);
     QCOMPARE(elements(given->value.tensor()), expected);
+}
+
+/// What a .npy of that shape would be refused for is taken of a table only where one order is meant, and is told.
+void TestDataFiles::tablesOfAnotherRank() {
+    const std::string table = write("a.csv", "a,b,c\n1,2,3\n4,5,6\n");
+    const auto list = io::giveInput(table, input({Dim::named("T")}, DType::Float32), 0);
+    QVERIFY(!list);
+    QVERIFY2(list.error().text().find("float64[2,3]") != std::string::npos, list.error().text().c_str());
+    const auto three = io::giveInput(table, input({Dim::named("N"), Dim::of(3), Dim::of(1)}, DType::Float32), 0);
+    QVERIFY2(three, three ? "" : three.error().text().c_str());
+    QCOMPARE(QString::fromStdString(three->note),
+             QStringLiteral("the first line is taken as names of columns; the table of 2 x 3 is taken as [2,3,1], row "
+                            "after row"));
+    const auto column = io::giveInput(write("b.csv", "1\n2\n"), input({Dim::named("T")}, DType::Float32), 0);
+    QVERIFY(column);
+    QVERIFY2(column->note.empty(), column->note.c_str());
+    const auto same = io::giveInput(table, input({Dim{}, Dim{}}, DType::Float32), 0);
+    QVERIFY(same);
+    QVERIFY(same->note.find("taken as [") == std::string::npos);
 }
 
 void TestDataFiles::integersThatNoDoubleHolds() {

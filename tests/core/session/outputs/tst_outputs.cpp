@@ -74,6 +74,7 @@ class TestOutputs : public QObject {
     void bestForm_data();
     void bestForm();
     void classesHaveShares();
+    void textSaysWhichSampleItIsOf();
     void classesTellScales_data();
     void classesTellScales();
     void labelsName();
@@ -156,6 +157,24 @@ void TestOutputs::classesHaveShares() {
     QCOMPARE(std::get<Classes>(other.content).top.size(), std::size_t{2});
     QCOMPARE(other.samples, std::int64_t{2});
     QCOMPARE(other.notes.size(), std::size_t{1});
+}
+
+void TestOutputs::textSaysWhichSampleItIsOf() {
+    const Tensor batch = Tensor::of<float>({3, 3}, {5, 1, 0, 1, 5, 0, 0, 1, 5});
+    const auto lines = [&](const char* choice) {
+        return textLines(Asked().output("y", batch).choose(choice).first());
+    };
+    QCOMPARE(lines("classes").back(),
+             std::string("note: sample 0 is shown, of 3, 0 to 2; classes:sample=N shows another"));
+    QCOMPARE(lines("classes:sample=2").back(),
+             std::string("note: sample 2 is shown, of 3, 0 to 2; classes:sample=N shows another"));
+    const auto behind = lines("classes:sample=9");
+    QVERIFY(behind.front().starts_with("2 "));
+    QCOMPARE(behind.back(), std::string("note: there is no sample 9: sample 2 is shown, of 3, 0 to 2"));
+    for (const std::string& line : textLines(Asked().output("y", batch.sliced(0, 0, 1)).choose("classes").first()))
+        QVERIFY2(line.find("sample") == std::string::npos, line.c_str());
+    for (const std::string& line : lines("table"))
+        QVERIFY2(line.find("sample") == std::string::npos, line.c_str());
 }
 
 void TestOutputs::classesTellScales_data() {
