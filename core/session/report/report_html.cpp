@@ -44,10 +44,14 @@ svg.chart { display: block; max-width: 100%; height: auto; } .chart text { font:
   body { max-width: none; padding: 0; font-size: 10pt; } h1 { font-size: 18pt; } h2 { font-size: 14pt; break-after: avoid; }
   table { font-size: 8pt; line-height: 1.25; } th, td { padding: 1px 4px; } thead { display: table-header-group; } caption { break-after: avoid; }
   table.long { font-size: 6.5pt; line-height: 1.15; }
+  p { margin: 4pt 0; break-inside: avoid; } h2 { margin-top: 16pt; } thead, figcaption, h2 + p, p:has(+ .wide) { break-after: avoid; }
+  .wide:not(:has(tbody tr:nth-child(16))) { break-inside: avoid; } table:has(tbody tr:nth-child(16)) tr:nth-child(-n+3) { break-after: avoid; }
+  table:has(tbody tr:nth-child(16)) tr:nth-last-child(-n+3) { break-before: avoid; }
   tr, .finding, figure { break-inside: avoid; } .finding:has(li) { break-inside: auto; } .finding .head { break-after: avoid; } .wide { overflow: visible; }
   td.number, th.number { white-space: normal; } .graph { overflow: visible; max-height: none; border: none; }
   .finding ul { margin: 0; font-size: 7.5pt; line-height: 1.25; } .finding ul.places { columns: 2; }
-  .graph svg { min-width: 0 !important; max-height: 205mm; } .paper { display: block; } figure.tall { break-inside: auto; } .tall .graph svg { max-height: none; } nav a { text-decoration: none; }
+  .graph svg { min-width: 0 !important; max-height: 205mm; } .low .graph svg { max-height: 180mm; } .paper { display: block; } figure.tall { break-inside: auto; } .tall .graph svg { max-height: none; }
+  .tall .graph:not(.paper) { display: none; } nav a { text-decoration: none; }
   details::details-content { content-visibility: visible; block-size: auto; } summary { display: none; }
 }
 )";
@@ -64,6 +68,8 @@ double numberOf(std::string_view svg, std::string_view name) {
 /// Units of the smallest text of a picture of a graph, and what is wide and high on paper, in points, as in the style:
 /// with its headings a picture takes a page of Letter or A4.
 constexpr double kSmallText = 9, kPaperWidth = 182 / 25.4 * 72, kPaperHeight = 205 / 25.4 * 72;
+/// Less, so that some text has room on the same page; and more, for what is alone on one. Also of Letter, in points.
+constexpr double kLowHeight = 180 / 25.4 * 72, kPageHeight = 235 / 25.4 * 72;
 /// Points that text has to have to be read on paper, and how far a picture may be shrunk on a screen.
 constexpr double kLegible = 5, kMinScale = 0.8;
 
@@ -71,6 +77,28 @@ constexpr double kLegible = 5, kMinScale = 0.8;
 bool isTall(std::string_view svg) {
     const double width = numberOf(svg, " width=\""), height = numberOf(svg, " height=\"");
     return width > 0 && height * kPaperWidth > width * kPaperHeight && kSmallText * kPaperHeight < kLegible * height;
+}
+
+/// It can be read where it leaves some of a page to text: a page with little text on it is not left to that alone.
+bool isLow(std::string_view svg) { return kSmallText * kLowHeight >= kLegible * numberOf(svg, " height=\""); }
+
+/// A tall picture on paper: parts that have a page each, the first one with headings above. Browsers would cut it where
+/// a page ends, and leave its headings on the page before. A part begins with the end of the one before, so that each
+/// card is whole in one of them.
+std::string partsOf(std::string_view svg, const std::string& id) {
+    constexpr double kShared = 64, kPointsByUnit = 0.75;  // units of the picture; an unscaled one is in CSS pixels
+    const double width = numberOf(svg, " width=\""), height = numberOf(svg, " height=\"");
+    const double scale = std::min(kPointsByUnit, kPaperWidth / width);
+    std::string parts = "<div class=\"graph paper\" aria-hidden=\"true\">";
+    for (double top = 0, room = kPaperHeight / scale; top < height - (top > 0 ? kShared : 0);
+         top += room - kShared, room = kPageHeight / scale) {
+        const double part = std::min(room, height - top);
+        parts += fmt::format(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {:.1f} {} {:.1f}\" width=\"{}\" "
+            "height=\"{:.1f}\"><use href=\"#{}\"/></svg>",
+            top, width, part, width, part, id);
+    }
+    return parts + "</div>";
 }
 
 /// Equal findings that are listed without asking.
@@ -150,10 +178,18 @@ struct BlockWriter {
         std::string svg = picture.svg.substr(begin, end - begin);
         const double width = numberOf(svg, " width=\"");
         // In a narrow window it is scrolled rather than shrunk until nobody can read it.
-        if (width > 0) svg.insert(4, fmt::format(" style=\"min-width: {:.0f}px\"", kMinScale * width));
+        const bool goesOn = isTall(svg);
+        const std::string id = fmt::format("picture-{}", html.size());  // of this report alone
+        std::string attributes = goesOn ? fmt::format(" id=\"{}\"", id) : std::string();
+        if (width > 0) attributes += fmt::format(" style=\"min-width: {:.0f}px\"", kMinScale * width);
+        svg.insert(4, attributes);
         html += fmt::format(
             "<figure{}><figcaption>{}</figcaption>\n<div class=\"graph\" role=\"img\" aria-label=\"{}\" tabindex=\"0\">{}</svg></div>",
-            isTall(svg) ? " class=\"tall\"" : "", escaped(picture.title), escaped(picture.title), svg);
+            goesOn       ? " class=\"tall\""
+            : isLow(svg) ? " class=\"low\""
+                         : "",
+            escaped(picture.title), escaped(picture.title), svg);
+        if (goesOn) html += partsOf(svg, id);
         if (const double size = kSmallText * kPaperWidth / std::max(width, 1.0); size < kLegible)
             html += fmt::format(
                 "<p class=\"note paper\">Reduced to the width of the page: its smallest text has {:.1f} points. A "

@@ -57,6 +57,7 @@ class TestReport : public QObject {
     void equalFindingsAreListed();
     void whatAllFindingsSayIsToldOnce();
     void widePicturesStayLegible();
+    void tallPicturesHavePartsOnPaper();
     void itIsStrictHtml();
     void aModelHasAllSections();
     void anotherModelIsCompared();
@@ -215,6 +216,39 @@ void TestReport::widePicturesStayLegible() {
     QVERIFY(narrow.texts.filter(QStringLiteral("points")).isEmpty());
     QCOMPARE(wide.texts.filter(QStringLiteral("its smallest text has 4.5 points")).size(), 1);
     QVERIFY(wide.attributes.contains(QStringLiteral("class=note paper")));
+}
+
+/// A picture that one page cannot show legibly is there in parts, each with the end of the one before. Of 600 units in
+/// CSS pixels 205 mm are 775, 235 mm are 888.
+void TestReport::tallPicturesHavePartsOnPaper() {
+    const auto htmlOf = [](const char* height) {
+        Report report{"model", "report", {}, {}, {}};
+        report.sections.push_back({"g",
+                                   "Graph",
+                                   {ReportPicture{"P", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"600\" "
+                                                       "height=\"" +
+                                                           std::string(height) + "\"></svg>"}}});
+        return ReadHtml(reportHtml(report));
+    };
+    const ReadHtml tall = htmlOf("3000");
+    QVERIFY2(tall.error.isEmpty(), qPrintable(tall.error));
+    QCOMPARE(tall.attributes.count(QStringLiteral("class=tall")), 1);
+    const QStringList parts = tall.attributes.filter(QRegularExpression("^viewBox="));
+    QCOMPARE(parts.size(), 4);
+    double end = 0;
+    for (const QString& part : parts) {
+        const QStringList numbers = part.section(u'=', 1).split(u' ');
+        const double top = numbers[1].toDouble();
+        QVERIFY2(end == 0 ? top == 0 : std::abs(end - 64 - top) < 0.2, qPrintable(part));
+        end = top + numbers[3].toDouble();
+    }
+    QVERIFY(std::abs(end - 3000) < 0.2);
+    QCOMPARE(tall.names.count(QStringLiteral("use")), 4);
+    for (const QString& link : tall.attributes.filter(QRegularExpression("^href=#picture")))
+        QCOMPARE(tall.attributes.count(QStringLiteral("id=") + link.mid(6)), 1);
+    // 9 of 900 units are 5.1 points if they have 180 mm.
+    QCOMPARE(htmlOf("900").attributes.count(QStringLiteral("class=low")), 1);
+    QVERIFY(htmlOf("1000").attributes.filter(QRegularExpression("class=(low|tall)")).isEmpty());
 }
 
 /// Ids are there once, links lead to them, tables have heads; and what Debian's tidy says, where it is.
