@@ -17,7 +17,6 @@ class QButtonGroup;
 class QComboBox;
 class QLabel;
 class QSplitter;
-class QStackedWidget;
 class QToolButton;
 class QTreeWidget;
 class QVBoxLayout;
@@ -26,6 +25,7 @@ namespace sonde::widgets {
 class ElidedLabel;
 class EmptyState;
 class FlowLayout;
+class PageStack;
 class SliceBar;
 class TallArea;
 }  // namespace sonde::widgets
@@ -196,7 +196,7 @@ class TensorViewer : public QWidget {
     widgets::FlowLayout* m_switches;
     QVBoxLayout* m_column = nullptr;  ///< of the tensor part
     QButtonGroup* m_buttons;
-    QStackedWidget* m_stack;
+    widgets::PageStack* m_stack;
     widgets::SliceBar* m_slice;
     bool m_hasControls = true, m_areLent = false;
     QToolButton* m_edit = nullptr;

@@ -12,6 +12,7 @@
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/widgets/flow_layout.h"
 #include "ui/widgets/labels.h"
+#include "ui/widgets/page_stack.h"
 
 namespace sonde::panels {
 
@@ -79,10 +80,10 @@ void TensorViewer::setTokens(std::shared_ptr<const session::TokenNames> tokens) 
     refresh();
 }
 
-/// Controls scroll away rather than leave the view less than some lines of text. One of two values has its half.
+/// Controls scroll away rather than leave the view less than some lines of text, or than what it needs. One of two values has its half.
 void TensorViewer::reserveRows(bool isAlone) {
     constexpr int kMinRows = 11;
-    m_stack->setMinimumHeight(isAlone ? kMinRows * fontMetrics().lineSpacing() : 0);
+    m_stack->setLeastHeight(isAlone ? kMinRows * fontMetrics().lineSpacing() : 0);
 }
 
 void TensorViewer::lendControls(QVBoxLayout* above, QVBoxLayout* below) {

@@ -3,6 +3,8 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFile>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -84,6 +86,36 @@ class TestSpecialViews : public QObject {
         viewer.setValue("s", Tensor::ofStrings(Shape{2}, {"a", "b"}));
         for (const char* id : {"attention", "tokens", "filters", "sparsity", "pca"})
             QVERIFY2(!isOffered(viewer, id), id);
+    }
+
+    /// In a low panel the controls above scroll away, or a bar tells that the view goes on: nothing is cut off unseen.
+    void viewsAreWholeInALowPanel_data() {
+        QTest::addColumn<int>("height");
+        QTest::newRow("1280x720") << 320;
+        QTest::newRow("lower than a view") << 160;
+    }
+    void viewsAreWholeInALowPanel() {
+        QFETCH(const int, height);
+        TensorViewer viewer;
+        viewer.resize(320, height);
+        viewer.show();
+        for (const char* id : {"pca", "attention", "sparsity", "histogram", "heat_map"}) {
+            viewer.setValue("a", attention());
+            viewer.setCurrentView(QLatin1String(id));
+            QTRY_COMPARE(viewer.currentView(), QLatin1String(id));
+            auto* view = seen<TensorView>(viewer);
+            QVERIFY2(view, id);
+            const QScrollArea* area = nullptr;
+            for (QWidget* at = view; !area; at = at->parentWidget())
+                area = qobject_cast<QScrollArea*>(at->parentWidget()->parentWidget());
+            QTRY_VERIFY2(view->height() >= view->minimumSizeHint().height(), id);
+            const auto part = [&] {
+                return QRect(view->mapTo(area->viewport(), QPoint()), view->size());
+            };
+            const int room = area->viewport()->height();
+            if (view->height() <= room) QTRY_VERIFY2(part().top() >= 0 && part().bottom() < room, id);
+            else QVERIFY2(area->verticalScrollBar()->isVisible(), id);
+        }
     }
 
     void attentionHasTokensOnBothAxesAndLocksACell() {
