@@ -101,9 +101,9 @@ base::Result<analysis::BisectTarget::Values> EngineTarget::runGraph(const Values
 
 base::Result<std::shared_ptr<const Document>> onnxForm(const std::shared_ptr<const Document>& document,
                                                        const std::vector<Value>& inputs,
-                                                       const std::filesystem::path& folder,
+                                                       const std::filesystem::path& folder, bool hasEdits,
                                                        const base::WorkContext& work) {
-    if (document->format == "ONNX" && !document->session && !document->original) return document;
+    if (document->format == "ONNX" && !document->session && !document->original && !hasEdits) return document;
     exporting::ExportChoice choice;
     choice.format = exporting::ExportFormat::Onnx;
     const auto path = folder / "exported.onnx";

@@ -34,11 +34,11 @@ class EngineTarget : public analysis::BisectTarget {
     std::string m_version;
 };
 
-/// A document as ONNX Runtime can run it: itself if it is an ONNX file's, else what `sonde save` would write, in
-/// `folder`, opened again; nodes keep their names. `inputs` become those of that form. Errors: those of
-/// exporting::writeExport() and of document::open().
+/// A document as ONNX Runtime can run it: itself if it is an ONNX file's (unless it has edits that the file has
+/// not), else what `sonde save` would write, in `folder`, opened again; nodes keep their names. `inputs` become those
+/// of that form. Errors: those of exporting::writeExport() and of document::open().
 base::Result<std::shared_ptr<const document::Document>> onnxForm(
     const std::shared_ptr<const document::Document>& document, const std::vector<tensor::Value>& inputs,
-    const std::filesystem::path& folder, const base::WorkContext& work = {});
+    const std::filesystem::path& folder, bool hasEdits, const base::WorkContext& work = {});
 
 }  // namespace sonde::ort

@@ -66,7 +66,10 @@ bool LayoutRequests::areLabelsOutdated() const {
 
 void LayoutRequests::remeasure() { m_measure = std::make_shared<TextMeasure>(Theme::instance().textScale()); }
 
-double LayoutRequests::legibleScale() const { return kMinTextHeight / m_measure->height(TextRole::Title); }
+layout::Legibility LayoutRequests::legibility(QSizeF room) const {
+    return {{room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin},
+            kMinTextHeight / m_measure->height(TextRole::Title)};
+}
 
 void LayoutRequests::request(QSizeF room, bool fitted) {
     if (!m_context.model().isOpen() || !m_context.model().outline()) return;
@@ -86,8 +89,7 @@ void LayoutRequests::request(QSizeF room, bool fitted) {
             Qt::QueuedConnection);
     };
     if (!m_lateTimer.isActive() && !m_isLate) m_lateTimer.start();
-    const layout::Legibility legibility{{room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin},
-                                        legibleScale()};
+    const layout::Legibility legibility = this->legibility(room);
     layout::ViewState asked = m_state.view();
     if (asked.wrapping == layout::Wrapping::On && asked.columnHeight <= 0)
         asked.columnHeight = layout::columnHeightFor(asked, legibility);

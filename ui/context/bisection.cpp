@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/graph/edit_origin.h"
+#include "core/session/edits/edit_count.h"
 #include "core/session/edits/edited_model.h"
 #include "core/session/session.h"
 #include "ui/context/background.h"
@@ -75,6 +76,7 @@ void Bisection::start(const Wanted& wanted) {
         [request = std::move(request), wanted,
          edits = m_session.edits().quietCopy()](const base::WorkContext& work) mutable -> Found {
             SONDE_ASSIGN(request.document, session::withEdits(request.document, edits));
+            request.hasEdits = session::countingEdits(edits) > 0;
             SONDE_ASSIGN(const bisection::Target target, targetOf(wanted, request.threads, work));
             SONDE_ASSIGN(Outcome outcome, bisection::bisect(request, target, work));
             return std::make_shared<const Outcome>(std::move(outcome));
@@ -121,7 +123,7 @@ void Bisection::take(std::shared_ptr<const Outcome> outcome) {
 }
 
 graph::NodeId Bisection::nodeOf(graph::NodeId node) const {
-    if (!m_outcome || !m_model.isOpen()) return {};
+    if (!m_outcome || !node.valid() || !m_model.isOpen()) return {};
     if (m_outcome->document->graph.get() == m_session.document()->graph.get()) return node;
     const graph::Node& there = m_outcome->document->graph->node(node);
     const std::string edited = graph::editedNodeOf(m_outcome->document->graph->expr(there.producer));

@@ -116,7 +116,8 @@ class Search {
     base::Result<void> search(const OtherEngine& engine) {
         auto folder = std::make_shared<ort::WorkFolder>();
         SONDE_TRY(folder->make());
-        SONDE_ASSIGN(m_outcome.document, ort::onnxForm(m_outcome.document, m_outcome.inputs, folder->path(), m_work));
+        SONDE_ASSIGN(m_outcome.document,
+                     ort::onnxForm(m_outcome.document, m_outcome.inputs, folder->path(), m_request.hasEdits, m_work));
         m_outcome.folder = std::move(folder);
         ort::EngineTarget target(m_outcome.document, m_outcome.inputs, engine.options);
         SONDE_TRY(bisect(model(), target));

@@ -49,6 +49,7 @@ struct Request {
     std::uint64_t seed = 0;
     analysis::Tolerances tolerances = {};
     std::size_t threads = 0;
+    bool hasEdits = false;  ///< the document has edits that its file has not (session::withEdits())
 };
 
 /// What was found, with all that it was found in.

@@ -203,7 +203,8 @@ QString BisectionPanel::stepsHtml() const {
     if (const auto farthest = bisecting::farthestElement(outcome)) {
         QStringList index;
         for (const std::int64_t at : farthest->index) index << QString::number(at);
-        const auto [own, other] = bisecting::valueTexts(*farthest);
+        auto [own, other] = bisecting::valueTexts(*farthest);
+        if (outcome.isReference) own.swap(other);  // the model's own value is the other one
         lines << tr("At [%1] the value is <b>%2</b>, in the other one <b>%3</b>")
                      .arg(index.join(QStringLiteral(", ")), QString::fromStdString(own), QString::fromStdString(other));
     } else if (!outcome.found.note.empty()) {

@@ -70,6 +70,8 @@ class TestBisectionPanel : public test::WindowFixture {
     void anEditedInputIsNamed();
     void cancellingSaysSo();
     void modelsThatAgreeSaySo();
+    void editsThatChangeNothingAgree();
+    void theValueOfTheModelIsNoReference();
     void whatCannotBeOpenedSaysSo();
     void aLowerPrecisionIsListed();
     void errorsColourTheCanvas();
@@ -327,6 +329,29 @@ void TestBisectionPanel::modelsThatAgreeSaySo() {
     bisectWith(path("model.onnx"));
     QCOMPARE(bisected()->finding(), QStringLiteral("model.onnx: the outputs agree"));
     QVERIFY(!bisected()->findChild<QPushButton*>(QStringLiteral("savePiece"))->isVisible());
+}
+
+void TestBisectionPanel::editsThatChangeNothingAgree() {
+    openNetwork("model.onnx");
+    session::Edit edit;
+    edit.kind = session::Edit::Kind::Scale;
+    edit.number = 1;
+    context().edits().add(named("h"), edit);
+    settle();
+    bisectWith(path("model.onnx"));
+    QCOMPARE(bisected()->finding(), QStringLiteral("model.onnx: the outputs agree (with 1 edit)"));
+}
+
+/// y is (−0.75, 2), and said to be (5, 2).
+void TestBisectionPanel::theValueOfTheModelIsNoReference() {
+    const auto of = [](float one, float other) { return tensor::Tensor::of<float>({2}, {one, other}); };
+    const std::vector<io::NamedTensor> reference{
+        {"in.x", of(1, -2)}, {"node.h", of(-1, 2)}, {"node.y", of(5, 2)}, {"out.z", of(-5, -2)}};
+    QVERIFY(io::writeNpz(path("reference.npz").toStdString(), reference));
+    openNetwork("model.onnx");
+    bisectWith(path("reference.npz"));
+    QVERIFY2(bisected()->steps().contains(QStringLiteral("At [0] the value is -0.75, in the other one 5")),
+             qPrintable(bisected()->steps()));
 }
 
 void TestBisectionPanel::whatCannotBeOpenedSaysSo() {
