@@ -17,7 +17,6 @@ namespace {
 
 using base::Result;
 using base::usageError;
-using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 

@@ -27,7 +27,6 @@
 namespace sonde::panels {
 
 using context::InspectorContext;
-using models::EditTableModel;
 
 namespace {
 

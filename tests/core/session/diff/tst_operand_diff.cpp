@@ -12,7 +12,6 @@ namespace tst_operand_diff {
 
 using namespace sonde;
 using namespace sonde::test::onnxfile;
-using session::ModelDiff;
 
 namespace {
 
