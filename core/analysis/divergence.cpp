@@ -200,7 +200,24 @@ class DivergenceSearch {
             if (m_differs[known.index()]) wrong.push_back(shownAs(known));
         const auto again = recomputed(node, part);
         if (!wrong.empty() && !(again && again->isClearlyOther)) return inherited(node, part, wrong);
+        if (const std::vector<NodeId> inside = originsInside(node); !inside.empty()) {
+            Problem problem = problemFor(node, ProblemRole::Carrier);
+            problem.message = amountText(differenceAt(node)) + ", made inside of it by " + listOf(m_graph, inside);
+            return problem;
+        }
         return origin(node, part, wrong, again);
+    }
+
+    /// Of a loop or branch: values in its bodies that differ while what they were computed from does not.
+    std::vector<NodeId> originsInside(NodeId node) const {
+        std::vector<NodeId> found;
+        for (const graph::BodyId body : m_graph.expr(m_graph.node(m_upstream.sourceOf(node)).producer).bodies)
+            for (const ExprId id : m_graph.recursiveOrder(body))
+                for (const NodeId output : m_graph.expr(id).outputs) {
+                    const bool isInput = m_graph.expr(id).kind == graph::ExprKind::Input;
+                    if (!isInput && isWrong(output) && !differenceAt(output).isInherited) found.push_back(output);
+                }
+        return found;
     }
 
     Problem inherited(NodeId node, const UpstreamPart& part, const std::vector<NodeId>& wrong) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_set>
 
 #include "core/analysis/edited_values.h"
@@ -172,14 +173,15 @@ std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node,
 }
 
 /// Goes through the graph as it runs, the insides of control flow before what comes out of it, counts, and tells where
-/// differences begin from where they are handed on.
+/// differences begin from where they are handed on. Within a loop a value hands its difference on from the iteration on
+/// in which it has one: what differs in iteration 0 already did not get it from what differs in iteration 1.
 class Summary {
   public:
     Summary(const InternalGraph& graph, RunDifferences& result)
-        : m_graph(graph), m_result(result), m_isWrong(graph.nodeCount(), false) {}
+        : m_graph(graph), m_result(result), m_since(graph.nodeCount(), kNever) {}
 
     void make() {
-        for (const NodeId input : m_result.differingInputs) m_isWrong[input.index()] = true;
+        for (const NodeId input : m_result.differingInputs) m_since[input.index()] = 0;
         struct Level {
             graph::BodyId body;
             std::size_t at = 0;
@@ -207,36 +209,58 @@ class Summary {
     }
 
   private:
-    bool anyWrong(const std::vector<NodeId>& nodes) const {
-        return std::any_of(nodes.begin(), nodes.end(), [this](NodeId node) { return m_isWrong[node.index()]; });
+    static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+
+    /// The first iteration in which one of them differs, for what is in `body`: of another body no one can tell.
+    std::size_t firstWrong(const std::vector<NodeId>& nodes, graph::BodyId body) const {
+        std::size_t first = kNever;
+        for (const NodeId node : nodes) {
+            const std::size_t since = m_since[node.index()];
+            if (since == kNever) continue;
+            const bool isHere = m_graph.expr(m_graph.node(node).producer).body == body;
+            first = std::min(first, isHere ? since : 0);
+        }
+        return first;
+    }
+
+    std::size_t sinceOf(NodeId node, std::size_t handedOn) const {
+        const auto& known = m_result.ofNode[node.index()];
+        if (!known) return handedOn;  // what was not compared hands on
+        return known->ok ? kNever : known->iteration.value_or(0);
     }
 
     void handIn(const graph::Expr& expr, graph::BodyId body) {
-        const std::vector<NodeId>& inputs = m_graph.body(body).inputs;
-        const bool oneByOne = expr.op.name.empty() && inputs.size() <= expr.inputs.size();
-        const bool any = anyWrong(expr.inputs);
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            m_isWrong[inputs[i].index()] = oneByOne ? m_isWrong[expr.inputs[i].index()] : any;
+        const graph::Body& inside = m_graph.body(body);
+        const bool oneByOne = expr.op.name.empty() && inside.inputs.size() <= expr.inputs.size();
+        std::size_t any = firstWrong(expr.inputs, body);
+        // What an iteration gives is what the next one is given.
+        for (const NodeId output : inside.outputs)
+            if (const std::size_t since = sinceOf(output, kNever); !oneByOne && since != kNever)
+                any = std::min(any, since + 1);
+        for (std::size_t i = 0; i < inside.inputs.size(); ++i)
+            m_since[inside.inputs[i].index()] =
+                sinceOf(inside.inputs[i], oneByOne ? m_since[expr.inputs[i].index()] : any);
     }
 
     void handOut(const graph::Expr& expr) {
         if (expr.kind == graph::ExprKind::Input) return;  // of bodies: see handIn()
-        bool inherited = anyWrong(expr.inputs);
-        for (const graph::BodyId body : expr.bodies) inherited = inherited || anyWrong(m_graph.body(body).outputs);
+        std::size_t first = firstWrong(expr.inputs, expr.body);
+        for (const graph::BodyId body : expr.bodies)
+            first = std::min(first, firstWrong(m_graph.body(body).outputs, expr.body));
         for (const NodeId node : expr.outputs) {
             auto& known = m_result.ofNode[node.index()];
-            m_isWrong[node.index()] = known ? !known->ok : inherited;  // what was not compared hands on
+            m_since[node.index()] = sinceOf(node, first);
             if (!known) continue;
             ++m_result.compared;
             if (known->ok) continue;
-            known->isInherited = inherited;
+            known->isInherited = first <= m_since[node.index()];
             m_result.diverging.push_back(node);
         }
     }
 
     const InternalGraph& m_graph;
     RunDifferences& m_result;
-    std::vector<bool> m_isWrong;  ///< by NodeId
+    std::vector<std::size_t> m_since;  ///< by NodeId: the first iteration in which it differs; kNever: it does not
 };
 
 void summarise(const InternalGraph& graph, RunDifferences& result) {

@@ -8,6 +8,7 @@
 
 #include "core/io/npz/npz.h"
 #include "core/session/problem_search.h"
+#include "tests/support/float_bytes.h"
 #include "tests/support/onnx_file.h"
 
 namespace tst_divergence {
@@ -54,6 +55,7 @@ class TestDivergence : public QObject {
     void everyCaseIsCompared();
     void theGivenInputIsTheOrigin();
     void aShapeThatContradictsIsTold();
+    void aLoopIsNoOriginOfWhatIsMadeInside();
 
   private:
     /// On x = (1, −4): a = (1, 4), b = (1, 2), c = (e, e²), d = (e, 2e²).
@@ -196,6 +198,36 @@ void TestDivergence::aShapeThatContradictsIsTold() {
     QCOMPARE(found[0].kind, ProblemKind::Shape);
     QCOMPARE(found[0].severity, base::Severity::Warning);
     QVERIFY2(found[0].message.find("dimension 0 is 2 instead of 3") != std::string::npos, found[0].message.c_str());
+}
+
+/// s = 2 s + 1, twice; the reference has 2 s − 1: its second product is another one because s is.
+void TestDivergence::aLoopIsNoOriginOfWhatIsMadeInside() {
+    constexpr int kFloat = 1, kInt64 = 7, kBool = 9;
+    onnxfile::Graph body;
+    body.nodes = {
+        {"Mul", {"s", "two"}, {"product"}}, {"Add", {"product", "one"}, {"next"}}, {"Identity", {"c"}, {"on"}}};
+    body.inputs = {onnxfile::valueInfo("i", kInt64, {}), onnxfile::valueInfo("c", kBool, {}),
+                   onnxfile::valueInfo("s", kFloat, {2})};
+    body.outputs = {onnxfile::valueInfo("on", kBool, {}), onnxfile::valueInfo("next", kFloat, {2})};
+    onnxfile::Graph graph;
+    graph.nodes = {{"Loop", {"count", "", "x"}, {"y"}, "", "", {onnxfile::graphAttribute("body", body.bytes())}}};
+    graph.inputs = {onnxfile::valueInfo("x", kFloat, {2})};
+    graph.outputs = {onnxfile::valueInfo("y", kFloat, {2})};
+    graph.initializers = {onnxfile::rawTensor("two", kFloat, {1}, floatBytes({2})),
+                          onnxfile::rawTensor("one", kFloat, {1}, floatBytes({1})),
+                          onnxfile::rawTensor("count", kInt64, {}, std::string("\2\0\0\0\0\0\0\0", 8))};
+    const auto found = problems({{"node.product.pass0", row({2, -8})},
+                                 {"node.product.pass1", row({2, -18})},
+                                 {"node.next.pass0", row({1, -9})},
+                                 {"node.next.pass1", row({1, -19})},
+                                 {"out.y", row({1, -19})}},
+                                {}, onnxfile::model(graph));
+    QVERIFY2(found.size() == 3, qPrintable(m_text));
+    QCOMPARE(name(found[0]), std::string("next"));
+    QCOMPARE(found[0].role, ProblemRole::Origin);
+    for (const Problem& problem : {found[1], found[2]}) QCOMPARE(problem.role, ProblemRole::Carrier);
+    const Problem& loop = name(found[1]) == "y" ? found[1] : found[2];
+    QVERIFY2(loop.message.ends_with("made inside of it by next"), loop.message.c_str());
 }
 
 QTEST_GUILESS_MAIN(TestDivergence)

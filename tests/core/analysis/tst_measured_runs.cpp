@@ -10,6 +10,9 @@
 #include "core/analysis/match.h"
 #include "core/analysis/measured_runs.h"
 #include "core/ops/kernels/float_kernels.h"
+#include "tests/support/float_bytes.h"
+#include "tests/support/onnx_file.h"
+#include "tests/support/written_models.h"
 
 namespace tst_measured_runs {
 
@@ -101,6 +104,7 @@ class TestMeasuredRuns : public QObject {
     void everyValueIsMeasured();
     void differencesNameTheFirst();
     void firstOnesAndInheritedOnes();
+    void inALoopTheFirstIterationTells();
     void nanOnOneSideDiffers();
     void whatOneRunComputedDiffers();
     void equalRunsAgree();
@@ -180,6 +184,40 @@ void TestMeasuredRuns::firstOnesAndInheritedOnes() {
 }
 
 /// NaN on one side is a difference, at the same places on both it is none.
+/// s = 2 s + 1 in three iterations; with 2 s − 1 the product is another one from iteration 1 on, as its input is.
+void TestMeasuredRuns::inALoopTheFirstIterationTells() {
+    using namespace test::onnxfile;
+    static constexpr int kFloat = 1, kInt64 = 7, kBool = 9;
+    test::WrittenModels models;
+    const auto open = [&](const char* op) {
+        const Graph body{.nodes = {{"Mul", {"s", "two"}, {"product"}},
+                                   {op, {"product", "one"}, {"next"}},
+                                   {"Identity", {"c"}, {"on"}}},
+                         .inputs = {valueInfo("i", kInt64, {}), valueInfo("c", kBool, {}), valueInfo("s", kFloat, {1})},
+                         .outputs = {valueInfo("on", kBool, {}), valueInfo("next", kFloat, {1})}};
+        const auto number = [](const char* name, float value) {
+            return rawTensor(name, kFloat, {1}, test::floatBytes({value}));
+        };
+        return models.open(
+            model(Graph{.nodes = {{"Loop", {"count", "", "x"}, {"y"}, "", "", {graphAttribute("body", body.bytes())}}},
+                        .inputs = {valueInfo("x", kFloat, {1})},
+                        .outputs = {valueInfo("y", kFloat, {1})},
+                        .initializers = {number("two", 2), number("one", 1),
+                                         rawTensor("count", kInt64, {}, std::string("\3\0\0\0\0\0\0\0", 8))}}));
+    };
+    const auto first = open("Add"), second = open("Sub");
+    exec::Runner runner(1);
+    const auto found = analysis::compareRuns({first->graph, {floats({1})}}, {second->graph, {floats({1})}}, {}, runner);
+    QVERIFY(found);
+    const auto of = [&](const char* name) { return found->ofNode[first->graph->findNode(name).index()]; };
+    QVERIFY(of("product") && of("next") && of("y"));
+    QCOMPARE(of("next")->iteration, std::optional<std::size_t>(0));
+    QCOMPARE(of("product")->iteration, std::optional<std::size_t>(1));
+    QVERIFY(!of("next")->isInherited);
+    QVERIFY(of("product")->isInherited);
+    QVERIFY(of("y")->isInherited);
+}
+
 void TestMeasuredRuns::nanOnOneSideDiffers() {
     const Logs g;
     exec::Runner runner(1);
