@@ -103,6 +103,7 @@ Work workOf(const CallReader& call, CostRule rule) {
         case CostRule::Distances: return distances(call);
         case CostRule::Extremum: return Work::of(tensors > 1 ? call.out() : call.in());
         case CostRule::Attention: return attention(call);
+        case CostRule::Fused: return fused(call);
         case CostRule::Linear:
         case CostRule::Cubic: return resampling(call, rule);
     }

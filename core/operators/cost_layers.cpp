@@ -21,18 +21,17 @@ Symbolic afterFirst(const CallReader& call, const TypeInfo& weight) {
     return product;
 }
 
-/// All dimensions but the last one.
-Symbolic rows(const CallReader& call, const TypeInfo& type) {
+Work withBias(const CallReader& call, Work work) { return call.hasBias() ? work + Work::of(call.out()) : work; }
+
+}  // namespace
+
+Symbolic rowsOf(const CallReader& call, const TypeInfo& type) {
     if (!type.shape || type.shape->empty()) return {};
     Symbolic product = number(1);
     for (std::size_t i = 0; i + 1 < type.shape->size(); ++i)
         product = product * call.dim(type, static_cast<std::int64_t>(i));
     return product;
 }
-
-Work withBias(const CallReader& call, Work work) { return call.hasBias() ? work + Work::of(call.out()) : work; }
-
-}  // namespace
 
 Work convolution(const CallReader& call) {
     return withBias(call, Work::products(call.out() * afterFirst(call, call.input(call.weight()))));
@@ -165,26 +164,22 @@ Work distances(const CallReader& call) {
     return Work::of(call.out() * (number(3) * call.dim(call.input(0), -1) + number(1)));
 }
 
-namespace {
-
-/// Scores of queries and keys, their softmax, and the sums of values: of `pairs` positions for all heads together.
 Work attended(const Symbolic& scoreProducts, const Symbolic& valueProducts, const Symbolic& pairs, bool isMasked) {
     return Work::products(scoreProducts + valueProducts) + Work::of(number(isMasked ? 7 : 6) * pairs);
 }
 
-}  // namespace
-
 /// (query, key, value, mask …): [batch, heads, positions, size], or [batch, positions, heads·size] with the heads in an
 /// attribute.
-Work attention(const CallReader& call) {
+Work attention(const CallReader& call) { return attention(call, call.domain() == "com.microsoft" ? 6 : 4); }
+
+Work attention(const CallReader& call, std::size_t pastAt) {
     const TypeInfo &query = call.input(0), &key = call.input(1);
     const bool hasHeads = call.rank(0) == 4 || call.isAten();
-    const std::size_t pastAt = call.domain() == "com.microsoft" ? 6 : 4;
     Symbolic keys = call.dim(key, hasHeads ? -2 : 1);
     if (!call.isAten() && call.hasTensor(pastAt)) keys = keys + call.dim(call.input(pastAt), 2);
     const std::int64_t heads = call.attribute("q_num_heads", call.attribute("num_heads", 0));
     if (!hasHeads && (call.rank(0) != 3 || call.rank(1) != 3 || heads < 1)) return {};
-    const Symbolic positions = hasHeads ? rows(call, query) : rows(call, query) * number(heads);
+    const Symbolic positions = hasHeads ? rowsOf(call, query) : rowsOf(call, query) * number(heads);
     const bool isMasked = call.hasTensor(3) && call.domain() != "com.microsoft";
     return attended(call.in() * keys, call.out() * keys, positions * keys, isMasked);
 }
@@ -193,7 +188,7 @@ Work attention(const CallReader& call) {
 Work selfAttention(const CallReader& call) {
     const auto heads = call.integer(4);
     if (!heads) return {};
-    const Symbolic queries = rows(call, call.input(0)), keys = rows(call, call.input(1)),
+    const Symbolic queries = rowsOf(call, call.input(0)), keys = rowsOf(call, call.input(1)),
                    size = call.dim(call.input(0), -1), length = call.dim(call.input(1), 1);
     const Symbolic projected = number(2) * queries * size + number(2) * keys * size;
     return Work::products(projected * size) + Work::of(projected) +
@@ -205,7 +200,7 @@ Work selfAttention(const CallReader& call) {
 Work encoderLayer(const CallReader& call) {
     const auto heads = call.integer(2);
     if (!heads) return {};
-    const Symbolic positions = rows(call, call.input(0)), size = call.dim(call.input(0), -1),
+    const Symbolic positions = rowsOf(call, call.input(0)), size = call.dim(call.input(0), -1),
                    length = call.dim(call.input(0), 1), hidden = call.dim(call.input(14), 0);
     const Symbolic products = number(4) * positions * size * size + number(2) * positions * size * hidden;
     const Symbolic biases = number(5) * positions * size + number(2) * positions * hidden;  // and the activation
@@ -229,7 +224,7 @@ CellShape cellOf(std::string_view name) {
 }
 
 Work onnxRecurrent(const CallReader& call, CellShape cell) {
-    const Symbolic positions = rows(call, call.input(0)), hidden = call.dim(call.input(2), -1),
+    const Symbolic positions = rowsOf(call, call.input(0)), hidden = call.dim(call.input(2), -1),
                    directions = call.dim(call.input(2), 0);
     const std::int64_t sums = cell.gates * (call.hasTensor(3) ? 3 : 1);
     return Work::products(positions * (call.in(1) + call.in(2))) +
@@ -248,7 +243,7 @@ Work recurrent(const CallReader& call) {
                    hidden = cell.gates == 4 ? call.dim(call.output(2), -1) : state;
     if (!biases || !layers || !twoWays || overloadOf(call.name()) != "input" || *layers < 1) return {};
     const Symbolic directions = number(*twoWays != 0 ? 2 : 1);
-    const Symbolic steps = rows(call, call.input(0)) * directions, all = steps * number(*layers);
+    const Symbolic steps = rowsOf(call, call.input(0)) * directions, all = steps * number(*layers);
     const Symbolic widths = call.dim(call.input(0), -1) + number(*layers - 1) * directions * state;
     const std::int64_t sums = cell.gates * (*biases != 0 ? 3 : 1);
     const Symbolic gates = steps * number(cell.gates) * hidden * (widths + number(*layers) * state);

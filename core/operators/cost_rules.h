@@ -65,6 +65,11 @@ class CallReader {
     const Traits& m_traits;
 };
 
+/// All dimensions but the last one.
+Symbolic rowsOf(const CallReader& call, const tensor::TypeInfo& type);
+/// Scores of queries and keys, their softmax, and the sums of values: of `pairs` positions for all heads together.
+Work attended(const Symbolic& scoreProducts, const Symbolic& valueProducts, const Symbolic& pairs, bool isMasked);
+
 // Families of formulas.
 Work convolution(const CallReader& call);
 Work transposedConvolution(const CallReader& call);
@@ -73,10 +78,13 @@ Work einsumProduct(const CallReader& call);
 Work bilinearProduct(const CallReader& call);
 Work distances(const CallReader& call);
 Work attention(const CallReader& call);
+/// The same with the past keys at another place.
+Work attention(const CallReader& call, std::size_t pastAt);
 Work selfAttention(const CallReader& call);
 Work encoderLayer(const CallReader& call);
 Work recurrent(const CallReader& call);
 Work pooling(const CallReader& call);
 Work resampling(const CallReader& call, CostRule rule);
+Work fused(const CallReader& call);
 
 }  // namespace sonde::operators

@@ -32,6 +32,7 @@ enum class CostRule : std::uint8_t {
     Distances,  ///< between all rows of two inputs
     Extremum,   ///< of two tensors for each element of the result, else for each of the input
     Attention,
+    Fused,   ///< several in one, by its name: core/operators/cost_fused.cpp
     Linear,  ///< interpolation between two neighbours along each spatial dimension
     Cubic,   ///< between four
 };
@@ -52,6 +53,16 @@ constexpr Special operator|(Special a, Special b) {
 }
 constexpr Special operator&(Special a, Special b) {
     return static_cast<Special>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
+}
+
+/// Whether `name` is one of those that spaces separate.
+constexpr bool hasName(std::string_view names, std::string_view name) {
+    while (!names.empty()) {
+        const std::string_view first = names.substr(0, names.find(' '));
+        if (first == name) return true;
+        names.remove_prefix(first.size() < names.size() ? first.size() + 1 : names.size());
+    }
+    return false;
 }
 
 /// Operators that have the same traits. Each name stands in one row of its domain only (tst_traits).
