@@ -6,8 +6,7 @@
 #include "core/analysis/problem.h"
 #include "core/exec/flatten.h"
 #include "core/exec/replay.h"
-#include "core/graph/memory.h"
-#include "core/graph/traits.h"
+#include "core/graph/known_argument.h"
 
 namespace sonde::analysis {
 
@@ -35,19 +34,10 @@ bool Upstream::isPlain(NodeId node) const {
     return exec::rowOf(*m_graph, expr.body) == m_graph->mainId();
 }
 
-namespace {
-
-/// A dropout that does not train gives what it is given.
-bool isDropoutAtRest(const graph::InternalGraph& graph, const graph::Expr& expr) {
-    return graph::traitsOf(expr).opClass == operators::OpClass::Dropout &&
-           graph::memoryEffect(graph, expr).sharing == operators::Sharing::View;
-}
-
-}  // namespace
-
 bool Upstream::isRandom(NodeId node) const {
     const std::vector<ExprId> draws = exec::drawsOf(*m_plan, m_graph->node(m_sources[node.index()]).producer);
-    return std::ranges::any_of(draws, [this](ExprId id) { return !isDropoutAtRest(*m_graph, m_graph->expr(id)); });
+    return std::ranges::any_of(
+        draws, [this](ExprId id) { return graph::drawsNumbers(*m_graph, m_graph->expr(id)).value_or(true); });
 }
 
 UpstreamPart Upstream::to(NodeId node, const std::vector<bool>& known) const {

@@ -10,6 +10,7 @@
 #include "core/exec/needed.h"
 #include "core/exec/plan_impl.h"
 #include "core/exec/releases.h"
+#include "core/graph/known_argument.h"
 #include "core/graph/missing_data.h"
 #include "core/graph/purify.h"
 #include "core/graph/traits.h"
@@ -30,7 +31,9 @@ std::unordered_map<ExprId, std::uint64_t> streamsOf(const InternalGraph& graph) 
     std::unordered_map<ExprId, std::uint64_t> streams;
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
-        const bool draws = graph::traitsOf(expr).is(operators::Trait::Random) && !expr.attributes.find("seed");
+        const bool mayDraw =
+            graph::traitsOf(expr).is(operators::Trait::Random) || graph::drawsNumbers(graph, expr).value_or(true);
+        const bool draws = mayDraw && !expr.attributes.find("seed");
         if (draws || expr.callable) streams.emplace(id, streams.size() + 1);
     }
     return streams;

@@ -7,6 +7,7 @@
 #include "core/exec/flatten.h"
 #include "core/exec/plan_impl.h"
 #include "core/exec/row_memory.h"
+#include "core/graph/known_argument.h"
 #include "core/graph/memory.h"
 #include "core/graph/traits.h"
 
@@ -25,6 +26,7 @@ bool isPure(const InternalGraph& graph, const Expr& expr, const ops::Registry& r
     if (expr.op.name.empty() || !expr.bodies.empty()) return false;
     const ops::OpDef* op = registry.find(expr.op.domain, expr.op.name, expr.op.version);
     if (!op || op->random || graph::traitsOf(expr).is(operators::Trait::Random)) return false;
+    if (graph::drawsNumbers(graph, expr).value_or(true)) return false;
     const graph::MemoryEffect effect = graph::memoryEffect(graph, expr);
     return !effect.writes && !effect.reforms;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/graph/known_argument.h"
 #include "core/graph/set_item.h"
 #include "core/graph/traits.h"
 #include "core/operators/same_tensor.h"
@@ -46,23 +47,8 @@ Indexing indexing(const InternalGraph& graph, const Argument& part) {
     }
 }
 
-const Argument* given(const Expr& expr, std::size_t index, std::string_view keyword) {
-    if (index < expr.arguments.size())
-        return expr.arguments[index].kind == Argument::Kind::Omitted ? nullptr : &expr.arguments[index];
-    const auto found = std::ranges::find(expr.keywords, keyword, &std::pair<std::string, Argument>::first);
-    return found == expr.keywords.end() ? nullptr : &found->second;
-}
-
-const tensor::Value* constantOf(const InternalGraph& graph, const Argument* argument) {
-    if (!argument) return nullptr;
-    if (argument->kind == Argument::Kind::Constant) return &argument->constant;
-    if (argument->kind != Argument::Kind::Node) return nullptr;
-    const auto& constant = graph.node(argument->node).constant;
-    return constant ? &*constant : nullptr;
-}
-
 MemoryEffect getItemEffect(const InternalGraph& graph, const Expr& expr) {
-    const Argument* index = given(expr, 1, "index");
+    const Argument* index = givenArgument(expr, 1, "index");
     switch (index ? indexing(graph, *index) : Indexing::Unknown) {
         case Indexing::View: return kView;
         case Indexing::Copy: return {};
@@ -73,20 +59,15 @@ MemoryEffect getItemEffect(const InternalGraph& graph, const Expr& expr) {
 
 /// `x.T` and the like.
 MemoryEffect attributeEffect(const InternalGraph& graph, const Expr& expr) {
-    const tensor::Value* name = constantOf(graph, given(expr, 1, "name"));
+    const tensor::Value* name = knownArgument(graph, expr, 1, "name");
     if (!name || name->kind() != ValueKind::String) return kMaybe;
     const std::string_view read = operators::operatorOfAttribute(name->toString());
     return read.empty() ? MemoryEffect{} : operators::traitsOf("aten", read).memory;
 }
 
-std::optional<double> numberOf(const InternalGraph& graph, const Argument* argument) {
-    const tensor::Value* known = constantOf(graph, argument);
-    return known && known->isNumber() ? std::optional(known->number()) : std::nullopt;
-}
-
 MemoryEffect dropoutEffect(const InternalGraph& graph, const Expr& expr) {
-    const auto trains = numberOf(graph, given(expr, 2, "train"));
-    return {operators::sharingOfDropout(numberOf(graph, given(expr, 1, "p")),
+    const auto trains = knownNumber(graph, expr, 2, "train");
+    return {operators::sharingOfDropout(knownNumber(graph, expr, 1, "p"),
                                         trains ? std::optional(*trains != 0) : std::nullopt)};
 }
 

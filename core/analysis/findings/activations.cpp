@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/analysis/model_summary.h"
-#include "core/analysis/problems/advice.h"
+#include "core/graph/known_argument.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -34,7 +34,7 @@ constexpr std::array kBounded{
 /// Between numbers that are known before a run: attributes of old ONNX, else arguments.
 ValueLimits limitsOfClip(const InternalGraph& graph, const Expr& expr) {
     ValueLimits limits;
-    const auto low = knownNumber(graph, expr, 1, "min"), high = knownNumber(graph, expr, 2, "max");
+    const auto low = graph::knownNumber(graph, expr, 1, "min"), high = graph::knownNumber(graph, expr, 2, "max");
     limits.low = low ? *low : expr.attributes.getFloat("min", limits.low);
     limits.high = high ? *high : expr.attributes.getFloat("max", limits.high);
     if (limits.low == 0) {

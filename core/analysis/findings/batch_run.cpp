@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/exec/plan.h"
-#include "core/graph/traits.h"
+#include "core/graph/known_argument.h"
 
 namespace sonde::analysis {
 
@@ -51,8 +51,7 @@ std::optional<std::size_t> guessedAxis(const graph::Node& node, const Value& val
 
 bool isRandom(const InternalGraph& graph) {
     return std::ranges::any_of(graph.recursiveOrder(graph.mainId()), [&](graph::ExprId id) {
-        const operators::Traits& traits = graph::traitsOf(graph.expr(id));
-        return traits.is(operators::Trait::Random) && traits.opClass != operators::OpClass::Dropout;
+        return graph::drawsNumbers(graph, graph.expr(id)).value_or(false);
     });
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/problem.h"
-#include "core/analysis/problems/advice.h"
+#include "core/graph/known_argument.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -24,7 +24,7 @@ constexpr std::size_t kMaxBetween = 8;
 
 std::optional<std::int64_t> knownInt(const InternalGraph& graph, const Expr& expr, std::size_t index,
                                      std::string_view keyword) {
-    const tensor::Value* const value = knownArgument(graph, expr, index, keyword);
+    const tensor::Value* const value = graph::knownArgument(graph, expr, index, keyword);
     if (!value || value->kind() != tensor::ValueKind::Int) return std::nullopt;
     return value->toInt();
 }
@@ -34,7 +34,8 @@ std::optional<std::size_t> rankOf(const InternalGraph& graph, const Expr& expr) 
     if (const auto& shape = graph.node(expr.inputs.front()).type.shape) return shape->size();
     const ViewForm form = graph::traitsOf(expr).form;
     if (form == ViewForm::None && expr.attributes.find("perm")) return expr.attributes.getInts("perm", {}).size();
-    const tensor::Value* const dims = form == ViewForm::Permute ? knownArgument(graph, expr, 1, "dims") : nullptr;
+    const tensor::Value* const dims =
+        form == ViewForm::Permute ? graph::knownArgument(graph, expr, 1, "dims") : nullptr;
     return dims && dims->isListLike() ? std::optional(dims->items().size()) : std::nullopt;
 }
 
@@ -55,7 +56,7 @@ std::optional<Order> orderOf(const InternalGraph& graph, const Expr& expr) {
         std::swap(order[static_cast<std::size_t>((*a + rank) % rank)],
                   order[static_cast<std::size_t>((*b + rank) % rank)]);
     } else if (form == ViewForm::Permute && expr.arguments.size() == 2) {
-        const tensor::Value* const dims = knownArgument(graph, expr, 1, "dims");
+        const tensor::Value* const dims = graph::knownArgument(graph, expr, 1, "dims");
         if (!dims || !dims->isListLike() || dims->items().size() != order.size()) return std::nullopt;
         for (std::size_t i = 0; i < order.size(); ++i) {
             if (dims->items()[i].kind() != tensor::ValueKind::Int) return std::nullopt;

@@ -1,8 +1,8 @@
-#include <fmt/format.h>
+#include <string>
 
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/problem.h"
-#include "core/analysis/problems/advice.h"
+#include "core/graph/known_argument.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -13,20 +13,24 @@ using operators::OpClass;
 namespace {
 
 constexpr int kOnnxModeAttribute = 14;  ///< since this version training is an attribute, before more outputs were
-constexpr int kOnnxDropoutInput =
-    12;  ///< since this version an input says whether dropout trains, before it never does
 
 bool isTrainingNorm(const CheckedModel& model, const Expr& expr) {
-    if (expr.op.domain == "aten") return knownNumber(model.graph, expr, 5, "training").value_or(0) != 0;
+    if (expr.op.domain == "aten") return graph::knownNumber(model.graph, expr, 5, "training").value_or(0) != 0;
     if (expr.op.version >= kOnnxModeAttribute) return expr.attributes.getInt("training_mode", 0) != 0;
     return expr.outputs.size() > 1;
 }
 
-bool isTrainingDropout(const CheckedModel& model, const Expr& expr) {
-    const bool isAten = expr.op.domain == "aten";
-    if (!isAten && expr.op.version < kOnnxDropoutInput) return false;
-    return knownNumber(model.graph, expr, 2, isAten ? "train" : "training_mode").value_or(0) != 0 &&
-           knownNumber(model.graph, expr, 1, "p").value_or(0.5) > 0;
+/// What elements are dropped of; empty: nothing is drawn, or not because it trains.
+std::string droppedBy(const CheckedModel& model, const Expr& expr) {
+    if (!graph::drawsNumbers(model.graph, expr).value_or(false)) return {};
+    switch (const operators::Traits& traits = graph::traitsOf(expr); traits.opClass) {
+        case OpClass::Random: return {};
+        case OpClass::Dropout: return "it sets elements to zero at random";
+        case OpClass::Recurrent: return "between its layers it sets elements to zero at random";
+        default:
+            return traits.is(operators::Trait::Attends) ? "it sets weights of the attention to zero at random"
+                                                        : "it draws numbers at random";
+    }
 }
 
 void findTrainingMode(const CheckedModel& model, std::vector<Finding>& findings) {
@@ -37,12 +41,10 @@ void findTrainingMode(const CheckedModel& model, std::vector<Finding>& findings)
         const OpClass opClass = graph::traitsOf(expr).opClass;
         const std::string place = placeText(model.graph, node);
         constexpr const char* kEvaluate = "call model.eval() before the export, or export with training=False";
-        if (opClass == OpClass::Dropout && isTrainingDropout(model, expr))
-            findings.push_back(
-                findingAt(node, base::Severity::Error, Confidence::High,
-                          place + " is in training mode: it sets elements to zero at random, so that two runs "
-                                  "on one input differ",
-                          kEvaluate));
+        if (const std::string how = droppedBy(model, expr); !how.empty())
+            findings.push_back(findingAt(
+                node, base::Severity::Error, Confidence::High,
+                place + " is in training mode: " + how + ", so that two runs on one input differ", kEvaluate));
         if (opClass == OpClass::BatchNorm && isTrainingNorm(model, expr))
             findings.push_back(
                 findingAt(node, base::Severity::Error, Confidence::High,
@@ -55,7 +57,8 @@ void findTrainingMode(const CheckedModel& model, std::vector<Finding>& findings)
 }  // namespace
 
 FindingChecker trainingModeChecker() {
-    return {"training-mode", FindingNeed::File, "A norm or a dropout that is in training mode", findTrainingMode};
+    return {"training-mode", FindingNeed::File,
+            "A norm, a dropout or a layer with dropout inside that is in training mode", findTrainingMode};
 }
 
 }  // namespace sonde::analysis

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/graph/known_argument.h"
 #include "core/graph/traits.h"
 
 namespace sonde::analysis {
@@ -71,7 +72,7 @@ double lowest(const tensor::Tensor& tensor) {
 }
 
 std::optional<double> epsilonOf(const InternalGraph& graph, const Expr& expr, std::size_t index) {
-    const tensor::Value* const given = knownArgument(graph, expr, index, "eps");
+    const tensor::Value* const given = graph::knownArgument(graph, expr, index, "eps");
     if (given && given->isNumber()) return given->number();
     return expr.attributes.getFloat("epsilon", 1e-5);
 }
@@ -87,7 +88,7 @@ struct Maker {
 
 /// x · scale / √(variance + ε) + bias: what of it is wrong, as far as the weights tell.
 std::string adviceForBatchNorm(const Maker& maker) {
-    const tensor::Value* const known = knownArgument(maker.graph, maker.expr, 4, "running_var");
+    const tensor::Value* const known = graph::knownArgument(maker.graph, maker.expr, 4, "running_var");
     const std::string isStored = "; was the norm ever trained, and were its running statistics saved?";
     if (!known || !known->isTensor() || known->tensor().numel() == 0)
         return "check its running variance, which must be positive, and its scale";
@@ -104,7 +105,7 @@ std::string adviceForLayerNorm(const Maker& maker) {
 }
 
 std::string adviceForDivision(const Maker& maker) {
-    const tensor::Value* const divisor = knownArgument(maker.graph, maker.expr, 1, "other");
+    const tensor::Value* const divisor = graph::knownArgument(maker.graph, maker.expr, 1, "other");
     const std::string what = maker.isNan ? "0 / 0 is NaN" : "x / 0 is infinite";
     if (divisor && divisor->isTensor())
         for (std::int64_t i = 0; i < divisor->tensor().numel(); ++i)
@@ -137,28 +138,6 @@ constexpr std::array kRules{
     Rule{OpClass::Div, adviceForDivision},        Rule{OpClass::Cast, adviceForCast}};
 
 }  // namespace
-
-const tensor::Value* knownArgument(const InternalGraph& graph, const Expr& expr, std::size_t index,
-                                   std::string_view keyword) {
-    const graph::Argument* argument = index < expr.arguments.size() ? &expr.arguments[index] : nullptr;
-    for (const auto& [name, value] : expr.keywords)
-        if (name == keyword) argument = &value;
-    if (!argument) return nullptr;
-    if (argument->kind == graph::Argument::Kind::Constant) return &argument->constant;
-    if (argument->kind != graph::Argument::Kind::Node) return nullptr;
-    const auto& constant = graph.node(argument->node).constant;
-    return constant ? &*constant : nullptr;
-}
-
-std::optional<double> knownNumber(const InternalGraph& graph, const Expr& expr, std::size_t index,
-                                  std::string_view keyword) {
-    const tensor::Value* const value = knownArgument(graph, expr, index, keyword);
-    if (!value) return std::nullopt;
-    if (value->isNumber()) return value->number();
-    if (value->isTensor() && value->tensor().numel() == 1 && value->tensor().dtype() != DType::String)
-        return value->tensor().toDouble(0);
-    return std::nullopt;
-}
 
 /// Something bad that is no mere overflow comes from what an operation is given; only where all of that is finite is
 /// the operator the one to check.

@@ -12,11 +12,4 @@ namespace sonde::analysis {
 /// `hasBadWeight`: one of its weights holds NaN or infinity itself.
 std::string adviceFor(const graph::InternalGraph& graph, const Suspect& suspect, bool hasBadWeight);
 
-/// The value of an argument that is known before a run, by its position or its keyword; null if there is none.
-const tensor::Value* knownArgument(const graph::InternalGraph& graph, const graph::Expr& expr, std::size_t index,
-                                   std::string_view keyword);
-/// The same of a number, or of a tensor with one element; a bool is 0 or 1.
-std::optional<double> knownNumber(const graph::InternalGraph& graph, const graph::Expr& expr, std::size_t index,
-                                  std::string_view keyword);
-
 }  // namespace sonde::analysis

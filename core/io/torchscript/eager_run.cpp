@@ -8,6 +8,7 @@
 #include "core/io/torchscript/run_state.h"
 #include "core/io/torchscript/script_module.h"
 #include "core/io/torchscript/view_steps.h"
+#include "core/operators/draws.h"
 #include "core/operators/traits.h"
 #include "core/trace/at_once.h"
 #include "core/trace/error.h"
@@ -32,17 +33,13 @@ T valueOf(base::Result<T> result) {
     return std::move(*result);
 }
 
-/// Dropout and the like draw only while a model trains, which a flag says.
 bool drawsNumbers(const std::string& name, const std::vector<ScriptValue>& arguments) {
-    const operators::Traits& traits = operators::traitsOf("aten", name);
-    if (!traits.is(operators::Trait::Random)) return false;
-    if (traits.opClass == operators::OpClass::Random) return true;
-    if (traits.opClass == operators::OpClass::Dropout && sharingOf(name, arguments) == operators::Sharing::View)
-        return false;
-    return std::ranges::none_of(arguments, [](const ScriptValue& argument) {
-        return argument.isNumber() && argument.plain()->value().kind() == ValueKind::Bool &&
-               !argument.plain()->toBool();
-    });
+    const auto numberOf = [&](std::size_t position, std::string_view, double fallback) -> std::optional<double> {
+        if (position >= arguments.size() || arguments[position].isNone()) return fallback;
+        const ScriptValue& argument = arguments[position];
+        return argument.isNumber() ? std::optional(argument.plain()->value().number()) : std::nullopt;
+    };
+    return operators::drawsNumbers("aten", name, numberOf).value_or(true);
 }
 
 /// f(…, out=c): c takes what f gives, in its own type.

@@ -10,7 +10,7 @@
 #include "core/document/input_infos.h"
 #include "core/exec/plan.h"
 #include "core/exec/runner.h"
-#include "core/graph/traits.h"
+#include "core/graph/known_argument.h"
 #include "core/io/inputs/inputs.h"
 #include "core/session/bisection/default_inputs.h"
 #include "core/session/diff/alone_runs.h"
@@ -139,10 +139,8 @@ class InputMaker {
 };
 
 bool drawsNumbers(const InternalGraph& graph) {
-    return std::ranges::any_of(graph.recursiveOrder(graph.mainId()), [&](ExprId id) {
-        const operators::Traits& traits = graph::traitsOf(graph.expr(id));
-        return traits.is(operators::Trait::Random) && traits.opClass != operators::OpClass::Dropout;
-    });
+    return std::ranges::any_of(graph.recursiveOrder(graph.mainId()),
+                               [&](ExprId id) { return graph::drawsNumbers(graph, graph.expr(id)).value_or(false); });
 }
 
 bool hasNan(const Value& value) {

@@ -196,6 +196,19 @@ class TestEager : public QObject {
         QCOMPARE(numbersOf(still.run({1, 2})), QStringLiteral("2 4"));
     }
 
+    /// Dropout between the layers of a recurrent layer that trains.
+    void trainingLayersAreRandom() {
+        const auto layers = [](const char* flags) {
+            return Stored(
+                model("    s = torch.unsqueeze(torch.unsqueeze(x, 1), 1)\n    w = torch.ones([1, 1])\n"
+                      "    y, h = torch.rnn_tanh(s, torch.zeros([2, 1, 1]), [w, w, w, w], False, 2, " +
+                      std::string(flags) + ", False, False)\n    return torch.mul(y, 0)\n"));
+        };
+        QCOMPARE(numbersOf(layers("0.5, True").run({1, 2})), QStringLiteral("random"));
+        QCOMPARE(numbersOf(layers("0., True").run({1, 2})), QStringLiteral("0 0"));
+        QCOMPARE(numbersOf(layers("0.5, False").run({1, 2})), QStringLiteral("0 0"));
+    }
+
     void whatIsNotKnownIsAnError() {
         const Stored stored(model("    y = torch.clone(x)\n    torch._no_such_operator_([y], 1)\n    return y\n"));
         const auto outputs = stored.run({1, 2});

@@ -14,6 +14,7 @@
 #include "core/session/read_inputs.h"
 #include "tests/core/passes/graph_maker.h"
 #include "tests/support/finding_networks.h"
+#include "tests/support/script_archive.h"
 #include "tests/support/written_models.h"
 
 namespace tst_findings {
@@ -47,6 +48,7 @@ class TestFindings : public QObject {
     void jsonHasThePublishedKeys();
     void writesMakeReadsDiffer();
     void droppingNothingIsTheValueItself();
+    void layersWithDropoutInsideTrain();
     void equalOnesAreOneGroup();
     void deadUnitsOfOneInputAreUnsure();
     void takingBackSplitsAcceptances();
@@ -472,6 +474,29 @@ void TestFindings::droppingNothingIsTheValueItself() {
     QVERIFY(isWritten[copy.index()]);
     QVERIFY(!isWritten[x.index()]);
     QVERIFY(!isWritten[other.index()]);
+}
+
+/// An archive of a recurrent layer as it was while it trained.
+void TestFindings::layersWithDropoutInsideTrain() {
+    const QTemporaryDir folder;
+    const auto places = [&folder](const char* call) {
+        const std::string path = folder.filePath("m.pt").toStdString();
+        test::writeScript(path, std::string("class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+                                            "  def forward(self: __torch__.M,\n    x: Tensor,\n    h: Tensor,\n"
+                                            "    w: Tensor) -> Tensor:\n    ") +
+                                    call + "\n    return y\n");
+        return placesOf(reportOf(*test::openedModel(path), false), "training-mode");
+    };
+    const QString gru = QStringLiteral("y, s = torch.gru(x, h, [w, w, w, w], False, %1, False, False)");
+    const auto placesOfGru = [&](const char* flags) { return places(gru.arg(QLatin1String(flags)).toLatin1()); };
+    QCOMPARE(placesOfGru("2, 0.5, True"), QStringList{"gru"});
+    QCOMPARE(placesOfGru("2, 0.5, False"), QStringList{});
+    QCOMPARE(placesOfGru("2, 0., True"), QStringList{});
+    QCOMPARE(placesOfGru("1, 0.5, True"), QStringList{});  // nothing stands between the layers
+    QCOMPARE(places("y, s, c = torch.lstm(x, [h, h], [w, w, w, w], False, 2, 0.1, True, False, False)"),
+             QStringList{"lstm"});
+    QCOMPARE(places("y = torch.rrelu(x, 0.1, 0.3, True)"), QStringList{"rrelu"});
+    QCOMPARE(places("y = torch.rand_like(x)"), QStringList{});  // meant
 }
 
 void TestFindings::equalOnesAreOneGroup() {
