@@ -108,9 +108,20 @@ bool isCounting(const InternalGraph& graph, const Expr& expr) {
            std::ranges::all_of(expr.inputs, isOne) && std::ranges::all_of(expr.outputs, isOne);
 }
 
+/// Python's number of a tensor with one element of that kind, which ONNX reads as it is: the condition of a branch.
+bool isNumberOf(const InternalGraph& graph, const Expr& expr) {
+    if (expr.op.domain != "prim" || expr.inputs.size() != 1 || expr.outputs.size() != 1) return false;
+    const tensor::DType given = graph.node(expr.inputs.front()).type.dtype;
+    const std::string plain = plainOperator(expr);
+    if (plain == "bool") return given == tensor::DType::Bool;
+    if (plain == "int") return tensor::isInteger(given);
+    return plain == "float" && tensor::isFloating(given);
+}
+
 /// The same value for the operation behind it: of a number, or a new dimension that only a concatenation reads (ONNX
 /// has no operator that stacks).
 bool isGlue(const InternalGraph& graph, const Expr& expr) {
+    if (isNumberOf(graph, expr)) return true;
     const operators::OpClass opClass = graph::traitsOf(expr).opClass;
     if (expr.outputs.size() != 1) return false;
     const graph::Node& node = graph.node(expr.outputs.front());

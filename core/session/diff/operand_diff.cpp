@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,19 @@ using tensor::Tensor;
 using tensor::Value;
 
 namespace {
+
+/// "p -> q"; of values with one name, what gives them as well: "p (Relu) -> p (Exp)", "a (result 0 of Split) -> ...".
+std::string changeOf(const FlatGraph& first, NodeId a, const std::string& nameOfA, const FlatGraph& second, NodeId b,
+                     const std::string& nameOfB) {
+    const auto text = [&](const FlatGraph& flat, NodeId node, const std::string& name) {
+        const graph::Node& value = flat.graph.node(flat.origin[node.index()]);
+        const Expr& expr = flat.graph.expr(value.producer);
+        if (nameOfA != nameOfB || !isDiffOperation(expr)) return name;
+        const std::string which = expr.outputs.size() > 1 ? "result " + std::to_string(value.outputIndex) + " of " : "";
+        return name + " (" + which + operatorName(expr) + ")";
+    };
+    return text(first, a, nameOfA) + " -> " + text(second, b, nameOfB);
+}
 
 class OperandDiffer {
   public:
@@ -72,9 +86,10 @@ class OperandDiffer {
             const graph::Body &own = m_flatA.graph.body(ours.bodies[i]), &other = m_flatB.graph.body(theirs.bodies[i]);
             for (std::size_t k = 0; k < own.outputs.size() && k < other.outputs.size(); ++k) {
                 if (isSameResult(own.outputs[k], other.outputs[k])) continue;
+                const NodeId x = own.outputs[k], y = other.outputs[k];
                 what += (what.empty() ? "output " : "; output ") + std::to_string(k) +
-                        (own.label.empty() ? "" : " of " + own.label) + ": " + m_flatA.graph.node(own.outputs[k]).name +
-                        " -> " + m_flatB.graph.node(other.outputs[k]).name;
+                        (own.label.empty() ? "" : " of " + own.label) + ": " +
+                        changeOf(m_flatA, x, m_flatA.graph.node(x).name, m_flatB, y, m_flatB.graph.node(y).name);
             }
         }
         return what;
@@ -183,42 +198,76 @@ class ChangedRows {
     std::unordered_map<NodeId, std::size_t> m_rows;
 };
 
+/// Inputs or outputs of a model by name.
+class NamedNodes {
+  public:
+    explicit NamedNodes(const std::vector<document::NamedNode>& nodes) {
+        for (const document::NamedNode& each : nodes) m_byName.try_emplace(each.name, &each);
+    }
+    /// Null: there is none.
+    const document::NamedNode* find(std::string_view name) const {
+        const auto found = m_byName.find(name);
+        return found == m_byName.end() ? nullptr : found->second;
+    }
+
+  private:
+    std::unordered_map<std::string_view, const document::NamedNode*> m_byName;
+};
+
+/// Names of inputs that both models have in other places.
+void addInputOrder(const document::Document& first, const document::Document& second, ChangedRows& rows) {
+    using document::NamedNode;
+    const auto common = [](const std::vector<NamedNode>& own, const NamedNodes& others) {
+        std::vector<const NamedNode*> found;
+        for (const NamedNode& each : own)
+            if (others.find(each.name)) found.push_back(&each);
+        return found;
+    };
+    const auto ours = common(first.inputs, NamedNodes(second.inputs)),
+               theirs = common(second.inputs, NamedNodes(first.inputs));
+    for (std::size_t i = 0; i < ours.size() && i < theirs.size(); ++i) {
+        if (ours[i]->name == theirs[i]->name) continue;
+        const auto place = ours[i] - first.inputs.data();
+        rows.add(ours[i]->node, theirs[i]->node,
+                 "input " + std::to_string(place) + ": " + ours[i]->name + " -> " + theirs[i]->name);
+    }
+}
+
 /// What the models give at each place, or by each name.
 class OutputDiffer {
   public:
     OutputDiffer(const document::Document& first, const document::Document& second, const GraphPairs& pairs,
                  const OperandDiffer& operands, ChangedRows& rows)
-        : m_first(first), m_second(second), m_pairs(pairs), m_operands(operands), m_rows(rows) {}
+        : m_first(first), m_second(second), m_namesOfFirst(first.outputs), m_namesOfSecond(second.outputs),
+          m_pairs(pairs), m_operands(operands), m_rows(rows) {}
 
     void addChanges() {
         if (m_first.outputs.size() != m_second.outputs.size()) return addByName();
         for (std::size_t k = 0; k < m_first.outputs.size(); ++k) {
             const document::NamedNode &ours = m_first.outputs[k], &theirs = m_second.outputs[k];
             const bool haveChanged =
-                ours.name != theirs.name && named(m_second, ours.name) && named(m_first, theirs.name);
+                ours.name != theirs.name && m_namesOfSecond.find(ours.name) && m_namesOfFirst.find(theirs.name);
             if (haveChanged || !m_operands.isSameResult(ours.node, theirs.node))
                 m_rows.add(ours.node, theirs.node,
-                           "output " + std::to_string(k) + ": " + ours.name + " -> " + theirs.name);
+                           "output " + std::to_string(k) + ": " +
+                               changeOf(m_operands.first(), ours.node, ours.name, m_operands.second(), theirs.node,
+                                        theirs.name));
         }
     }
 
   private:
-    static const document::NamedNode* named(const document::Document& document, const std::string& name) {
-        const auto found = std::ranges::find(document.outputs, name, &document::NamedNode::name);
-        return found == document.outputs.end() ? nullptr : &*found;
-    }
-
     void addByName() {
         for (const document::NamedNode& ours : m_first.outputs) {
-            const document::NamedNode* const theirs = named(m_second, ours.name);
+            const document::NamedNode* const theirs = m_namesOfSecond.find(ours.name);
             if (!theirs) addMissing(m_operands.first(), ours, m_pairs.ofFirst, true);
             else if (!m_operands.isSameResult(ours.node, theirs->node))
                 m_rows.add(ours.node, theirs->node,
-                           "output " + ours.name + ": " + m_first.graph->node(ours.node).name + " -> " +
-                               m_second.graph->node(theirs->node).name);
+                           "output " + ours.name + ": " +
+                               changeOf(m_operands.first(), ours.node, m_first.graph->node(ours.node).name,
+                                        m_operands.second(), theirs->node, m_second.graph->node(theirs->node).name));
         }
         for (const document::NamedNode& theirs : m_second.outputs)
-            if (!named(m_first, theirs.name)) addMissing(m_operands.second(), theirs, m_pairs.ofSecond, false);
+            if (!m_namesOfFirst.find(theirs.name)) addMissing(m_operands.second(), theirs, m_pairs.ofSecond, false);
     }
 
     /// Where the operation is in both models; else it is added or removed itself.
@@ -236,6 +285,7 @@ class OutputDiffer {
     }
 
     const document::Document &m_first, &m_second;
+    const NamedNodes m_namesOfFirst, m_namesOfSecond;
     const GraphPairs& m_pairs;
     const OperandDiffer& m_operands;
     ChangedRows& m_rows;
@@ -245,9 +295,10 @@ class OutputDiffer {
 
 void addOtherOperands(const document::Document& first, const document::Document& second, const GraphPairs& pairs,
                       const ParameterDiff& parameters, StructureDiff& structure) {
+    ChangedRows rows(structure);
+    addInputOrder(first, second, rows);
     if (!pairs.isOneVocabulary) return;
     const OperandDiffer differ(first, second, pairs, parameters);
-    ChangedRows rows(structure);
     for (const ExprId id : differ.first().order) {
         const ExprId other = pairs.ofFirst[id.index()];
         const Expr& expr = first.graph->expr(id);

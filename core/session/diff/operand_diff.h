@@ -7,7 +7,8 @@
 
 namespace sonde::session::diff {
 
-/// Adds to structure.changed what counterparts of one vocabulary read, and what they and the models give.
+/// Adds to structure.changed what counterparts of one vocabulary read, and what they and the models give; of any two
+/// models the inputs of one name that are in other places: "input 0: x -> y".
 ///
 /// Read: what is no operation's result and is not the same: "input 1: w -> v" where each of two stored tensors has
 /// another counterpart (layers with each other's weights), or two inputs of the models, or of bodies, do not
@@ -17,7 +18,7 @@ namespace sonde::session::diff {
 /// Given: "output 1 of then_branch: p -> q", "output 0: p -> q" where the values at one place come of operations that
 /// have counterparts, but of others, or are other results of them, and do not compute the same; names of the outputs of
 /// the models that changed places; "output q: none in the second model". Outputs of the models are paired by their
-/// place if there are as many, else by name.
+/// place if there are as many, else by name. Values with one name are told with their operators: "p (Relu) -> p (Exp)".
 void addOtherOperands(const document::Document& first, const document::Document& second, const GraphPairs& pairs,
                       const ParameterDiff& parameters, StructureDiff& structure);
 

@@ -45,6 +45,9 @@ class TestOperandDiff : public QObject {
     void numbersAreComparedToTheLastBit();
     void whatModelsGiveIsCompared_data();
     void whatModelsGiveIsCompared();
+    void valuesOfOneNameAreToldByTheirOperators();
+    void inputsThatChangedPlacesAreTold_data();
+    void inputsThatChangedPlacesAreTold();
     void branchesAreToldApart();
     void repeatedArithmeticIsNoDifference();
 };
@@ -172,6 +175,56 @@ void TestOperandDiff::whatModelsGiveIsCompared() {
     QVERIFY(diff);
     QCOMPARE(diff->isEqual(), what.isEmpty());
     if (!what.isEmpty()) QCOMPARE(QString::fromStdString(diff->structure.changed.front().what), what);
+}
+
+void TestOperandDiff::valuesOfOneNameAreToldByTheirOperators() {
+    test::WrittenModels models;
+    const auto open = [&](const char* p, const char* q) {
+        return models.open(model(Graph{.nodes = {{p, {"x"}, {"p"}}, {q, {"x"}, {"q"}}},
+                                       .inputs = {valueInfo("x", kFloat, {4})},
+                                       .outputs = {valueInfo("p", kFloat, {4}), valueInfo("q", kFloat, {4})}}));
+    };
+    const auto diff = session::modelDiff(*open("Relu", "Exp"), *open("Exp", "Relu"));
+    QVERIFY(diff);
+    QVERIFY(!diff->isEqual());
+    QStringList texts;
+    for (const session::NodeChange& change : diff->structure.changed) texts << QString::fromStdString(change.what);
+    texts.sort();
+    QCOMPARE(texts, (QStringList{"output 0: p (Relu) -> p (Exp)", "output 1: q (Exp) -> q (Relu)"}));
+}
+
+void TestOperandDiff::inputsThatChangedPlacesAreTold_data() {
+    QTest::addColumn<QStringList>("first");
+    QTest::addColumn<QStringList>("second");
+    QTest::addColumn<QStringList>("what");
+    QTest::newRow("the same") << QStringList{"x", "q"} << QStringList{"x", "q"} << QStringList{};
+    QTest::newRow("another order") << QStringList{"x", "q"} << QStringList{"q", "x"}
+                                   << QStringList{"input 0: x -> q", "input 1: q -> x"};
+    QTest::newRow("one more behind") << QStringList{"x", "q"} << QStringList{"x", "q", "z"} << QStringList{};
+    QTest::newRow("one more, and another order")
+        << QStringList{"x", "q"} << QStringList{"z", "q", "x"} << QStringList{"input 0: x -> q", "input 1: q -> x"};
+    QTest::newRow("other names") << QStringList{"x", "q"} << QStringList{"a", "b"} << QStringList{};
+}
+void TestOperandDiff::inputsThatChangedPlacesAreTold() {
+    QFETCH(const QStringList, first);
+    QFETCH(const QStringList, second);
+    QFETCH(const QStringList, what);
+    test::WrittenModels models;
+    const auto open = [&](const QStringList& names) {
+        std::vector<std::string> inputs;
+        for (const QString& name : names) inputs.push_back(valueInfo(name.toStdString(), kFloat, {4}));
+        const bool isNamed = names.contains("x");
+        return models.open(model(Graph{.nodes = {{"Sub", {isNamed ? "x" : "a", isNamed ? "q" : "b"}, {"y"}}},
+                                       .inputs = inputs,
+                                       .outputs = {valueInfo("y", kFloat, {4})}}));
+    };
+    const auto diff = session::modelDiff(*open(first), *open(second));
+    QVERIFY(diff);
+    QStringList texts;
+    for (const session::NodeChange& change : diff->structure.changed) texts << QString::fromStdString(change.what);
+    texts.sort();
+    QCOMPARE(texts, what);
+    QCOMPARE(diff->isEqual(), what.isEmpty());
 }
 
 /// Relu where c is true and Exp where it is not, and the other way round.
