@@ -1,5 +1,5 @@
 // FLOPs of operators that do the work of several, most of them of com.microsoft. Their inputs are those of ONNX
-// Runtime's ContribOperators.md. As elsewhere, what only quantises or dequantises on the way does not count.
+// Runtime's page "Contrib Operators". As elsewhere, what only quantises or dequantises on the way does not count.
 
 #include <algorithm>
 #include <optional>
