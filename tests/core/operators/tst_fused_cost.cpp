@@ -1,5 +1,5 @@
-// FLOPs, multiply-adds and bytes of operators that do the work of several, by hand; inputs are those of ONNX Runtime's page
-// "Contrib Operators".
+// FLOPs, multiply-adds and bytes of operators that do the work of several, by hand; inputs are those of ONNX Runtime's
+// page "Contrib Operators".
 
 #include <QtTest>
 
