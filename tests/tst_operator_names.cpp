@@ -36,6 +36,7 @@ constexpr Allowed kAllowed[] = {
     {"core/analysis/findings/activations.cpp", "rules: the bounds of activations"},
     {"core/passes/fuse_quantized.cpp", "rules: the operator on quantised tensors for each one"},
     {"core/passes/gradient_rules", "rules: the derivative of each operator"},
+    {"core/session/gradient/complex_f", "rules: the derivatives of operators on complex numbers"},
     {"core/session/gradient/own_forms.cpp", "rules: how PyTorch differentiates at limits and ties"},
     {"core/session/gradient/structures.cpp", "rules: how gradients go through sequences"},
     {"core/analysis/axis_reading.cpp", "rules: which axes of its input each operator keeps"},

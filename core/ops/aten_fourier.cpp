@@ -1,13 +1,14 @@
 // ATen's complex numbers and Fourier transforms.
 
 #include <algorithm>
-#include <cmath>
 #include <complex>
 
 #include "core/ops/dependence/rules.h"
 #include "core/ops/support/eager.h"
+#include "core/ops/support/fourier_scale.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
+#include "core/tensor/complex_pairs.h"
 #include "core/tensor/dispatch.h"
 
 namespace sonde::ops {
@@ -18,32 +19,14 @@ using Ints = std::vector<std::int64_t>;
 using Complex = std::complex<double>;
 
 bool isComplex(const Tensor& x) { return tensor::isComplex(x.dtype()); }
-DType complexOf(DType real) { return real == DType::Float64 ? DType::Complex128 : DType::Complex64; }
-DType realOf(DType dtype) { return dtype == DType::Complex128 ? DType::Float64 : DType::Float32; }
-
 /// A complex tensor's memory as real numbers, [..] -> [.., 2]; nothing is copied.
 Tensor parts(Eager& e, const Tensor& x) {
     if (!isComplex(x)) e.fail("expected a complex tensor, not " + x.typeText());
-    Shape shape = x.shape();
-    Ints strides;
-    for (std::int64_t stride : x.strides()) strides.push_back(2 * stride);
-    shape.push_back(2);
-    strides.push_back(1);
-    return Tensor::onStorage(realOf(x.dtype()), shape, strides, x.storage(), 2 * x.offsetElements());
+    return tensor::pairsOf(x);
 }
 
 /// [.., 2] -> [..]
-Tensor joined(Eager& e, const Tensor& given) {
-    if (given.rank() == 0 || given.dim(given.rank() - 1) != 2 ||
-        (given.dtype() != DType::Float32 && given.dtype() != DType::Float64)) {
-        e.fail("expected pairs of real numbers, not " + given.typeText());
-    }
-    Tensor x = e.get(given.contiguous());
-    if (x.offsetElements() % 2 != 0) x = e.get(x.clone());
-    Ints dims(x.shape().begin(), x.shape().end() - 1);
-    return Tensor::onStorage(complexOf(x.dtype()), Shape(dims), Shape(dims).contiguousStrides(), x.storage(),
-                             x.offsetElements() / 2);
-}
+Tensor joined(Eager& e, const Tensor& given) { return e.get(tensor::complexOf(given)); }
 
 Tensor pairOf(Eager& e, const Tensor& real, const Tensor& imaginary) {
     return joined(e, e("stack", std::vector<Tensor>{real, imaginary}, -1));
@@ -75,12 +58,10 @@ Tensor mapped(Eager& e, const Tensor& x, F f) {
 
 enum class Kind : std::uint8_t { Complex, RealToHalf, HalfToReal };
 
-/// What a normalisation multiplies the operator's result by, whose inverse is divided by n already.
 double scaleOf(Eager& e, const std::string& norm, bool inverse, std::int64_t n) {
-    if (norm == "backward") return 1;
-    if (norm != "ortho" && norm != "forward") e.fail("there is no normalisation '" + norm + "'");
-    const double scale = norm == "ortho" ? std::sqrt(static_cast<double>(n)) : static_cast<double>(n);
-    return inverse ? scale : 1 / scale;
+    const auto scale = fourierScale(norm, inverse, n);
+    if (!scale) e.fail("there is no normalisation '" + norm + "'");
+    return *scale;
 }
 
 Tensor transformed(Eager& e, const Tensor& given, Kind kind, std::optional<std::int64_t> length, std::int64_t dim,
@@ -169,7 +150,7 @@ EagerResult stft(Eager& e) {
                e.tensor("self").typeText());
     Tensor window = e.has("window")
                         ? e.tensor("window")
-                        : e("ones", Ints{length}, torchFromDType(isComplex(x) ? realOf(x.dtype()) : x.dtype()));
+                        : e("ones", Ints{length}, torchFromDType(isComplex(x) ? tensor::realOf(x.dtype()) : x.dtype()));
     if (window.rank() != 1 || window.numel() != length)
         e.fail("the window " + window.typeText() + " is not of length " + std::to_string(length));
     if (length < n) window = e("constant_pad_nd", window, Ints{(n - length) / 2, n - length - (n - length) / 2});
@@ -194,7 +175,7 @@ EagerResult istft(Eager& e) {
         e.fail("frames of " + std::to_string(n) + " every " + std::to_string(hop) + " do not fit " +
                e.tensor("self").typeText());
     const bool oneSided = e.has("onesided") ? e.flag("onesided") : x.dim(1) != n;
-    const DType real = realOf(x.dtype());
+    const DType real = tensor::realOf(x.dtype());
     Tensor window = e.has("window") ? e.as(e.tensor("window"), real) : e("ones", Ints{length}, torchFromDType(real));
     if (window.numel() != length)
         e.fail("the window " + window.typeText() + " is not of length " + std::to_string(length));

@@ -363,6 +363,12 @@ void GradientBuilder::differentiate(const std::vector<ExprId>& exprs) {
         const Expr expr = m_graph.expr(exprs[i]);
         const bool isReached = std::ranges::any_of(
             expr.outputs, [&](NodeId output) { return gradientOf(output).valid() && isReal(m_graph, output); });
+        const auto isComplexOne = [&](NodeId node) { return tensor::isComplex(m_graph.node(node).type.dtype); };
+        const bool isOfComplex = std::ranges::any_of(
+            expr.outputs, [&](NodeId output) { return gradientOf(output).valid() && isComplexOne(output); });
+        // Never silently without a gradient.
+        if (isOfComplex || (isReached && std::ranges::any_of(expr.inputs, isComplexOne)))
+            return fail("'" + operatorName(expr) + "' has no rule for its derivative on complex numbers");
         if (!isReached || expr.inputs.empty()) continue;
         const GradientRule* const rule = findGradientRule(expr);
         if (rule) (*rule)(*this, expr);

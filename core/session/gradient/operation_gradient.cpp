@@ -5,7 +5,9 @@
 #include "core/export/lowering/lowering.h"
 #include "core/operators/names.h"
 #include "core/passes/gradient.h"
+#include "core/session/gradient/complex_forms.h"
 #include "core/session/gradient/own_forms.h"
+#include "core/tensor/complex_pairs.h"
 
 namespace sonde::session::gradient {
 
@@ -24,6 +26,10 @@ namespace {
 constexpr std::int64_t kMaxConstant = 4096, kMaxFloatingConstant = 64;
 
 bool isFloating(const Value& value) { return value.isTensor() && tensor::isFloating(value.tensor().dtype()); }
+bool isComplex(const Value& value) { return value.isTensor() && tensor::isComplex(value.tensor().dtype()); }
+bool holdsComplex(const Value& value) {
+    return isComplex(value) || (value.isListLike() && std::ranges::any_of(value.items(), holdsComplex));
+}
 
 /// The operation alone as a graph of ONNX operators, with what computes its gradients behind it.
 class SmallGraph {
@@ -32,7 +38,10 @@ class SmallGraph {
         : m_operation(operation), m_expr(*operation.expr), m_wanted(wanted), m_areOthersConstant(areOthersConstant) {}
 
     /// What the operation is in ONNX operators. Empty if it worked, else why not.
-    std::string write() { return isLowered() ? lower() : copy(); }
+    std::string write() {
+        if (isLowered()) return lower();
+        return isOfComplex() ? "there is no rule for its derivative on complex numbers" : copy();
+    }
 
     base::Result<Gradients> gradients(const std::vector<Value>& given, exec::Runner& runner,
                                       const base::WorkContext& work) {
@@ -69,6 +78,7 @@ class SmallGraph {
         NodeId node;                    ///< of the model
         std::vector<std::size_t> path;  ///< where in its value
         NodeId input;                   ///< of this graph
+        bool isPair = false;            ///< it stands for complex numbers
     };
 
     NodeId addInput(const Value& value) {
@@ -91,6 +101,7 @@ class SmallGraph {
 
     /// What stands for a value of the model; `node` is that of the value, or of the list that it is in.
     Argument standIn(NodeId node, const Value& value, std::vector<std::size_t> path = {}) {
+        if (isComplex(value)) return pairsFor(node, value.tensor(), std::move(path));
         if (value.isTensor()) {
             const bool isWanted = isFloating(value) && m_wanted.contains(node);
             if (!isWanted && m_areOthersConstant) return Argument::of(value);
@@ -112,7 +123,19 @@ class SmallGraph {
             std::ranges::all_of(items, [](const Argument& item) { return item.kind == Argument::Kind::Constant; });
         return isConstant ? Argument::of(value) : Argument::container(Argument::Kind::List, std::move(items));
     }
+    /// Complex numbers as pairs of real ones.
+    Argument pairsFor(NodeId node, const Tensor& complex, std::vector<std::size_t> path) {
+        const Value pairs(tensor::pairsOf(complex));
+        const bool isWanted = m_wanted.contains(node),
+                   isConstant = !isWanted && (m_areOthersConstant || complex.numel() <= kMaxFloatingConstant);
+        const NodeId made = isConstant ? addConstant(pairs) : addInput(pairs);
+        if (isWanted) m_leaves.push_back({node, std::move(path), made, true});
+        m_pairs.insert(made);
+        return Argument::of(made);
+    }
     Argument standIn(const Argument& argument) {
+        if (argument.kind == Argument::Kind::Constant && holdsComplex(argument.constant))
+            return standIn(NodeId(), argument.constant);
         if (argument.kind == Argument::Kind::Node) {
             const auto known = m_standIns.find(argument.node);
             if (known != m_standIns.end()) return known->second;
@@ -170,13 +193,22 @@ class SmallGraph {
     std::string lower() {
         const std::string name =
             operators::isInPlaceName(m_expr.op.name) ? operators::outOfPlaceName(m_expr.op.name) : m_expr.op.name;
-        const exporting::LoweringRule rule = exporting::findLowering(name.substr(0, name.find('.')));
-        if (!rule) return "there is no rule for its derivative";
+        const std::string plainName = name.substr(0, name.find('.'));
+        const exporting::LoweringRule rule = exporting::findLowering(plainName);
+        const bool isComplexCall = isOfComplex() || isComplexForm(plainName);
+        if (!rule && !isComplexCall) return "there is no rule for its derivative";
         std::vector<Argument> arguments;
-        for (const Argument& argument : boundArguments()) arguments.push_back(standIn(argument));
+        std::vector<Value> values;
+        for (const Argument& argument : boundArguments()) {
+            arguments.push_back(standIn(argument));
+            values.push_back(valueOf(argument));
+        }
         std::map<std::pair<const void*, std::string>, NodeId> constants;
         Expr placed = m_expr;
         placed.scope = m_graph.rootScope();
+        if (isComplexCall)
+            return lowerComplex({m_graph, constants, placed, plainName, std::move(arguments), std::move(values),
+                                 m_operation.outputs, m_pairs});
         exporting::LoweredCall call(m_graph, constants, placed, std::move(arguments), m_operation.outputs, "y");
         try {
             m_results = ownForm(call, name);
@@ -185,6 +217,33 @@ class SmallGraph {
             return problem.why.empty() ? "there is no rule for its derivative" : problem.why;
         }
         return {};
+    }
+
+    std::string lowerComplex(const ComplexCall& call) {
+        try {
+            m_results = complexForm(call);
+        } catch (const exporting::NoLowering& problem) {
+            return "there is no rule for its derivative on complex numbers" +
+                   (problem.why.empty() ? "" : ": " + problem.why);
+        }
+        return {};
+    }
+
+    bool isOfComplex() const {
+        const auto isComplexInput = [](const auto& input) { return holdsComplex(input.second); };
+        const auto isComplexArgument = [](const Argument& argument) {
+            return argument.kind == Argument::Kind::Constant && holdsComplex(argument.constant);
+        };
+        return std::ranges::any_of(m_operation.outputs, holdsComplex) ||
+               std::ranges::any_of(m_operation.inputs, isComplexInput) ||
+               std::ranges::any_of(m_expr.arguments, isComplexArgument);
+    }
+
+    Value valueOf(const Argument& argument) const {
+        if (argument.kind == Argument::Kind::Constant) return argument.constant;
+        const auto known =
+            argument.kind == Argument::Kind::Node ? m_operation.inputs.find(argument.node) : m_operation.inputs.end();
+        return known == m_operation.inputs.end() ? Value() : known->second;
     }
 
     /// In the order of the schema, keywords and defaults in their places.
@@ -205,7 +264,8 @@ class SmallGraph {
 
     void addSeeds(const Argument& result, const Value& gradient, std::vector<passes::NodeGradient>& seeds) {
         if (gradient.isTensor() && result.kind == Argument::Kind::Node) {
-            seeds.push_back({result.node, addInput(gradient)});
+            seeds.push_back(
+                {result.node, addInput(isComplex(gradient) ? Value(tensor::pairsOf(gradient.tensor())) : gradient)});
         } else if (gradient.isListLike() && !result.items.empty()) {
             for (std::size_t i = 0; i < result.items.size() && i < gradient.items().size(); ++i)
                 addSeeds(result.items[i], gradient.items()[i], seeds);
@@ -214,6 +274,10 @@ class SmallGraph {
 
     base::Result<void> keep(Gradients& found, const Leaf& leaf, const Value& gradient) const {
         Value whole = gradient;
+        if (leaf.isPair) {
+            SONDE_ASSIGN(Tensor complex, tensor::complexOf(gradient.tensor()));
+            whole = Value(std::move(complex));
+        }
         // Lists of nones around it, as the node's value is built.
         for (std::size_t depth = leaf.path.size(); depth-- > 0;) {
             const Value* at = &m_operation.inputs.at(leaf.node);
@@ -232,6 +296,7 @@ class SmallGraph {
     InternalGraph m_graph;
     std::unordered_map<NodeId, Value> m_values;  ///< of this graph's inputs
     std::unordered_map<NodeId, Argument> m_standIns;
+    std::unordered_set<NodeId> m_pairs;  ///< nodes of this graph that stand for complex numbers
     std::vector<Leaf> m_leaves;
     std::vector<Argument> m_results;
 };
@@ -254,6 +319,14 @@ base::Result<void> addGradient(Value& sum, const Value& more) {
     if (!sum.isTensor() || !more.isTensor() || sum.tensor().shape() != more.tensor().shape())
         return base::runError("gradients of " + sum.typeText() + " and " + more.typeText() + " have no sum");
     const tensor::DType dtype = sum.tensor().dtype();
+    if (tensor::isComplex(dtype)) {
+        Value pairs(tensor::pairsOf(sum.tensor()));
+        SONDE_ASSIGN(const Tensor other, more.tensor().cast(dtype));
+        SONDE_TRY(addGradient(pairs, Value(tensor::pairsOf(other))));
+        SONDE_ASSIGN(Tensor made, tensor::complexOf(pairs.tensor()));
+        sum = Value(std::move(made));
+        return {};
+    }
     const bool isWide = dtype == tensor::DType::Float64;
     SONDE_ASSIGN(Tensor left, sum.tensor().cast(isWide ? tensor::DType::Float64 : tensor::DType::Float32));
     SONDE_ASSIGN(left, left.clone());
