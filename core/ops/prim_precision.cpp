@@ -51,7 +51,13 @@ base::Result<void> roundTo(KernelContext& context) {
             const auto at = static_cast<std::int64_t>(d);
             (axis < 0 || at > axis ? inner : at == axis ? channels : outer) *= rounded.dim(d);
         }
-        quantised(rounded.mutableSpan<float>(), outer, channels, inner);
+        // Parts of the first axis, each with channels of its own.
+        const std::int64_t groups = context.attributes().getInt("groups", 1);
+        if (groups < 1 || (groups > 1 && outer % groups != 0))
+            return opError("the first axis does not have " + std::to_string(groups) + " parts");
+        const auto part = static_cast<std::size_t>(rounded.numel() / groups);
+        for (std::size_t group = 0; group < static_cast<std::size_t>(groups); ++group)
+            quantised(rounded.mutableSpan<float>().subspan(group * part, part), outer / groups, channels, inner);
     } else if (type != "float16" && type != "bfloat16") {
         return opError("there is no type '" + type + "' to round to");
     }
@@ -75,6 +81,7 @@ void define_prim_precision(Registry& registry) {
             .out("y")
             .required("type", AttributeKind::String)
             .attrInt("axis", -1)
+            .attrInt("groups", 1)
             .runs(roundTo, inferRounded));
 }
 

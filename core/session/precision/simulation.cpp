@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/analysis/call_arguments.h"
 #include "core/analysis/query/query.h"
 #include "core/exec/flatten.h"
 #include "core/graph/traits.h"
@@ -57,6 +58,53 @@ bool computes(const InternalGraph& graph, ExprId id) {
            std::ranges::any_of(expr.outputs, [&](NodeId node) { return mayBeFloating(graph.node(node)); });
 }
 
+/// The output channels of a weight: an axis, of each part of the first axis; -1: one scale for all.
+struct Channels {
+    std::int64_t axis = -1, groups = 1;
+};
+
+/// Of an operand of a product the axis that the result keeps: a row of the left one, a column of the right one, either
+/// of what is added. ATen has the summand first, ONNX last.
+std::int64_t productAxis(const Expr& expr, std::size_t position, std::int64_t rank, bool hasSummand) {
+    const bool isAten = expr.op.domain == "aten";
+    const std::size_t summand = isAten ? 0 : 2, left = isAten && hasSummand ? 1 : 0;
+    if (hasSummand && position == summand) return rank - 1;
+    const bool isLeft = position == left;
+    const bool isTurned = expr.attributes.getInt(isLeft ? "transA" : "transB", 0) != 0;
+    return isLeft == isTurned ? rank - 1 : rank - 2;
+}
+
+Channels channelsOf(const InternalGraph& graph, const Expr& expr, std::size_t position, std::int64_t rank) {
+    const analysis::CallArguments call(graph, expr);
+    const OpClass is = graph::traitsOf(expr).opClass;
+    switch (is) {
+        case OpClass::Embedding: return {0};
+        case OpClass::Linear: return {position == 1 ? 0 : -1};
+        case OpClass::Conv:
+        case OpClass::ConvTranspose: {
+            if (position != 1) return {};
+            const bool isTurned = is == OpClass::ConvTranspose ||
+                                  analysis::CallArguments::integer(call.named("transposed")).value_or(0) != 0;
+            if (!isTurned) return {0};
+            const auto groups = analysis::CallArguments::integer(call.named("groups"));
+            return {1, groups.value_or(expr.attributes.getInt("group", 1))};
+        }
+        case OpClass::AddMatrixProduct: return {productAxis(expr, position, rank, true)};
+        case OpClass::MatMul:
+        case OpClass::MatrixProduct: return {productAxis(expr, position, rank, false)};
+        case OpClass::BatchMatrixProduct: return {productAxis(expr, position, rank, call.argument(2) != nullptr)};
+        default: return {};
+    }
+}
+
+/// Of an argument that is given by name.
+std::size_t positionOf(const Expr& expr, const std::string& keyword) {
+    const ops::OpDef* const op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    if (!op) return 0;
+    const auto found = std::ranges::find(op->parameters, keyword, &ops::Parameter::name);
+    return static_cast<std::size_t>(found - op->parameters.begin());
+}
+
 class Simulator {
   public:
     Simulator(const InternalGraph& graph, const SimulationOptions& options)
@@ -72,16 +120,17 @@ class Simulator {
     std::unordered_map<NodeId, NodeId> takeRounded() { return std::move(m_rounded); }
 
   private:
-    std::size_t positionOf(ExprId id) const {
+    std::size_t placeOf(ExprId id) const {
         const auto& order = m_graph.body(m_graph.expr(id).body).order;
         return static_cast<std::size_t>(std::ranges::find(order, id) - order.begin());
     }
-    NodeId addRounding(NodeId node, const Expr& beside, std::size_t position, std::int64_t axis) {
+    NodeId addRounding(NodeId node, const Expr& beside, std::size_t position, const Channels& channels) {
         Expr made;
         made.op = {"prim", "round_to", 0};
         made.target = made.op.name;
         made.arguments = {Argument::of(node)};
-        made.attributes = {{"type", std::string(name(m_options.type))}, {"axis", axis}};
+        made.attributes = {{"type", std::string(name(m_options.type))}, {"axis", channels.axis}};
+        if (channels.groups > 1) made.attributes.set("groups", channels.groups);
         made.body = beside.body;
         made.scope = beside.scope;
         made.qualname = beside.qualname;
@@ -101,24 +150,10 @@ class Simulator {
         const auto& constant = m_graph.node(m_sources[node.index()]).constant;
         return constant && constant->isTensor() ? &*constant : nullptr;
     }
-    /// The output channels of a weight; -1: one scale for all.
-    static std::int64_t channelAxis(const Expr& expr, std::int64_t rank) {
-        switch (graph::traitsOf(expr).opClass) {
-            case OpClass::Conv:
-            case OpClass::Linear:
-            case OpClass::Embedding: return 0;
-            case OpClass::ConvTranspose: return 1;
-            case OpClass::AddMatrixProduct: return expr.attributes.getInt("transB", 0) != 0 ? 0 : 1;
-            case OpClass::MatMul:
-            case OpClass::MatrixProduct:
-            case OpClass::BatchMatrixProduct: return rank - 1;
-            default: return -1;
-        }
-    }
-
     void roundInputs(ExprId id) {
         const Expr expr = m_graph.expr(id);
         std::map<NodeId, NodeId> rounded;
+        std::size_t position = 0;  // of the argument
         const auto replace = [&](NodeId& node) {
             if (m_results.contains(node)) return;  // is already
             if (const auto known = rounded.find(node); known != rounded.end()) {
@@ -127,25 +162,28 @@ class Simulator {
             }
             const tensor::Value* weight = stored(node);
             if (weight ? !tensor::isFloating(weight->tensor().dtype()) : !mayBeFloating(m_graph.node(node))) return;
-            std::int64_t axis = -1;
+            Channels channels;
             if (weight && m_options.type == NumberType::Int8) {
                 const auto rank = static_cast<std::int64_t>(weight->tensor().rank());
                 if (rank == 1) return;
-                if (m_options.perChannel && rank > 1) axis = channelAxis(expr, rank);
+                if (m_options.perChannel && rank > 1) channels = channelsOf(m_graph, expr, position, rank);
             }
-            const NodeId made = addRounding(node, expr, positionOf(id), axis);
+            const NodeId made = addRounding(node, expr, placeOf(id), channels);
             rounded.emplace(node, made);
             node = made;
         };
         std::vector<Argument> arguments = expr.arguments;
         auto keywords = expr.keywords;
-        for (Argument& argument : arguments) argument.forEachNode(replace);
-        for (auto& [key, argument] : keywords) argument.forEachNode(replace);
+        for (; position < arguments.size(); ++position) arguments[position].forEachNode(replace);
+        for (auto& [key, argument] : keywords) {
+            position = positionOf(expr, key);
+            argument.forEachNode(replace);
+        }
         m_graph.setArguments(id, std::move(arguments), std::move(keywords));
     }
 
     void roundOutput(ExprId id, NodeId output) {
-        const NodeId made = addRounding(output, m_graph.expr(id), positionOf(id) + 1, -1);
+        const NodeId made = addRounding(output, m_graph.expr(id), placeOf(id) + 1, {});
         m_graph.replaceUses(output, made);
         m_graph.setArguments(m_graph.node(made).producer, {Argument::of(output)});
         m_rounded.emplace(output, made);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/document/document.h"
 #include "core/exec/runner.h"
@@ -96,6 +97,8 @@ class TestPrecision : public QObject {
     void roundsInputsWeightsAndResults_data();
     void roundsInputsWeightsAndResults();
     void quantisesByTensorAndByChannel();
+    void channelsAreThoseOfTheResult_data();
+    void channelsAreThoseOfTheResult();
     void changesNothingWithoutOperations();
     void int8LeavesBiasesAlone();
     void comparesIterationsInTurn();
@@ -163,6 +166,71 @@ void TestPrecision::quantisesByTensorAndByChannel() {
                      qPrintable(QString("%1 instead of %2").arg(found[0].tensor().toDouble(i)).arg(expected)));
         }
     }
+}
+
+/// Weights whose channels have the largest magnitudes 1.27 and 127: scales of 0.01 and 1 keep the numbers, while any
+/// other choice of channels rounds 0.25 or 0.63 to 0 or 1.
+void TestPrecision::channelsAreThoseOfTheResult_data() {
+    QTest::addColumn<QString>("op");
+    QTest::addColumn<bool>("isLeft");
+    QTest::addColumn<QVector<int>>("shape");
+    QTest::addColumn<QVector<float>>("weight");
+    QTest::addColumn<QString>("attribute");
+    QTest::newRow("MatMul, left") << "MatMul" << true << QVector<int>{2, 2} << QVector<float>{0.25F, 1.27F, 127, 3}
+                                  << "";
+    QTest::newRow("MatMul, right") << "MatMul" << false << QVector<int>{2, 2} << QVector<float>{0.25F, 127, 1.27F, 3}
+                                   << "";
+    QTest::newRow("Gemm, left") << "Gemm" << true << QVector<int>{2, 2} << QVector<float>{0.25F, 1.27F, 127, 3} << "";
+    QTest::newRow("Gemm, left, transposed")
+        << "Gemm" << true << QVector<int>{2, 2} << QVector<float>{0.25F, 127, 1.27F, 3} << "transA";
+    QTest::newRow("Gemm, right, transposed")
+        << "Gemm" << false << QVector<int>{2, 2} << QVector<float>{0.25F, 1.27F, 127, 3} << "transB";
+    // [in, out of a group, 1]: channels of different groups share nothing.
+    QTest::newRow("ConvTranspose") << "ConvTranspose" << false << QVector<int>{2, 1, 1} << QVector<float>{0.63F, 127}
+                                   << "group";
+}
+void TestPrecision::channelsAreThoseOfTheResult() {
+    QFETCH(QString, op);
+    QFETCH(bool, isLeft);
+    QFETCH(QVector<int>, shape);
+    QFETCH(QVector<float>, weight);
+    QFETCH(QString, attribute);
+    SmallNet net;
+    const bool isConvolution = shape.size() == 3;
+    const Dims ofX = isConvolution ? Dims{1, 2, 1} : Dims{2, 2};
+    const NodeId x = net.input("x", isConvolution ? floats(ofX, {1, 1}) : floats(ofX, {1, 0, 0, 1}));
+    graph::Expr expr;
+    expr.kind = graph::ExprKind::Constant;
+    expr.isParameter = true;
+    expr.body = net.graph.mainId();
+    expr.scope = net.graph.rootScope();
+    const std::string name = "w";
+    const NodeId w = net.graph.expr(net.graph.addExpr(std::move(expr), std::span(&name, 1))).outputs.front();
+    const Value value(floats(Dims(shape.begin(), shape.end()), {weight.begin(), weight.end()}));
+    net.graph.setType(w, tensor::TypeInfo::of(value));
+    net.graph.setConstant(w, value);
+    tensor::Attributes attributes;
+    if (!attribute.isEmpty()) attributes = {{attribute.toStdString(), std::int64_t{isConvolution ? 2 : 1}}};
+    std::vector<Argument> arguments{Argument::of(isLeft ? w : x), Argument::of(isLeft ? x : w)};
+    const NodeId y = net.call({"", op.toStdString(), 13}, arguments, attributes).front();
+    net.graph.setType(y, tensor::TypeInfo::of(Value(floats(isConvolution ? Dims{1, 2, 1} : Dims{2, 2},
+                                                           std::vector<float>(isConvolution ? 2 : 4)))));
+    const auto document = net.finish(y);
+    const auto chosen = session::precision::chosenBy(*document->graph, {});
+    QVERIFY(chosen.has_value());
+    const auto simulation = session::precision::simulate(document->graph, *chosen, {NumberType::Int8, true, {}});
+    const auto plan = exec::Plan::make(simulation.graph, {.end = {document->outputs[0].node}});
+    QVERIFY2(plan.has_value(), plan ? "" : plan.error().text().c_str());
+    exec::Runner runner(1);
+    const exec::Recording recording = runner.run(**plan, net.inputs, {});
+    QVERIFY(!recording.error && recording.outputs.size() == 1);
+    // What the operation itself gives, before its result is rounded: x is the identity or ones.
+    const Tensor& found = recording.outputs[0].tensor();
+    std::multiset<int> expected, made;
+    for (const float number : weight) expected.insert(static_cast<int>(std::lround(number * 100)));
+    for (std::int64_t i = 0; i < found.numel(); ++i)
+        made.insert(static_cast<int>(std::lround(found.toDouble(i) * 100)));
+    QVERIFY2(made == expected, qPrintable(QString("smallest is %1 hundredths").arg(*made.begin())));
 }
 
 void TestPrecision::changesNothingWithoutOperations() {
