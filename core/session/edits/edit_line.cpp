@@ -1,6 +1,7 @@
 #include "core/session/edits/edit_line.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/base/number_text.h"
@@ -93,6 +94,13 @@ class LineReader {
         if (!number) failAt(begin, std::string(what) + " is missing or no number");
         return *number;
     }
+    /// A session file holds no other ones.
+    double finite(std::string_view what) {
+        const std::size_t begin = m_at;
+        const double given = number<double>(what);
+        if (!std::isfinite(given)) failAt(begin, std::string(what) + " is no finite number");
+        return given;
+    }
 
   private:
     void skip() {
@@ -156,7 +164,7 @@ void takeOperation(LineReader& reader, EditLine& line) {
             edit.number = reader.number<double>("the standard deviation");
             if (!reader.atEnd()) edit.seed = reader.number<std::uint64_t>("the seed");
             break;
-        case Edit::Kind::Scale: edit.number = reader.number<double>("the factor"); break;
+        case Edit::Kind::Scale: edit.number = reader.finite("the factor"); break;
         case Edit::Kind::Swap:
         case Edit::Kind::Remove: takeParts(reader, edit); break;
         case Edit::Kind::Zero:

@@ -149,7 +149,27 @@ class EditWriter {
             values = constant(written.values, "values");
             if (edit.kind == Edit::Kind::Noise) values = apply("Add", {x, values}, "sum");
         }
-        return apply("Where", {constant(written.mask, "mask"), values, x}, "");
+        return chosen(constant(written.mask, "mask"), values, x);
+    }
+
+    /// `values` where the mask holds, else x. ONNX Runtime has no Where for some dtypes: it is done in one that has
+    /// room for all of their numbers.
+    NodeId chosen(NodeId mask, NodeId values, NodeId x) {
+        const DType own = m_type.dtype, as = chosenAs(own);
+        if (as == own) return apply("Where", {mask, values, x}, "");
+        const NodeId wide = apply("Where", {mask, cast(values, as, "wide_values"), cast(x, as, "wide")}, "chosen");
+        return cast(wide, own, "");
+    }
+    static DType chosenAs(DType dtype) {
+        switch (dtype) {
+            case DType::Bool: return DType::UInt8;
+            case DType::Int8:
+            case DType::Int16:
+            case DType::UInt16: return DType::Int32;
+            case DType::UInt32: return DType::Int64;
+            case DType::BFloat16: return DType::Float32;
+            default: return dtype;
+        }
     }
 
     /// The shape for masks: dims that are not known are 1, where the edit is the same along them. Nothing if it is not.
@@ -330,6 +350,12 @@ class EditWriter {
     NodeId gathered(NodeId x, NodeId order, std::int64_t axis, const std::string& suffix) {
         const NodeId made = apply("Gather", {x, order}, suffix);
         m_graph.mutableExpr(m_graph.node(made).producer).attributes.set("axis", axis);
+        return made;
+    }
+
+    NodeId cast(NodeId x, DType dtype, const std::string& suffix) {
+        const NodeId made = apply("Cast", {x}, suffix);
+        m_graph.mutableExpr(m_graph.node(made).producer).attributes.set("to", static_cast<std::int64_t>(dtype));
         return made;
     }
 

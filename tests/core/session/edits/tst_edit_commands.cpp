@@ -223,6 +223,7 @@ class TestEditCommands : public QObject {
                                      << "int64[3] cannot be broadcast to the slice, float32[2]";
         QTest::newRow("no edit") << "edit y upside" << 8 << "upside";
         QTest::newRow("no factor") << "edit y scale" << 13 << "factor";
+        QTest::newRow("factor that no file holds") << "edit y scale nan" << 14 << "no finite number";
         QTest::newRow("negative deviation") << "edit y noise -1" << 14 << "standard deviation is -1";
         QTest::newRow("no deviation") << "edit y noise nan" << 14 << "standard deviation is nan";
         QTest::newRow("no axis") << "edit y swap 4 0 1" << 13 << "axis 4";

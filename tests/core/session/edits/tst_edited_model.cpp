@@ -3,6 +3,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/exec/runner.h"
@@ -100,6 +101,61 @@ class TestEditedModel : public QObject {
         }
         const std::string wrong = compareWritten(session, folder, inputs);
         QVERIFY2(wrong.empty(), wrong.c_str());
+    }
+
+    /// ONNX Runtime has Where for these dtypes alone, of its documentation (OperatorKernels.md) and tried with 1.30.
+    void onlyDtypesOfOnnxRuntimeAreChosenFrom_data() {
+        QTest::addColumn<QStringList>("edits");
+        QTest::newRow("bool") << QStringList{"big = 1"};
+        QTest::newRow("bool of a slice") << QStringList{"big[0] = 0", "big[:, 1] zero"};
+        QTest::newRow("int8") << QStringList{"small zero", "small[1] = -100"};
+        QTest::newRow("int16") << QStringList{"middle = -30000"};
+        QTest::newRow("uint32") << QStringList{"large = 4000000000"};
+    }
+    void onlyDtypesOfOnnxRuntimeAreChosenFrom() {
+        QFETCH(QStringList, edits);
+        constexpr int kFloat = 1, kInt8 = 3, kInt16 = 5, kBool = 9, kUInt32 = 12;
+        const onnx::Graph graph{{{"Greater", {"x", "c"}, {"big"}},
+                                 {"Cast", {"x"}, {"small"}, "", "", {onnx::intAttribute("to", kInt8)}},
+                                 {"Cast", {"x"}, {"middle"}, "", "", {onnx::intAttribute("to", kInt16)}},
+                                 {"Abs", {"x"}, {"size"}},
+                                 {"Cast", {"size"}, {"large"}, "", "", {onnx::intAttribute("to", kUInt32)}},
+                                 {"Identity", {"big"}, {"a"}},
+                                 {"Identity", {"small"}, {"b"}},
+                                 {"Identity", {"middle"}, {"c2"}},
+                                 {"Identity", {"large"}, {"d"}}},
+                                {onnx::valueInfo("x", kFloat, {3, 2})},
+                                {onnx::valueInfo("a", kBool, {3, 2}), onnx::valueInfo("b", kInt8, {3, 2}),
+                                 onnx::valueInfo("c2", kInt16, {3, 2}), onnx::valueInfo("d", kUInt32, {3, 2})},
+                                {onnx::rawTensor("c", kFloat, {}, floats({1}))}};
+        QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("types.onnx")).toStdString();
+        std::ofstream(path, std::ios::binary) << onnx::model(graph);
+        Session session;
+        QVERIFY(session.open(path).has_value());
+        const std::vector<Value> inputs{Tensor::of<float>({3, 2}, {1, -2, 3, 4, 0.5F, -7})};
+        session.runs().giveValues(inputs);
+        session.debugger().restart();
+        for (const QString& edit : edits) {
+            const auto error = make(session, edit.toStdString());
+            QVERIFY2(!error, error ? error->c_str() : "");
+        }
+        const std::string wrong = compareWritten(session, folder, inputs);
+        QVERIFY2(wrong.empty(), wrong.c_str());
+        const auto written = document::open(folder.filePath(QStringLiteral("edited.onnx")).toStdString());
+        QVERIFY(written.has_value());
+        const graph::InternalGraph& model = *(*written)->graph;
+        using tensor::DType;
+        const std::vector<DType> known{DType::UInt8,   DType::Int32,   DType::Int64,
+                                       DType::Float16, DType::Float32, DType::Float64};
+        int count = 0;
+        for (const graph::ExprId id : model.main().order) {
+            if (model.expr(id).op.name != "Where") continue;
+            ++count;
+            const DType dtype = model.node(model.expr(id).outputs.front()).type.dtype;
+            QVERIFY2(std::ranges::find(known, dtype) != known.end(), std::string(tensor::name(dtype)).c_str());
+        }
+        QCOMPARE(count, static_cast<int>(edits.size()));
     }
 
     void whatCannotBeWrittenIsNamed_data() {
