@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/exec/flatten.h"
+#include "core/exec/pass_text.h"
 
 namespace sonde::exec {
 
@@ -28,9 +29,7 @@ std::vector<std::int64_t> Recording::passOf(NodeId node, std::size_t iteration) 
 }
 
 std::string Recording::passText(NodeId node, std::size_t iteration) const {
-    std::string text;
-    for (const std::int64_t pass : passOf(node, iteration)) text += (text.empty() ? "" : ".") + std::to_string(pass);
-    return text;
+    return sonde::exec::passText(passOf(node, iteration));
 }
 
 std::optional<std::size_t> Recording::iterationOf(NodeId node, std::string_view text) const {

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "core/exec/pass_text.h"
 #include "core/session/model_reference.h"
 #include "core/session/reference_value.h"
 #include "core/session/why/reference_chain.h"
@@ -17,12 +18,16 @@ namespace {
 
 class FileReader : public why::Reader {
   public:
-    FileReader(const document::Document& document, const std::string& path, const base::WorkContext& work)
-        : m_document(document), m_path(path), m_work(work) {}
-    base::Result<Value> value(NodeId node) override { return referenceValue(m_document, m_path, node, m_work); }
+    FileReader(const debug::View& view, const std::string& path, const base::WorkContext& work)
+        : m_view(view), m_path(path), m_work(work) {}
+    base::Result<Value> value(NodeId node) override { return referenceValue(m_view.document(), m_path, node, m_work); }
+    base::Result<Value> valueIn(NodeId node, const std::vector<std::int64_t>& iterations, bool isLast) override {
+        return referenceValue(m_view.document(), m_path, node, m_work,
+                              {exec::passText(iterations), isLast && m_view.place().isEnd});
+    }
 
   private:
-    const document::Document& m_document;
+    const debug::View& m_view;
     const std::string& m_path;
     const base::WorkContext& m_work;
 };
@@ -33,6 +38,11 @@ class BaselineReader : public why::Reader {
         : m_view(view), m_baseline(baseline), m_work(work) {}
     base::Result<Value> value(NodeId node) override {
         return debug::shownValue(m_view, &m_baseline, debug::ShownValues::Baseline, node, m_work);
+    }
+    base::Result<Value> valueIn(NodeId node, const std::vector<std::int64_t>& iterations, bool isLast) override {
+        auto here = value(node);  // which brings the baseline as far
+        auto found = debug::valueInPass(m_baseline, node, iterations, m_work);
+        return !found && isLast && found.error().kind == base::ErrorKind::Usage ? here : found;
     }
 
   private:
@@ -78,7 +88,7 @@ base::Result<why::Chain> followChain(const debug::View& view, const why::Place& 
                 return why::referenceChain(graph, place, reader, right, full, work);
             }
             if (isReferenceFile(reference.file)) {
-                FileReader right(view.document(), reference.file, work);
+                FileReader right(view, reference.file, work);
                 return why::referenceChain(graph, place, reader, right, full, work);
             }
             SONDE_ASSIGN(const auto right, ModelReference::of(view, reference.file, {reference.seed, reference.threads},

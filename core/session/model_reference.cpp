@@ -121,7 +121,7 @@ bool ModelReference::isReadAlike(NodeId weight) const {
     return false;
 }
 
-base::Result<Value> ModelReference::value(NodeId node) {
+base::Result<NodeId> ModelReference::counterpartOf(NodeId node) const {
     const graph::InternalGraph& own = *m_view.document().graph;
     const NodeId source = m_view.run().sourceOf(node);
     const NodeId counterpart = m_kept->counterparts[node.index()].valid() ? m_kept->counterparts[node.index()]
@@ -129,11 +129,30 @@ base::Result<Value> ModelReference::value(NodeId node) {
     const bool isWeight = own.node(source).constant.has_value();
     if (!counterpart.valid() || (isWeight && !isReadAlike(node)))
         return base::usageError("'" + own.node(node).name + "' has no counterpart in " + m_kept->other->title);
-    SONDE_ASSIGN(Value found, valueOf(source, m_kept->run->sourceOf(counterpart)));
+    return m_kept->run->sourceOf(counterpart);
+}
+
+base::Result<Value> ModelReference::sameShape(NodeId node, Value found) const {
     const auto mine = m_view.value(node, m_work);
     if (mine && mine->isTensor() && found.isTensor() && mine->tensor().shape() != found.tensor().shape())
-        return base::usageError("'" + own.node(node).name + "' has another shape in " + m_kept->other->title);
+        return base::usageError("'" + m_view.document().graph->node(node).name + "' has another shape in " +
+                                m_kept->other->title);
     return found;
+}
+
+base::Result<Value> ModelReference::value(NodeId node) {
+    SONDE_ASSIGN(const NodeId counterpart, counterpartOf(node));
+    SONDE_ASSIGN(Value found, valueOf(m_view.run().sourceOf(node), counterpart));
+    return sameShape(node, std::move(found));
+}
+
+base::Result<Value> ModelReference::valueIn(NodeId node, const std::vector<std::int64_t>& iterations, bool isLast) {
+    SONDE_ASSIGN(const NodeId counterpart, counterpartOf(node));
+    auto found = debug::valueInPass(*m_kept->run, counterpart, iterations, m_work);
+    // Loops of the other model may be counted in another way: then as often as the value was computed here.
+    if (!found && found.error().kind == base::ErrorKind::Usage && isLast) return value(node);
+    if (!found) return found;
+    return sameShape(node, std::move(*found));
 }
 
 /// As manieth as the value that is looked at was made.

@@ -57,6 +57,9 @@ class ModelReference : public why::Reader {
 
     /// Errors (Usage): the other model has no such value, or one of another shape, or a weight that is read otherwise.
     base::Result<tensor::Value> value(graph::NodeId node) override;
+    /// The same in iterations that are named.
+    base::Result<tensor::Value> valueIn(graph::NodeId node, const std::vector<std::int64_t>& iterations,
+                                        bool isLast) override;
 
   private:
     ModelReference(const debug::View& view, const base::WorkContext& work, std::shared_ptr<ModelReferenceCache> cache);
@@ -65,6 +68,8 @@ class ModelReference : public why::Reader {
     base::Result<void> run(const ModelReferenceOptions& options);
     base::Result<std::vector<tensor::Value>> inputs(const graph::InternalGraph& other) const;
     bool isReadAlike(graph::NodeId weight) const;
+    base::Result<graph::NodeId> counterpartOf(graph::NodeId node) const;
+    base::Result<tensor::Value> sameShape(graph::NodeId node, tensor::Value found) const;
     base::Result<tensor::Value> valueOf(graph::NodeId node, graph::NodeId counterpart);
 
     const debug::View& m_view;

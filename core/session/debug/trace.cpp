@@ -179,6 +179,18 @@ void Trace::close() {
 ItemId Trace::lastOf(ExprId expr, ItemId at) const { return lastIn(m_ofExpr[expr.index()], at); }
 ItemId Trace::lastOf(graph::BodyId body, ItemId at) const { return lastIn(m_ofBody[body.index()], at); }
 
+/// Iterations follow each other in order, those of inner loops within those of the outer ones.
+ItemId Trace::inPass(const std::vector<ItemId>& items, const std::vector<std::int64_t>& pass) const {
+    const auto found = std::ranges::lower_bound(items, pass, {}, [this](ItemId item) { return passOf(item); });
+    return found != items.end() && passOf(*found) == pass ? *found : kNoItem;
+}
+ItemId Trace::inPass(ExprId expr, const std::vector<std::int64_t>& pass) const {
+    return inPass(m_ofExpr[expr.index()], pass);
+}
+ItemId Trace::inPass(graph::BodyId body, const std::vector<std::int64_t>& pass) const {
+    return inPass(m_ofBody[body.index()], pass);
+}
+
 std::size_t Trace::countBefore(ExprId expr, ItemId item) const {
     const std::vector<ItemId>& items = m_ofExpr[expr.index()];
     return static_cast<std::size_t>(std::ranges::lower_bound(items, item) - items.begin());

@@ -63,6 +63,10 @@ class Trace {
         return count < items.size() ? items[count] : kNoItem;
     }
     std::size_t times(graph::ExprId expr) const { return m_ofExpr[expr.index()].size(); }
+    /// The item in which an operation was done, or a body given its inputs, in iterations as passOf() has them; none if
+    /// there is none.
+    ItemId inPass(graph::ExprId expr, const std::vector<std::int64_t>& pass) const;
+    ItemId inPass(graph::BodyId body, const std::vector<std::int64_t>& pass) const;
     /// How often an operation was done before an item.
     std::size_t countBefore(graph::ExprId expr, ItemId item) const;
 
@@ -92,6 +96,7 @@ class Trace {
     void closeBody(Frame& frame);
     void enterModules(const graph::Expr& expr);
     ItemId parentIn(const Frame& frame) const;
+    ItemId inPass(const std::vector<ItemId>& items, const std::vector<std::int64_t>& pass) const;
     ItemId add(Item item);
 
     const graph::InternalGraph& m_graph;

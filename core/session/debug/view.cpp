@@ -69,6 +69,19 @@ base::Result<Value> shownValue(const View& view, RecordedRun* baseline, ShownVal
     return valueDifference(now, before, work);
 }
 
+base::Result<Value> valueInPass(RecordedRun& run, NodeId node, const std::vector<std::int64_t>& pass,
+                                const base::WorkContext& work) {
+    const NodeId source = run.sourceOf(node);
+    const graph::ExprId maker = run.graph().node(source).producer;
+    const graph::Expr& expr = run.graph().expr(maker);
+    const bool isInput = expr.kind == graph::ExprKind::Input;
+    const ItemId item = isInput ? run.trace().inPass(expr.body, pass) : run.trace().inPass(maker, pass);
+    if (item == kNoItem || (!isInput && !run.trace().isDone(item)))
+        return base::usageError("'" + run.graph().node(node).name + "' was not computed in that iteration");
+    // An item gives its body's inputs itself.
+    return run.value(source, item, !isInput, work);
+}
+
 // --- a module alone --------------------------------------------------------------------------------------------------
 
 namespace {

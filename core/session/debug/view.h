@@ -51,6 +51,11 @@ enum class ShownValues : std::uint8_t {
 base::Result<tensor::Value> shownValue(const View& view, RecordedRun* baseline, ShownValues shown, graph::NodeId node,
                                        const base::WorkContext& work = {});
 
+/// The value that a node had in an iteration of the loops around it, as Trace::passOf() has them. Error (Usage): the
+/// run has no such iteration, or has not come to it.
+base::Result<tensor::Value> valueInPass(RecordedRun& run, graph::NodeId node, const std::vector<std::int64_t>& pass,
+                                        const base::WorkContext& work = {});
+
 /// What a module gave when it was run alone.
 struct ModuleRun {
     std::vector<graph::NodeId> nodes;   ///< its operations' results, in order

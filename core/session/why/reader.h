@@ -31,8 +31,18 @@ class Reader {
     /// What `input` was when `result` was computed.
     virtual base::Result<tensor::Value> valueFor(graph::NodeId input, graph::NodeId /*result*/) { return value(input); }
 
+    /// What a node was in the iterations of the loops around it that are named, outermost first; `isLast`: no other
+    /// ones are as late. Of what other values are compared with.
+    virtual base::Result<tensor::Value> valueIn(graph::NodeId node, const std::vector<std::int64_t>& /*iterations*/,
+                                                bool isLast) {
+        if (isLast) return value(node);
+        return base::usageError("values of earlier iterations are not known");
+    }
+
     /// Whether an edit gives a node another value than its operation does. By source.
     virtual bool isEdited(graph::NodeId /*node*/) { return false; }
+    /// Whether what its edits write does not depend on what it was before.
+    virtual bool isOverwritten(graph::NodeId /*node*/) { return false; }
     /// The iterations of the loops around what computed a node, outermost first; empty if none is known.
     virtual std::vector<std::int64_t> iterationsOf(graph::NodeId /*node*/) { return {}; }
     /// Where the iteration began that an input of a loop's body is of, as Place::before; nothing in the first one.

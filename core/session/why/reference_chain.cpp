@@ -22,6 +22,8 @@ constexpr std::size_t kMaxTried = 4, kMaxUnknown = 1'000;
 
 using PlaceId =
     std::tuple<std::uint32_t, std::size_t, std::vector<std::int64_t>, std::optional<std::uint32_t>, std::uint32_t>;
+/// Which value of which node: in the iterations that it was made in, and whether they are the last ones.
+using ValueId = std::tuple<NodeId, std::size_t, std::vector<std::int64_t>, bool>;
 
 /// A term that may differ, and what for.
 struct Candidate {
@@ -70,11 +72,23 @@ class ReferenceChain {
         std::optional<Value> value;
         double tolerance = 0;
     };
+    /// The iterations of the loops around a place, outermost first.
+    std::vector<std::int64_t> iterationsOf(const Place& place) {
+        const auto time = timeOf(place);
+        if (!time) return m_reader.iterationsOf(place.node);
+        const std::unique_ptr<Reader> earlier = m_reader.before(*time);
+        return earlier ? earlier->iterationsOf(place.node) : std::vector<std::int64_t>();
+    }
     const Known& known(const Place& place) {
-        const auto key = std::pair(place.node, place.member.value_or(0));
+        const bool isLast = !timeOf(place);
+        const ValueId key{place.node, place.member.value_or(0), iterationsOf(place), isLast};
         if (const auto found = m_known.find(key); found != m_known.end()) return found->second;
         Known known;
-        if (auto value = m_reference.value(place.node)) {
+        const std::vector<std::int64_t>& iterations = std::get<2>(key);
+        auto value = !iterations.empty() ? m_reference.valueIn(place.node, iterations, isLast)
+                     : isLast            ? m_reference.value(place.node)
+                                         : base::Result<Value>(base::usageError("the iteration is not kept"));
+        if (value) {
             if (const Value* const leaf = place.member ? ops::leafOf(*value, *place.member) : nullptr)
                 value = Value(*leaf);
             if (value->isTensor()) known.tolerance = m_options.tolerance * largest(value->tensor());
@@ -91,9 +105,10 @@ class ReferenceChain {
         }
         return most;
     }
-    /// Of an iteration that is not the last one references have nothing, nor of what is inside of an operator.
+    /// Of what is inside of an operator references have nothing, and some have nothing of earlier iterations.
     std::optional<double> referenceOf(const Place& place) {
-        if (place.state > 0 || timeOf(place)) return std::nullopt;
+        if (place.state > 0) return std::nullopt;
+        if (const auto moved = m_moved.find(idOf(place)); moved != m_moved.end()) return moved->second;
         const Known& found = known(place);
         if (!found.value || !found.value->isTensor()) return std::nullopt;
         const Tensor& tensor = found.value->tensor();
@@ -141,6 +156,16 @@ class ReferenceChain {
         add(term.place, term.value, term.weight);
         if (term.weightPlace) add(*term.weightPlace, term.weight, term.value);
     }
+    /// An element that only moved is in the reference what it is a hop before, also where that has no value of it: what
+    /// an iteration is given, the one before gave.
+    void noteMoved(const Explanation& hop) {
+        const graph::Expr& expr = m_graph.expr(m_graph.node(hop.place.node).producer);
+        const bool isComputed = !expr.op.name.empty() && expr.bodies.empty();
+        if (isComputed || hop.termCount != 1 || !hop.terms.front().place.node.valid() ||
+            referenceOf(hop.terms.front().place))
+            return;
+        if (const auto expected = referenceOf(hop.place)) m_moved.emplace(idOf(hop.terms.front().place), *expected);
+    }
     bool isGiven(NodeId node) const {
         const graph::ExprKind kind = m_graph.expr(m_graph.node(node).producer).kind;
         return kind == graph::ExprKind::Constant || kind == graph::ExprKind::GetAttr ||
@@ -150,6 +175,7 @@ class ReferenceChain {
     /// nothing is known of.
     base::Result<std::vector<Candidate>> candidates(const Place& place) {
         SONDE_ASSIGN(const Explanation full, explain(m_graph, place, m_reader, {ops::kMaxTerms}, m_work));
+        noteMoved(full);
         std::map<PlaceId, Candidate> found;
         for (const Term& term : full.terms) addTerm(term, found);
         std::vector<Candidate> sorted;
@@ -179,7 +205,14 @@ class ReferenceChain {
             if (m_work.cancelled()) return base::cancelled();
             m_work.report("following what differs", m_chain.hops.size(), 0);
             const std::size_t before = m_chain.hops.size();
-            SONDE_ASSIGN(const bool goesOn, goOn(Place(m_chain.hops.back().place)));
+            const Explanation& last = m_chain.hops.back();
+            // What it was made of before the edit has no part in it.
+            if (last.isEdited && m_reader.isOverwritten(last.place.node)) {
+                end();
+                return {};
+            }
+            m_lacksIterations = false;
+            SONDE_ASSIGN(const bool goesOn, goOn(Place(last.place)));
             if (goesOn) continue;
             cutTo(before);
             end();
@@ -192,6 +225,7 @@ class ReferenceChain {
     base::Result<bool> goOn(const Place& from) {
         SONDE_ASSIGN(const std::vector<Candidate> all, candidates(from));
         for (const Candidate& one : all) {
+            m_lacksIterations = m_lacksIterations || (!one.isKnown && timeOf(one.place));
             if (!m_seen.insert(idOf(one.place)).second) continue;
             if (!one.isKnown && ++m_unknown > kMaxUnknown) return false;
             auto hop = explain(m_graph, one.place, m_reader, {m_options.terms}, m_work);
@@ -210,10 +244,16 @@ class ReferenceChain {
     void end() {
         m_chain.isOrigin = true;
         const Explanation& last = m_chain.hops.back();
-        if (last.terms.empty())
+        if (last.terms.empty()) {
             m_chain.end = (last.note.empty() ? "a constant of the operator" : last.note) + ", other than the reference";
-        else if (last.isEdited) m_chain.end = "an edit makes the difference";
-        else m_chain.end = "the difference from the reference is made here: no term differs";
+        } else if (last.isEdited) {
+            m_chain.end = "an edit makes the difference";
+        } else if (m_lacksIterations) {
+            m_chain.isOrigin = false;
+            m_chain.end = "the reference has no values of the iterations before: the difference may be made there";
+        } else {
+            m_chain.end = "the difference from the reference is made here: no term differs";
+        }
     }
 
     const InternalGraph& m_graph;
@@ -221,8 +261,10 @@ class ReferenceChain {
     Reader& m_reference;
     const ReferenceChainOptions& m_options;
     const base::WorkContext& m_work;
-    std::map<std::pair<NodeId, std::size_t>, Known> m_known;
+    std::map<ValueId, Known> m_known;
+    std::map<PlaceId, double> m_moved;  ///< what the reference has there: see noteMoved()
     std::set<PlaceId> m_seen;
+    bool m_lacksIterations = false;  ///< from the last hop on, elements of them were tried
     std::size_t m_unknown = 0;
     Chain m_chain;
 };

@@ -4,6 +4,7 @@
 
 #include "core/exec/edits.h"
 #include "core/session/debug/recorded_run.h"
+#include "core/session/edits/edit_application.h"
 
 namespace sonde::session::why {
 
@@ -21,6 +22,14 @@ base::Result<tensor::Value> RunReader::valueFor(graph::NodeId input, graph::Node
 bool RunReader::isEdited(graph::NodeId node) {
     const auto& edits = m_view.run().plan().options().edits;
     return edits && std::ranges::find(edits->values, node, &exec::ValueEdit::node) != edits->values.end();
+}
+
+bool RunReader::isOverwritten(graph::NodeId node) {
+    if (!isEdited(node)) return false;
+    return std::ranges::all_of(m_view.run().plan().options().edits->values, [node](const exec::ValueEdit& edit) {
+        const auto* const own = edit.apply.target<EditApplication>();
+        return edit.node != node || (own && own->edit.writesConstants());
+    });
 }
 
 std::vector<std::int64_t> RunReader::iterationsOf(graph::NodeId node) {

@@ -20,6 +20,7 @@ class RunReader : public Reader {
     base::Result<tensor::Value> value(graph::NodeId node) override;
     base::Result<tensor::Value> valueFor(graph::NodeId input, graph::NodeId result) override;
     bool isEdited(graph::NodeId node) override;
+    bool isOverwritten(graph::NodeId node) override;
     std::vector<std::int64_t> iterationsOf(graph::NodeId node) override;
     std::optional<std::uint32_t> iterationBefore(graph::NodeId bodyInput) override;
     std::unique_ptr<Reader> before(std::uint32_t item) override;
