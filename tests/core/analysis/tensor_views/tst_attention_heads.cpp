@@ -49,6 +49,19 @@ class TestAttentionHeads : public QObject {
         QVERIFY(!analysis::hasDistributionRows(Tensor::of<float>(Shape{2, 2}, {0.5F, 0.5F, 0.5F, 0.6F})));
     }
 
+    /// Heads that an edit removed are zeros: one of twelve, and all but one.
+    void removedHeadsLeaveAttention() {
+        for (const bool areMostRemoved : {false, true}) {
+            Tensor heads = Tensor::zeros(DType::Float32, Shape{1, 12, 5, 4}).value();
+            for (std::int64_t head = 0; head < 12; ++head)
+                for (std::int64_t i = 0; i < 20; ++i)
+                    if ((head == 4) == areMostRemoved) heads.mutableData<float>()[head * 20 + i] = 0.25F;
+            QVERIFY(analysis::isAttention(heads));
+            heads.mutableData<float>()[(areMostRemoved ? 4 : 0) * 20] = 0.5F;
+            QVERIFY(!analysis::isAttention(heads));
+        }
+    }
+
     void aHeadIsItsTwoLastAxes() {
         const std::int64_t index[] = {0, 1, 0, 0};
         const Tensor head = analysis::attentionHead(twoHeads(), index);
