@@ -316,6 +316,22 @@ class JoinedChanges {
 
 }  // namespace
 
+/// Whether gradients are wanted changes no value, nor does what measures.
+void Interpreter::enter(const Statement& statement, Environment& env) {
+    static constexpr std::string_view kHarmless[] = {
+        "torch.autograd.grad_mode.no_grad", "torch.autograd.grad_mode.enable_grad",
+        "torch.autograd.grad_mode.inference_mode", "torch.autograd.grad_mode.set_grad_enabled",
+        "torch.autograd.profiler.record_function"};
+    const std::string type = typeName(evaluate(statement.value, env));
+    const std::string name = type.starts_with("__torch__.") ? type.substr(10) : type;
+    if (std::ranges::find(kHarmless, name) == std::end(kHarmless))
+        fail(
+            TraceErrorKind::Runtime,
+            "'with' is known for torch.no_grad, torch.enable_grad, torch.inference_mode and record_function, not for " +
+                name);
+    for (const Expression& target : statement.targets) assign(target, Var(), env);
+}
+
 Interpreter::Flow Interpreter::recordIf(const Statement& statement, const ScriptValue& condition, Environment& env,
                                         ScriptValue& result) {
     ControlRecorder control(trace::Tracer::active()->recorder());

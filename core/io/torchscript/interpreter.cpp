@@ -154,6 +154,7 @@ Interpreter::Flow Interpreter::run(const std::vector<Statement>& body, Environme
             case Statement::Kind::If: flow = runIf(statement, env, result); break;
             case Statement::Kind::For: flow = runFor(statement, env, result); break;
             case Statement::Kind::While: flow = runWhile(statement, env, result); break;
+            case Statement::Kind::With: enter(statement, env); break;
         }
         if (flow == Flow::Return) return flow;
     }

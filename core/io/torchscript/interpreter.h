@@ -33,6 +33,7 @@ class Interpreter {
     enum class Flow : std::uint8_t { Next, Return };
 
     Flow run(const std::vector<Statement>& body, Environment& env, ScriptValue& result);
+    void enter(const Statement& statement, Environment& env);
     Flow runIf(const Statement& statement, Environment& env, ScriptValue& result);
     Flow runWhile(const Statement& statement, Environment& env, ScriptValue& result);
     Flow runFor(const Statement& statement, Environment& env, ScriptValue& result);

@@ -192,12 +192,38 @@ class Parser {
         if (++m_depth > kMaxSyntaxDepth) return wrong("blocks nest too deeply");
         std::vector<Statement> statements;
         while (peek().kind != Token::Kind::Dedent && peek().kind != Token::Kind::End) {
+            if (isWord("with")) {
+                SONDE_TRY(withBlock(statements));
+                continue;
+            }
             SONDE_ASSIGN(Statement one, statement());
             statements.push_back(std::move(one));
         }
         if (peek().kind == Token::Kind::Dedent) ++m_at;
         --m_depth;
         return statements;
+    }
+
+    /// Contexts that change no value: those that do are refused when they are entered, and leaving the others does
+    /// nothing.
+    base::Result<void> withBlock(std::vector<Statement>& statements) {
+        ++m_at;
+        do {
+            Statement entered;
+            begin(entered);
+            entered.kind = Statement::Kind::With;
+            SONDE_ASSIGN(entered.value, expression());
+            if (isWord("as")) {
+                ++m_at;
+                SONDE_ASSIGN(Expression target, expression());
+                entered.targets.push_back(std::move(target));
+            }
+            statements.push_back(std::move(entered));
+        } while (take(","));
+        SONDE_TRY(expect(":"));
+        SONDE_ASSIGN(std::vector<Statement> inside, block());
+        for (Statement& one : inside) statements.push_back(std::move(one));
+        return {};
     }
 
     base::Result<Statement> statement() {

@@ -42,12 +42,13 @@ struct Keyword {
 std::string dottedPath(const Expression& expression);
 
 struct Statement {
-    enum class Kind : std::uint8_t { Assign, Evaluate, If, While, For, Return, Pass };
+    /// With only enters a context: what is done in there are the statements that follow it.
+    enum class Kind : std::uint8_t { Assign, Evaluate, If, While, For, Return, Pass, With };
     Kind kind = Kind::Pass;
-    std::vector<Expression> targets;  ///< Assign: what gets a value; several for `a, b = …`. For: the variable
+    std::vector<Expression> targets;  ///< Assign, With: what gets a value; several for `a, b = …`. For: the variable
     bool unpack = false;              ///< Assign: the value's elements go to the targets
-    Expression value;                 ///< Assign, Evaluate, Return; If, While: condition; For: what is iterated
-    std::vector<Statement> body;      ///< If: then
+    Expression value;  ///< Assign, Evaluate, Return; If, While: condition; For: what is iterated; With: the context
+    std::vector<Statement> body;  ///< If: then
     std::vector<Statement> orElse;
     int line = 0;
     std::uint32_t offset = 0;
