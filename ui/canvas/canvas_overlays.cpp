@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "ui/canvas/canvas_marks.h"
@@ -117,6 +118,9 @@ CanvasOverlays::CanvasOverlays(QWidget& canvas, CanvasView& view, const CanvasMa
         if (isMoved || (m_map->isVisible() && isOverNames(m_map->geometry()))) arrange();
     });
     connect(&view, &CanvasView::cameraChanged, &m_settled, qOverload<>(&QTimer::start));
+    m_roomChanges.setSingleShot(true);
+    m_roomChanges.setInterval(0);
+    connect(&m_roomChanges, &QTimer::timeout, this, &CanvasOverlays::roomChanged);
     // What is looked at changes the path, unless the selection says it.
     connect(&view, &CanvasView::cameraChanged, this, [this] {
         if (shownScope() != m_shownScope) refreshPath();
@@ -246,13 +250,21 @@ void CanvasOverlays::arrange() {
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
     // Where even the count alone would cover nodes it is gone.
     m_hidden->setVisible(hides && !(m_view.painter() && isOverAny(m_hidden->geometry(), m_view.camera())));
+    placeLegend();
+}
+
+void CanvasOverlays::placeLegend() {
     constexpr int kRoomy = 480;
     constexpr QSize kMin(480, 340);  // in a smaller canvas it would cover the nodes that it is about
+    const QSize size = m_canvas.size();
     m_legend->setVisible(m_legendWanted && m_view.scene() && size.width() >= kMin.width() &&
                          size.height() >= kMin.height());
     m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
-    m_legend->move(kGap, size.height() - m_legend->height() - kGap - (hides ? m_hidden->height() + kGap : 0));
+    m_legend->move(kGap, size.height() - m_legend->height() - kGap - (hidesAny() ? m_hidden->height() + kGap : 0));
+    // Other colours have another legend. Told later: the canvas may just be getting another size, too.
+    const QSize taken = m_legend->isHidden() ? QSize() : m_legend->size();
+    if (std::exchange(m_legendSize, taken) != taken) m_roomChanges.start();
 }
 
 QRect CanvasOverlays::pathPlace() const { return m_path->isHidden() ? QRect() : m_path->geometry(); }
@@ -361,6 +373,7 @@ void CanvasOverlays::setLegendVisible(bool visible) {
     m_legendWanted = visible;
     arrange();
     // It takes a place of its own in a picture that was fitted.
+    m_roomChanges.stop();
     if (isNew) Q_EMIT roomChanged();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QObject>
+#include <QSize>
 #include <QStringList>
 #include <QTimer>
 
@@ -55,10 +56,10 @@ class CanvasOverlays : public QObject {
     bool overviewVisible() const { return m_overviewWanted; }
     bool legendVisible() const { return m_legendWanted; }
     /// Nothing is about to be moved.
-    bool isIdle() const { return !m_settled.isActive(); }
+    bool isIdle() const { return !m_settled.isActive() && !m_roomChanges.isActive(); }
 
   Q_SIGNALS:
-    /// The legend takes a place of its own, or leaves it: a fitted graph view is fitted anew.
+    /// The legend takes a place of its own, or another one, or leaves it: a fitted graph view is fitted anew.
     void roomChanged();
     /// A mark of the map was clicked.
     void itemChosen(sonde::layout::ItemId item);
@@ -79,6 +80,7 @@ class CanvasOverlays : public QObject {
     bool isOverAny(const QRectF& pixels, const Camera& camera) const;
     bool hidesAny() const;
     void addCloseButton();
+    void placeLegend();
 
     QWidget& m_canvas;
     CanvasView& m_view;
@@ -93,6 +95,8 @@ class CanvasOverlays : public QObject {
     QToolButton* m_close;
     graph::ScopeId m_shownScope;  ///< of the path that is written
     QTimer m_settled;             ///< runs while the camera moves
+    QTimer m_roomChanges;         ///< runs until roomChanged() is told
+    QSize m_legendSize;           ///< as it was told last; empty: it was hidden
     bool m_overviewWanted = true, m_legendWanted = false, m_isPresenting = false;
 };
 

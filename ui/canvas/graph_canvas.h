@@ -37,6 +37,7 @@ class GraphCanvas : public QWidget {
     const CanvasView& view() const { return m_view; }
     const SceneMarks& marks() const { return m_marks.now(); }
     const CanvasText& text() const { return m_text; }
+    ScenePlacement& placement() { return m_placement; }
     CanvasNavigation& navigation() { return m_navigation; }
     CanvasOverlays& overlays() { return m_overlays; }
     const CanvasOverlays& overlays() const { return m_overlays; }

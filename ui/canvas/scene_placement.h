@@ -56,6 +56,11 @@ class ScenePlacement : public QObject {
     /// The same because of what is beside it in the window. It went by `moved` on the screen, the scene does not: what
     /// the user looks at stays under the mouse, and as it was once the room is free again.
     void neighboursResized(QSize before, QPointF moved);
+    /// Another canvas is about to take a part of the room, or to leave it: a view that nobody has moved is placed into
+    /// what there is then, as in a window of another size.
+    void roomIsShared() {
+        if (isHome()) m_settles.start();
+    }
 
     /// For the same document when it has been read again.
     void keepForReload();

@@ -172,6 +172,7 @@ void WindowCanvases::close(int number) {
 void WindowCanvases::addCompared() {
     if (m_compared || !m_context.second().context()) return;
     if (m_second) close(1);
+    m_first->placement().roomIsShared();
     m_splitter->setOrientation(Qt::Horizontal);
     m_compared = add(*m_context.second().context(), 0);
     m_compared->interaction().setWheelZooms(m_first->interaction().wheelZooms());
@@ -190,6 +191,7 @@ void WindowCanvases::removeCompared() {
     if (!m_compared) return;
     m_cameras.reset();
     m_isComparedInUse = false;
+    m_first->placement().roomIsShared();
     // Now: its context goes.
     delete std::exchange(m_compared, nullptr)->parentWidget();
     refreshBeside();

@@ -66,6 +66,7 @@ class TestCompareModels : public test::WindowFixture {
     void pairsByHand();
     void pairsAreInTheSessionFile();
     void valuesOfBothAreBeside();
+    void bothCanvasesAreFilled();
     void closingLeavesOneCanvas();
     void whatCannotBeOpenedIsTold();
     void anotherModelEndsIt();
@@ -293,6 +294,24 @@ void TestCompareModels::valuesOfBothAreBeside() {
     context().inputs().setSpec(QStringLiteral("x"), {arrayOf(0), {}});
     settle();
     for (const session::DifferenceRow& row : second().rows()) QVERIFY(row.kind != session::DifferenceRow::Kind::Value);
+}
+
+/// A view that nobody has moved is placed into the half that is left to it, and into the whole again.
+void TestCompareModels::bothCanvasesAreFilled() {
+    open(path("first.onnx"));
+    run();
+    const auto isInTheMiddle = [](GraphCanvas* on) {
+        const layout::Rect all = on->view().scene()->bounds;
+        const QPointF at = on->view().camera().toPixel({all.x + all.width / 2, all.y + all.height / 2}, on->size());
+        return std::abs(at.x() - on->width() / 2.0) < on->width() / 8.0;
+    };
+    QVERIFY(isInTheMiddle(canvas()));
+    second().open(path("second.onnx"));
+    settle();
+    QVERIFY(compared() && isInTheMiddle(m_window->canvases().at(0)));
+    second().close();
+    settle();
+    QVERIFY(!m_window->canvases().compared() && isInTheMiddle(canvas()));
 }
 
 void TestCompareModels::closingLeavesOneCanvas() {

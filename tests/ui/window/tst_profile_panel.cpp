@@ -246,6 +246,23 @@ class TestProfilePanel : public test::WindowFixture {
         QCOMPARE(context().settings().colorBy(), QStringLiteral("category"));
     }
 
+    /// The timeline has no axis at its left: its ends are below the ends of its bars, and whole.
+    void theEndsOfTheTimelineAreBelowIt() {
+        open(QStringLiteral("zoo:blocks_net"));
+        profile();
+        auto* const plot = panel()->findChild<panels::SpanPlot*>();
+        QVERIFY(plot);
+        plot->resize(900, 160);
+        const QImage image = plot->grab().toImage().convertToFormat(QImage::Format_RGB32);
+        const QRgb ground = theme::color(theme::ColorRole::PlotBackground).rgb();
+        int left = image.width(), right = -1;
+        for (int y = image.height() - 14; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                if (image.pixel(x, y) != ground) left = std::min(left, x), right = std::max(right, x);
+        QVERIFY2(left < 10, qPrintable(QString::number(left)));
+        QVERIFY2(right > image.width() - 20 && right < image.width() - 2, qPrintable(QString::number(right)));
+    }
+
   private:
     ProfilePanel* panel() const { return m_window->findChild<ProfilePanel*>(); }
     void profile() {

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "tests/support/window_fixture.h"
+#include "ui/canvas/legend.h"
 #include "ui/canvas/overview_map.h"
 #include "ui/window/panel_table.h"
 
@@ -43,6 +44,7 @@ class TestRoom : public test::WindowFixture {
     void hiddenNodesAreCountedBesideTheGraph();
     void nothingCoversAFittedGraph_data();
     void nothingCoversAFittedGraph();
+    void noLegendOfOtherColoursCoversIt();
 
   private:
     QDockWidget* dock(const char* panel) { return m_window->docks().dock(QLatin1String(panel)); }
@@ -449,6 +451,23 @@ void TestRoom::nothingCoversAFittedGraph() {
     canvas()->view().centreOn({all.x + all.width, all.y + all.height});
     settle();
     if (size.width() > 1000) QVERIFY(canvas()->findChild<canvas::OverviewMap*>()->isVisible());
+}
+
+/// Other colours have a larger legend: a graph that nobody has moved gives way to it.
+void TestRoom::noLegendOfOtherColoursCoversIt() {
+    openWindow({1280, 720});
+    open(file("unet_small.onnx"));
+    canvas()->overlays().setLegendVisible(true);
+    key(Qt::Key_Space);
+    for (const char* colours : {"flops", "category", "parameters", "time", "category"}) {
+        context().settings().setColorBy(QLatin1String(colours));
+        settle();
+        const QWidget* const legend = canvas()->findChild<canvas::Legend*>();
+        QVERIFY(legend && legend->isVisible());
+        for (const ItemId item : canvas()->view().visibleItems())
+            if (!canvas()->view().scene()->item(item).what.open)
+                QVERIFY2(!canvas()->view().itemRect(item).intersects(legend->geometry()), colours);
+    }
 }
 
 QTEST_MAIN(TestRoom)

@@ -40,6 +40,7 @@ class TestSummaryPanel : public test::WindowFixture {
     void nodesAreColouredByItsMeasures();
     void openSizesAreToldInTheLegend();
     void narrowPanelsHaveOneColumn();
+    void aLineKeepsItsTitleOrItsFigure();
 
   private:
     QDockWidget* dock() { return m_window->docks().dock(QStringLiteral("summary")); }
@@ -267,6 +268,22 @@ void TestSummaryPanel::narrowPanelsHaveOneColumn() {
     QTRY_VERIFY(find("SHA-256") >= 0);  // read in the background
     const QModelIndex hash = panel().model().index(row("SHA-256"), models::SummaryModel::Text);
     QVERIFY(hash.data(Qt::ToolTipRole).toString().contains(text(hash.row())));
+}
+
+/// Of a figure its title gives way; a hash that begins with a digit is none.
+void TestSummaryPanel::aLineKeepsItsTitleOrItsFigure() {
+    const QFontMetrics metrics(panel().view()->font());
+    const auto line = [&](const char* title, const QString& text, const char* shown) {
+        return panels::summaryLine(QLatin1String(title), text, metrics.horizontalAdvance(QLatin1String(shown)),
+                                   metrics);
+    };
+    const QString hash = QStringLiteral("836d200182955a36") + QString(48, QLatin1Char('0'));
+    QVERIFY2(line("SHA-256", hash, "SHA-256: 836d200182").startsWith(QStringLiteral("SHA-256: 836d")),
+             qPrintable(line("SHA-256", hash, "SHA-256: 836d200182")));
+    QVERIFY(line("", hash, "836d200182955a").startsWith(QStringLiteral("836d")));
+    QCOMPARE(line("FLOPs", QStringLiteral("1.814 G (1,814,073,344)"), "FLOPs: 1.814 G.."), QStringLiteral("FLOPs: 1.814 G"));
+    const QString figure = line("multiply-adds", QStringLiteral("11072000*batch"), "multiply: 11072000.");
+    QVERIFY2(figure.startsWith(QStringLiteral("mult")) && figure.contains(QStringLiteral(": 11072000")), qPrintable(figure));
 }
 
 QTEST_MAIN(TestSummaryPanel)

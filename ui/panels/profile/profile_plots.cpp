@@ -48,9 +48,9 @@ void ProfilePlot::paintTick(QPainter& painter, QPointF at, const QString& text, 
     const double width = metrics.horizontalAdvance(text);
     painter.setPen(theme::color(ColorRole::PlotLabel));
     if (isBelow) {
-        // Not below the texts at the left, where the axes meet.
-        const double from = plotRect().left();
-        const double x = std::clamp(at.x() - width / 2, from, std::max(from, this->width() - width));
+        // Not below the texts at the left, where the axes meet; whole at the right.
+        const double from = plotRect().left(), to = this->width() - width - double(theme::kTight);
+        const double x = std::clamp(at.x() - width / 2, from, std::max(from, to));
         painter.drawText(QPointF(x, at.y() + metrics.ascent() + 3), text);
     } else {
         painter.drawText(QPointF(at.x() - width - double(theme::kTight), at.y() + metrics.ascent() / 2 - 1), text);
@@ -299,8 +299,13 @@ void SpanPlot::setProfile(std::shared_ptr<const analysis::RunProfile> profile) {
     m_toNs = double(std::max<std::int64_t>(1, m_profile->totalNs));
 }
 
+QRectF SpanPlot::plotRect() const {
+    const QFontMetricsF metrics(theme::Theme::instance().smallFont());
+    return QRectF(rect()).adjusted(0, 0, 0, -metrics.height() - double(theme::kTight));
+}
+
 QRectF SpanPlot::rectOf(const analysis::ProfileSpan& span) const {
-    const double height = (this->height() - 18.0) / m_rows;
+    const double height = plotRect().height() / m_rows;
     const auto x = [this](double ns) { return (ns - m_fromNs) / (m_toNs - m_fromNs) * width(); };
     const double left = x(double(span.beginNs));
     return {left, span.depth * std::min(height, 22.0), std::max(1.0, x(double(span.endNs)) - left),
@@ -367,8 +372,9 @@ void SpanPlot::paint(QPainter& painter) {
         painter.drawText(inside, Qt::AlignVCenter | Qt::AlignLeft,
                          metrics.elidedText(name, Qt::ElideMiddle, inside.width()));
     }
-    paintTick(painter, QPointF(0, height() - 18.0), profileTimeText(m_fromNs), true);
-    paintTick(painter, QPointF(width(), height() - 18.0), profileTimeText(m_toNs), true);
+    const QRectF plot = plotRect();
+    paintTick(painter, plot.bottomLeft(), profileTimeText(m_fromNs), true);
+    paintTick(painter, plot.bottomRight(), profileTimeText(m_toNs), true);
 }
 
 void SpanPlot::wheelEvent(QWheelEvent* event) {

@@ -38,7 +38,7 @@ class ProfilePlot : public QWidget {
     void paintEvent(QPaintEvent* event) override;
     virtual void paint(QPainter& painter) = 0;
     /// With room for the texts of the axes.
-    QRectF plotRect() const;
+    virtual QRectF plotRect() const;
     void paintTick(QPainter& painter, QPointF at, const QString& text, bool isBelow) const;
 
     std::shared_ptr<const analysis::RunProfile> m_profile;
@@ -100,6 +100,8 @@ class SpanPlot : public ProfilePlot {
     QString factsAt(QPointF pixel) const override;
 
   protected:
+    /// As wide as the widget: there is no axis at the left.
+    QRectF plotRect() const override;
     void paint(QPainter& painter) override;
     void wheelEvent(QWheelEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;

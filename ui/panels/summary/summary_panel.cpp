@@ -58,23 +58,10 @@ class SummaryDelegate : public RowDelegate {
                                   ? index.siblingAtColumn(SummaryModel::Title).data().toString()
                                   : QString();
         const int room = option->rect.width() - theme::kSmall - (hasSign(index) ? signSize(*option) + 1 : 0);
-        option->text = fitted(title, index.data().toString(), room, QFontMetrics(option->font));
+        option->text = summaryLine(title, index.data().toString(), room, QFontMetrics(option->font));
     }
 
   private:
-    /// A rounded number without the exact one behind it rather than a part of that: "1.814 G" of
-    /// "1.814 G (1,814,073,344)"; and a part of the title rather than no number at all.
-    static QString fitted(QString title, QString text, int room, const QFontMetrics& metrics) {
-        const QString colon = title.isEmpty() ? QString() : QStringLiteral(": ");
-        const auto width = [&](const QString& shown) { return metrics.horizontalAdvance(title + colon + shown); };
-        if (const qsizetype exact = text.indexOf(QStringLiteral(" (")); exact > 0 && width(text) > room)
-            text.truncate(exact);
-        static const QRegularExpression end(QStringLiteral("[ *]"));
-        const QString figure = text.left(text.indexOf(end)) + QStringLiteral("\u2026");
-        if (!text.isEmpty() && text.front().isDigit() && width(figure) > room)
-            title = theme::elidedText(title, Qt::ElideRight, room - metrics.horizontalAdvance(colon + figure), metrics);
-        return theme::elidedText(title + colon + text, Qt::ElideRight, room, metrics);
-    }
     static bool hasSign(const QModelIndex& index) {
         const auto* const model = qobject_cast<const SummaryModel*>(index.model());
         return index.column() == SummaryModel::Text && model && model->leads(index.row());
@@ -85,6 +72,19 @@ class SummaryDelegate : public RowDelegate {
 };
 
 }  // namespace
+
+QString summaryLine(QString title, QString text, int room, const QFontMetrics& metrics) {
+    const QString colon = title.isEmpty() ? QString() : QStringLiteral(": ");
+    const auto width = [&](const QString& shown) { return metrics.horizontalAdvance(title + colon + shown); };
+    if (const qsizetype exact = text.indexOf(QStringLiteral(" (")); exact > 0 && width(text) > room)
+        text.truncate(exact);
+    // A hash begins with a digit, too, and is no figure.
+    static const QRegularExpression number(QStringLiteral("^[0-9][0-9.,]*(?=[ *]|$)"));
+    const QString found = number.match(text).captured(), figure = found + QStringLiteral("\u2026");
+    if (!title.isEmpty() && !found.isEmpty() && width(figure) > room)
+        title = theme::elidedText(title, Qt::ElideRight, room - metrics.horizontalAdvance(colon + figure), metrics);
+    return theme::elidedText(title + colon + text, Qt::ElideRight, room, metrics);
+}
 
 SummaryPanel::SummaryPanel(context::OpenModel& opened, context::Navigation& navigation, context::Summary& summary,
                            QWidget* parent)

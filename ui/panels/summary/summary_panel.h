@@ -7,6 +7,7 @@
 #include "ui/panels/panel.h"
 #include "ui/panels/panel_info.h"
 
+class QFontMetrics;
 class QStackedWidget;
 class QTableView;
 
@@ -47,6 +48,11 @@ class SummaryPanel : public Panel {
     QTableView* m_view;
     widgets::ElidedLabel* m_state;  ///< that files are still being read
 };
+
+/// A line of the summary in `room` pixels: "opset: ai.onnx 16"; without a title the text alone. A rounded number comes
+/// without the exact one behind it rather than as a part of that: "1.814 G" of "1.814 G (1,814,073,344)"; and a part of
+/// the title rather than no number at all.
+QString summaryLine(QString title, QString text, int room, const QFontMetrics& metrics);
 
 PanelInfo summaryPanel();
 
