@@ -1,5 +1,7 @@
 #include "ui/context/inspector_context.h"
 
+#include <utility>
+
 #include "ui/context/bisection.h"
 #include "ui/context/engine.h"
 #include "ui/context/findings.h"
@@ -46,6 +48,7 @@ class InspectorContext::Events : public session::Observer {
         m_context.m_inputs.take();
         m_context.m_runs.followInputs();
         m_context.m_findings->noteInputs();
+        m_hasOtherInputs = true;
         Q_EMIT m_context.m_inputs.inputsChanged();
     }
     void inputsRead() override { m_context.m_inputs.watchFiles(); }
@@ -54,7 +57,14 @@ class InspectorContext::Events : public session::Observer {
         m_context.m_runs.begin();
     }
     void typesChanged() override { Q_EMIT m_context.m_model.typesChanged(); }
-    void runFinished() override { m_context.m_runs.end(); }
+    /// Live, other inputs are looked at with the edits, as when a run is asked for: a plain run is theirs without.
+    void runFinished() override {
+        m_context.m_runs.end();
+        const bool isOfOthers = std::exchange(m_hasOtherInputs, false);
+        const session::Runs& runs = m_context.m_session.runs();
+        if (isOfOthers && runs.isLive() && runs.state() == RunState::Finished && m_context.m_edits.areOn())
+            m_context.m_edits.run();
+    }
     void valueArrived(NodeId node) override { Q_EMIT m_context.m_runs.valueArrived(node); }
     void problemsChanged() override { Q_EMIT m_context.m_problems.changed(); }
     /// What was compared is what is looked at: a run with edits, if there are any.
@@ -98,8 +108,12 @@ class InspectorContext::Events : public session::Observer {
     }
     void failed(const base::Error& error) override { m_context.m_messages.report(error); }
 
+    /// What there is from now on counts as given.
+    void noteLive(bool isLive) { m_hasOtherInputs = m_hasOtherInputs || isLive; }
+
   private:
     InspectorContext& m_context;
+    bool m_hasOtherInputs = false;  ///< than the last run
 };
 
 namespace {
@@ -154,6 +168,7 @@ InspectorContext::InspectorContext(QObject* parent)
     new Outputs(m_session, m_model, m_runs, m_sessionFiles, m_messages, this);
     new Lessons({m_model, m_navigation, m_points, m_runs, m_edits, m_debugger, m_canvases}, this);
     wireMemory();
+    connect(&m_runs, &Runs::liveChanged, this, [this](bool isLive) { static_cast<Events&>(*m_events).noteLive(isLive); });
     // What is known of another run is not shown beside a debugged one.
     connect(&m_debugger, &Debugger::changed, this, [this] {
         m_valueMeasures.setHidden(m_debugger.isShown());

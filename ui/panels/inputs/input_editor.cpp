@@ -92,6 +92,11 @@ QString textSource(const QString& text, const QString& part) {
     return context::text(io::textItemOf(text.toStdString(), part.toStdString()));
 }
 
+/// With edits a second run follows a live one, which is debugged.
+bool goesOn(const context::Runs& runs) {
+    return runs.isRunning() || (runs.isDebugged() && runs.state() == context::RunState::NotRun);
+}
+
 }  // namespace
 
 InputEditor::InputEditor(context::OpenModel& opened, context::Runs& runs, context::Inputs& inputs,
@@ -214,7 +219,7 @@ void InputEditor::addParts() {
         connect(part, &InputPart::given, this, &InputEditor::steer);
     }
     const auto giveWaiting = [this] {
-        if (m_waiting) give(*std::exchange(m_waiting, std::nullopt));
+        if (m_waiting && !goesOn(m_runs)) give(*std::exchange(m_waiting, std::nullopt));
     };
     // Once everybody was told of the run that ended.
     connect(&m_runs, &context::Runs::runFinished, this, giveWaiting, Qt::QueuedConnection);
@@ -381,7 +386,7 @@ void InputEditor::giveNumber(const QString& number) {
 
 void InputEditor::steer(const QString& source, bool isDone) {
     m_waiting.reset();
-    if (!isDone && m_runs.isLive() && m_runs.isRunning()) m_waiting = source;
+    if (!isDone && m_runs.isLive() && goesOn(m_runs)) m_waiting = source;
     else give(source);
 }
 

@@ -47,6 +47,7 @@ class TestLiveInputs : public test::WindowFixture {
     void noiseIsDialled();
     void whileOneIsDraggedRunsComeToTheirEnd();
     void oldValuesAreStaleWhileARunGoesOn();
+    void runsHaveTheEdits();
     void fiftyWatchedValuesFollowOneChange();
 
   private:
@@ -411,6 +412,46 @@ void TestLiveInputs::oldValuesAreStaleWhileARunGoesOn() {
     context().runs().run();
     QVERIFY(whileRunning.isEmpty());
     settle();
+}
+
+/// As F5 does: edits that are on count in each run, whether they came before or after.
+void TestLiveInputs::runsHaveTheEdits() {
+    context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[1,1,1]"), {}});
+    run();
+    context().runs().setLive(true);
+    settle();
+    const auto edit = context().edits().readLine(QStringLiteral("y[1] = 100"), true);
+    QVERIFY(edit);
+    context().edits().add(edit->first, edit->second);
+    settle();
+    context().navigation().select(node("y"));
+    const auto value = [this](int at) {
+        const tensor::Value* const found = context().runs().value(node("y"));
+        return found ? found->tensor().toDouble(at) : -1;
+    };
+    for (const int number : {2, 3, 4}) {
+        context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[%1,0,0]").arg(number), {}});
+        settle();
+        QTRY_COMPARE(value(0), 2.0 * number);
+        QCOMPARE(value(1), 100.0);
+        QCOMPARE(context().edits().shownText(), QStringLiteral("with 1 edit"));
+        QVERIFY(context().runs().staleReason().isEmpty());
+    }
+    // Faster than the runs, which read what is given: the last one counts.
+    for (int i = 0; i < 20; ++i) {
+        context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[%1,0,0]").arg(i), {}});
+        if (i % 3 == 0) QCoreApplication::processEvents();
+    }
+    settle();
+    QTRY_COMPARE(value(0), 38.0);
+    QCOMPARE(value(1), 100.0);
+    // Switched off it is an ordinary run again.
+    context().edits().setEnabled(0, false);
+    settle();
+    context().inputs().setSpec(QStringLiteral("x"), {QStringLiteral("[5,6,7]"), {}});
+    settle();
+    QTRY_COMPARE(value(1), 12.0);
+    QVERIFY(!context().runs().isDebugged());
 }
 
 void TestLiveInputs::fiftyWatchedValuesFollowOneChange() {
