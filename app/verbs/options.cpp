@@ -82,7 +82,8 @@ void warnOfEdits(const document::Document& document) {
     const auto count = std::ranges::count_if(document.session->file.edits, &io::SessionFile::Edit::isEnabled);
     if (count == 0) return;
     const std::string edits = session::editCountText(static_cast<std::size_t>(count));
-    printWarning("this is without the " + edits + " of the session: `sonde debug` and `sonde save` make edits");
+    printWarning("this is without the " + edits +
+                 " of the session: `sonde debug`, `sonde save` and `sonde dump` make edits");
 }
 
 }  // namespace
@@ -115,7 +116,7 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
     const bool isReplaced = files.mayReplaceModel && !isSession && (*document)->format == "ONNX" &&
                             document::isSameFile(files.outputs.front().second, model);
     if (!isReplaced) SONDE_TRY(checkOutputs(files, document::modelFiles(**document)));
-    if (!makesEdits && needsValues) warnOfEdits(**document);
+    if (!makesEdits) warnOfEdits(**document);
     for (const base::Diagnostic& finding : (*document)->diagnostics) {
         if (finding.severity == base::Severity::Info) continue;
         const char* kind = finding.severity == base::Severity::Error ? "problem" : "warning";

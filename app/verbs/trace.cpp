@@ -7,7 +7,6 @@
 #include "app/verbs/options.h"
 #include "core/analysis/query/query.h"
 #include "core/document/document_json.h"
-#include "core/document/session_model.h"
 #include "core/document/tracer_robust.h"
 #include "core/export/write_export.h"
 #include "core/graph/source_files.h"
@@ -45,9 +44,6 @@ base::Result<int> list(const document::Document& document, const std::string& wh
 base::Result<int> trace(TraceOptions& options) {
     SONDE_ASSIGN(const auto document, options.model.load({}, {{{"--save", options.save}}}));
     if (!options.save.empty()) {
-        if (document->session && !document->session->file.edits.empty())
-            printWarning("the edits of the session are not written into a traced module",
-                         "sonde save writes an ONNX file with them");
         const exporting::ExportChoice choice{exporting::ExportFormat::TracedModule, {}};
         SONDE_TRY(exporting::writeExport(*document, choice, options.save, {}, commandLineWork()));
     }

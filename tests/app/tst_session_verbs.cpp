@@ -309,6 +309,26 @@ class TestSessionVerbs : public QObject {
 
     /// Noise is one number for each element: of a value of open size it is written for the size that the session's
     /// inputs give it, without --input-data.
+    /// Those that only look at the model, too.
+    void verbsWithoutTheEditsWarn() {
+        Saved saved("edit `" + Saved("").nodes().value(2).toUtf8() + "` scale 2\n");
+        const QString report = saved.home.filePath("report.html");
+        for (const QStringList& verb :
+             {QStringList{"run", saved.session}, QStringList{"info", saved.session},
+              QStringList{"findings", saved.session}, QStringList{"report", saved.session, "-o", report},
+              QStringList{"trace", saved.session}}) {
+            const Outcome outcome = runSonde(verb);
+            const bool warns = outcome.err.contains(
+                "warning: this is without the 1 edit of the session: `sonde debug`, `sonde save` and `sonde dump` make "
+                "edits");
+            QVERIFY2(warns, qPrintable(verb.join(' ') + ": " + outcome.err));
+        }
+        for (const char* verb : {"save", "dump"}) {
+            const Outcome outcome = runSonde({verb, saved.session, "-o", saved.home.filePath(verb)});
+            QVERIFY2(!outcome.err.contains("without the"), qPrintable(outcome.err));
+        }
+    }
+
     void editsOfOpenSizesAreWrittenWithTheInputsOfTheSession() {
         namespace onnx = sonde::test::onnxfile;
         QTemporaryDir folder;
