@@ -5,6 +5,7 @@
 
 #include "ui/theme/theme.h"
 #include "ui/widgets/capped_area.h"
+#include "ui/widgets/colored_label.h"
 #include "ui/widgets/wrapped_label.h"
 
 namespace tst_texts {
@@ -73,6 +74,27 @@ class TestTexts : public QObject {
         window.resize(3000, 400);
         QTRY_COMPARE(label->text(), whole);
         QVERIFY(label->toolTip().isEmpty());
+    }
+
+    /// Of the theme that is on, and of the one that is switched to.
+    void aColourFollowsTheTheme() {
+        theme::Theme& look = theme::Theme::instance();
+        look.setMode(theme::Theme::Mode::Light);
+        ColoredLabel label(theme::ColorRole::Error);
+        label.setText(QStringLiteral("wrong"));
+        const auto isOf = [&](theme::ColorRole role) {
+            label.ensurePolished();
+            return label.palette().color(label.foregroundRole()) == theme::color(role);
+        };
+        QVERIFY(isOf(theme::ColorRole::Error));
+        const QColor light = theme::color(theme::ColorRole::Error);
+        look.setMode(theme::Theme::Mode::Dark);
+        QVERIFY(theme::color(theme::ColorRole::Error) != light);
+        QVERIFY(isOf(theme::ColorRole::Error));
+        label.setColorRole(theme::ColorRole::Text);
+        QVERIFY(isOf(theme::ColorRole::Text));
+        look.setMode(theme::Theme::Mode::Light);
+        QVERIFY(isOf(theme::ColorRole::Text));
     }
 };
 

@@ -310,6 +310,19 @@ void TestEditsPanel::theFormShowsErrorsAtTheirField() {
     typeForm(QStringLiteral("y"), {}, "scale", QStringLiteral("2"));
     QVERIFY(panel()->form()->errorText().isEmpty());
     QCOMPARE(shown("y"), (Numbers{2, -4, 6, 8}));
+    // It is gone with what is done next, in the form or not.
+    typeForm(QStringLiteral("y"), QStringLiteral("0, 7"), "zero", {});
+    QVERIFY(!panel()->form()->errorText().isEmpty());
+    context().edits().undo();
+    QTRY_VERIFY(panel()->form()->errorText().isEmpty());
+    typeForm(QStringLiteral("nobody"), {}, "zero", {});
+    QVERIFY(!panel()->form()->errorText().isEmpty());
+    editCell("z", 1, 0, QStringLiteral("0"));
+    QTRY_VERIFY(panel()->form()->errorText().isEmpty());
+    editCell("z", 1, 0, QStringLiteral("nothing + 1"));
+    QVERIFY(!tensorPanel()->errorText().isEmpty());
+    context().edits().undo();
+    QTRY_VERIFY(tensorPanel()->errorText().isEmpty());
 }
 
 void TestEditsPanel::theListSwitchesAndRemoves() {

@@ -19,6 +19,7 @@
 #include "ui/panels/table_view.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/colored_label.h"
 #include "ui/widgets/empty_state.h"
 
 namespace sonde::panels {
@@ -66,7 +67,7 @@ BreakpointsPanel::BreakpointsPanel(context::OpenModel& opened, context::Navigati
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_breakpoints(breakpoints), m_model(breakpoints),
       m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Breakpoints"), m_stack)), m_where(new QLineEdit),
       m_expression(new QLineEdit), m_isLog(new QCheckBox(tr("&Log"))), m_add(new QPushButton(tr("&Add"))),
-      m_error(new QLabel) {
+      m_error(new widgets::ColoredLabel(theme::ColorRole::Error)) {
     m_view->setModel(&m_model);
     m_view->setSortingEnabled(false);
     m_view->setItemDelegate(new BreakpointDelegate(m_view));
@@ -181,7 +182,6 @@ void BreakpointsPanel::showError(const base::Error* error) {
         text += tr(" (column %1)").arg(*column) + QStringLiteral(": <code>") + marked + QStringLiteral("</code>");
     if (const QString hint = context::windowHint(error->hint); !hint.isEmpty())
         text += QStringLiteral(" \u2014 ") + hint.toHtmlEscaped();
-    m_error->setStyleSheet(QStringLiteral("color: %1").arg(theme::color(theme::ColorRole::Error).name()));
     m_error->setText(text);
 }
 

@@ -12,6 +12,7 @@
 
 #include "ui/context/window_hint.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/colored_label.h"
 #include "ui/widgets/tool_button.h"
 
 namespace sonde::panels {
@@ -66,7 +67,7 @@ EditForm::EditForm(context::Edits& edits, QWidget* parent)
       m_slice(makeField("editSlice", tr("slice: 0, 3:5"), tr("Slice"), this)), m_operation(new QComboBox(this)),
       m_argument(makeField("editArgument", {}, tr("Change"), this)),
       m_browse(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a .npy file"), this)),
-      m_apply(new QPushButton(tr("&Apply"), this)), m_error(new QLabel(this)) {
+      m_apply(new QPushButton(tr("&Apply"), this)), m_error(new widgets::ColoredLabel(theme::ColorRole::Error, this)) {
     m_node->setToolTip(tr("A node, its number (#12), an input, or a weight by its name (fc.weight)"));
     m_slice->setToolTip(tr("Which elements, as in numpy: 0, 3:5 or ..., 1 or conv1 < 0; empty: all of them"));
     m_operation->setObjectName(QStringLiteral("editOperation"));
@@ -99,9 +100,8 @@ EditForm::EditForm(context::Edits& edits, QWidget* parent)
     for (QLineEdit* field : {m_node, m_slice, m_argument})
         connect(field, &QLineEdit::returnPressed, this, &EditForm::apply);
     m_operation->installEventFilter(this);  // Return applies there, too: some operations need nothing else
-    connect(&edits, &context::Edits::accepted, this, [this](QObject* asker) {
-        if (asker == this) clearError();
-    });
+    // Whoever made it: what was refused before is no news then.
+    connect(&edits, &context::Edits::accepted, this, &EditForm::clearError);
     connect(&edits, &context::Edits::refused, this,
             [this](QObject* asker, const base::Error& error, const EditPlace& place) {
                 if (asker == this) showError(error, place);
@@ -185,7 +185,6 @@ void EditForm::showError(const base::Error& error, const EditPlace& place) {
     }
     if (const QString hint = context::windowHint(error.hint); !hint.isEmpty())
         text += QStringLiteral(" \u2014 ") + hint.toHtmlEscaped();
-    m_error->setStyleSheet(QStringLiteral("color: %1").arg(theme::color(theme::ColorRole::Error).name()));
     m_error->setText(text);
     m_error->show();
 }

@@ -32,6 +32,9 @@ LessonQuestions::LessonQuestions(context::OpenModel& opened, context::Navigation
     m_column->setContentsMargins(0, 0, 0, 0);
     connect(&lessons, &context::Lessons::answered, this, &LessonQuestions::showVerdict);
     connect(&lessons, &context::Lessons::textChanged, this, &LessonQuestions::refreshTexts);
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, [this] {
+        for (std::size_t i = 0; i < m_verdicts.size(); ++i) showVerdict(i);
+    });
 }
 
 void LessonQuestions::rebuild() {

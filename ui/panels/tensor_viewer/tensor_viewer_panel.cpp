@@ -30,6 +30,7 @@
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/value_pair.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/colored_label.h"
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/number_text.h"
@@ -51,7 +52,8 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
       m_session(session), m_stack(new QStackedWidget(this)), m_page(new QWidget(m_stack)),
       m_title(new widgets::ElidedLabel({}, m_page)), m_change(new widgets::ElidedLabel({}, m_page)),
       m_iterations(new QWidget(m_page)), m_iteration(new QSpinBox(m_iterations)),
-      m_iterationCount(new QLabel(m_iterations)), m_shown(new QComboBox(m_page)), m_error(new QLabel(m_page)),
+      m_iterationCount(new QLabel(m_iterations)), m_shown(new QComboBox(m_page)),
+      m_error(new widgets::ColoredLabel(theme::ColorRole::Error, m_page)),
       m_gradient(new GradientBar(gradients, m_page)), m_beside(new QComboBox(m_page)),
       m_twoPanes(widgets::makeToolButton(QStringLiteral("compare"), tr("Two panes (Alt+Shift+I)"), m_page)),
       m_pair(new ValuePair(m_page)),
@@ -171,9 +173,9 @@ void TensorViewerPanel::connectEdits() {
     });
     connect(m_viewer, &TensorViewer::editRequested, this, [this] { m_edits.begin(m_node, m_viewer->sliceText()); });
     connect(&m_edits, &context::Edits::changed, this, &TensorViewerPanel::refreshShown);
+    connect(&m_edits, &context::Edits::accepted, m_error, &QWidget::hide);
     connect(&m_edits, &context::Edits::refused, this, [this](QObject* asker, const base::Error& error) {
         if (asker != this) return;
-        m_error->setStyleSheet(QStringLiteral("color: %1").arg(theme::color(theme::ColorRole::Error).name()));
         m_error->setText(tr("Not changed: %1").arg(QString::fromStdString(error.what)));
         m_error->show();
     });
