@@ -7,10 +7,13 @@ namespace sonde::graph {
 
 namespace {
 
+/// Whether the inside of calls stays in the scopes of their modules.
+enum class Hierarchy : std::uint8_t { Kept, Removed };
+
 class Inliner {
   public:
-    Inliner(const InternalGraph& source, std::span<const ExprId> calls)
-        : m_source(source), m_calls(calls.begin(), calls.end()) {
+    Inliner(const InternalGraph& source, std::span<const ExprId> calls, Hierarchy hierarchy)
+        : m_source(source), m_calls(calls.begin(), calls.end()), m_hierarchy(hierarchy) {
         m_made.nodes.resize(source.nodeCount());
     }
 
@@ -25,6 +28,7 @@ class Inliner {
     /// Ids of scopes count from 0 without gaps: those of the copy are the same.
     void copyScopes() {
         m_made.graph.mutableScope(m_made.graph.rootScope()) = m_source.scope(m_source.rootScope());
+        if (m_hierarchy == Hierarchy::Removed) return;
         for (std::size_t i = 1; i < m_source.scopeCount(); ++i) {
             const Scope& scope = m_source.scopes()[i];
             m_made.graph.addScope(scope.parent, scope.qualname, scope.moduleClass, scope.call, scope.inferred);
@@ -54,17 +58,20 @@ class Inliner {
         const Expr& expr = m_source.expr(node.producer);
         const NodeId made = m_made.graph.addInput(to, node.name, node.type, expr.target);
         Expr& copy = m_made.graph.mutableExpr(m_made.graph.node(made).producer);
-        copy.scope = expr.scope;
+        copy.scope = scopeOf(expr);
         copy.qualname = expr.qualname;
         copy.moduleClass = expr.moduleClass;
         copy.source = expr.source;
         copy.attributes = expr.attributes;
+        // What it is if it is not given.
+        if (!expr.arguments.empty()) m_made.graph.setArguments(copy.id, expr.arguments);
         keepNode(input, made);
     }
 
     void copyExpr(const Expr& expr, BodyId to) {
         Expr copy = expr;
         copy.body = to;
+        copy.scope = scopeOf(expr);
         copy.bodies.clear();
         for (Argument& argument : copy.arguments) argument = mapped(std::move(argument));
         for (auto& [name, argument] : copy.keywords) argument = mapped(std::move(argument));
@@ -78,6 +85,7 @@ class Inliner {
 
     void inlineCall(const Expr& call, BodyId to) {
         const Body& body = m_source.body(call.bodies.front());
+        const std::size_t before = m_made.graph.nodeCount();
         for (std::size_t i = 0; i < body.inputs.size() && i < call.inputs.size(); ++i)
             m_made.nodes[body.inputs[i].index()] = m_made.nodes[call.inputs[i].index()];
         copyOrder(body.id, to);
@@ -85,6 +93,20 @@ class Inliner {
         if (isOne && body.result.kind != Argument::Kind::Node) return collect(call, mapped(body.result), to);
         for (std::size_t i = 0; i < call.outputs.size() && i < body.outputs.size(); ++i)
             m_made.nodes[call.outputs[i].index()] = m_made.nodes[body.outputs[i].index()];
+        if (m_hierarchy == Hierarchy::Removed) nameResults(call, before);
+    }
+
+    /// What was made inside of the call has the call's name; what it was given keeps its own.
+    void nameResults(const Expr& call, std::size_t firstInside) {
+        for (const NodeId output : call.outputs) {
+            const NodeId result = m_made.nodes[output.index()];
+            // A name that is taken by now stays where it is.
+            if (result.index() >= firstInside) (void)m_made.graph.rename(result, m_source.node(output).name);
+        }
+    }
+
+    ScopeId scopeOf(const Expr& expr) const {
+        return m_hierarchy == Hierarchy::Kept ? expr.scope : m_made.graph.rootScope();
     }
 
     void collect(const Expr& call, Argument result, BodyId to) {
@@ -92,7 +114,7 @@ class Inliner {
         expr.kind = ExprKind::Output;
         expr.target = "output";
         expr.body = to;
-        expr.scope = call.scope;
+        expr.scope = scopeOf(call);
         expr.qualname = call.qualname;
         expr.moduleClass = call.moduleClass;
         expr.source = call.source;
@@ -116,13 +138,23 @@ class Inliner {
 
     const InternalGraph& m_source;
     const std::set<ExprId> m_calls;
+    const Hierarchy m_hierarchy;
     InlinedGraph m_made;
 };
 
 }  // namespace
 
 InlinedGraph inlineCalls(const InternalGraph& graph, std::span<const ExprId> calls) {
-    return Inliner(graph, calls).make();
+    return Inliner(graph, calls, Hierarchy::Kept).make();
+}
+
+InlinedGraph withoutHierarchy(const InternalGraph& graph) {
+    std::vector<ExprId> calls;
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        if (expr.op.name.empty() && !expr.bodies.empty() && expr.kind != ExprKind::Output) calls.push_back(id);
+    }
+    return Inliner(graph, calls, Hierarchy::Removed).make();
 }
 
 }  // namespace sonde::graph

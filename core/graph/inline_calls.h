@@ -19,4 +19,9 @@ struct InlinedGraph {
 /// its body returns for its outputs. Structures that a call returns as one value become an expr of kind Output.
 InlinedGraph inlineCalls(const InternalGraph& graph, std::span<const ExprId> calls);
 
+/// The flattened view: the inside of every such call stands in its place, inside of branches and loops too, and all is
+/// in the root's scope. What a call returned keeps the call's name, as where a traced module is flattened; the names of
+/// the modules stay on the exprs. Calls without a body stay.
+InlinedGraph withoutHierarchy(const InternalGraph& graph);
+
 }  // namespace sonde::graph

@@ -116,6 +116,44 @@ class TestInlineCalls : public QObject {
         QCOMPARE(value.items()[0].tensor().toDouble(0), -3.0);
         QCOMPARE(value.items()[1].tensor().toDouble(0), 3.0);
     }
+
+    /// What a call returned keeps the name of the outermost call; scopes are gone, qualnames stay.
+    void withoutHierarchyThereAreNoCalls() {
+        const Nested nested(false);
+        const InlinedGraph made = withoutHierarchy(nested.graph);
+        QVERIFY(made.graph.validate().has_value());
+        QVERIFY(!hasCalls(made.graph));
+        QCOMPARE(made.graph.bodyCount(), std::size_t{1});
+        QCOMPARE(made.graph.scopeCount(), std::size_t{1});
+        const NodeId result = made.graph.outputs().front();
+        QCOMPARE(made.graph.node(result).name, std::string("m"));
+        QCOMPARE(made.nodes[nested.result.index()], result);
+        QVERIFY(made.graph.findNode("m/negated").valid() && !made.graph.findNode("m/abs").valid());
+        QCOMPARE(run(made.graph).tensor().toDouble(1), 4.0);
+    }
+
+    /// What a call was given and returns as it is keeps its own name.
+    void inputsThatAreReturnedKeepTheirNames() {
+        Nested nested(false);
+        const BodyId inside = nested.graph.expr(nested.inner).bodies.front();
+        nested.graph.setResult(inside, Argument::of(nested.graph.body(inside).inputs.front()));
+        const BodyId body = nested.graph.expr(nested.outer).bodies.front();
+        nested.graph.setResult(body, Argument::of(nested.graph.body(body).inputs.front()));
+        const InlinedGraph made = withoutHierarchy(nested.graph);
+        QVERIFY(made.graph.validate().has_value());
+        QCOMPARE(made.graph.node(made.graph.outputs().front()).name, std::string("x"));
+        QVERIFY(made.graph.findNode("m/negated").valid() && !made.graph.findNode("m").valid());
+    }
+
+    void defaultsOfInputsStay() {
+        Nested nested(false);
+        const Value usual(tensor::Tensor::of<float>(Shape{2}, {1, 2}));
+        nested.graph.setArguments(nested.graph.node(nested.x).producer, {Argument::of(usual)});
+        const InlinedGraph made = withoutHierarchy(nested.graph);
+        const Expr& input = made.graph.expr(made.graph.node(made.graph.inputs().front()).producer);
+        QCOMPARE(input.arguments.size(), std::size_t{1});
+        QVERIFY(input.arguments.front().constant.isTensor());
+    }
 };
 
 QTEST_GUILESS_MAIN(TestInlineCalls)
