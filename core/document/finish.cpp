@@ -132,8 +132,4 @@ std::uint64_t fingerprintOf(std::span<const std::byte> content) {
     return hash ^ hash >> 32;  // a word's upper bits only reach upper bits: bring them down
 }
 
-void removeHierarchy(graph::InternalGraph& graph) {
-    for (std::size_t i = 0; i < graph.exprCount(); ++i) graph.mutableExpr(graph::ExprId(i)).scope = graph.rootScope();
-}
-
 }  // namespace sonde::document

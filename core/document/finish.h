@@ -16,7 +16,4 @@ void findUnknownOperators(Document& document);
 /// last MiB.
 std::uint64_t fingerprintOf(std::span<const std::byte> content);
 
-/// Puts every expr into the root's scope (--flatten); the modules' names stay on the nodes.
-void removeHierarchy(graph::InternalGraph& graph);
-
 }  // namespace sonde::document

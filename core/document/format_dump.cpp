@@ -7,6 +7,7 @@
 #include "core/document/finish.h"
 #include "core/document/found_modules.h"
 #include "core/document/test_cases.h"
+#include "core/graph/inline_calls.h"
 #include "core/io/dump/export_options.h"
 
 namespace sonde::document {
@@ -86,6 +87,8 @@ base::Result<std::shared_ptr<Document>> openDump(const std::filesystem::path& pa
     SONDE_ASSIGN(io::dump::DumpFile dump, io::dump::readDump(path, 0, &end));
     const std::vector<OutputCheck> checks = checksOf(*dump.graph);
     InternalGraph graph = withoutChecks(*dump.graph, checks);
+    graph::ModuleTree modules = modulesIn(graph);
+    if (options.flatten) graph = graph::withoutHierarchy(graph).graph;
     const std::vector<NodeId> outputs = graph.outputs();
     if (dump.outputNames.size() != outputs.size()) {
         return base::unreadable("the file names " + std::to_string(dump.outputNames.size()) + " outputs of " +
@@ -103,9 +106,7 @@ base::Result<std::shared_ptr<Document>> openDump(const std::filesystem::path& pa
     document->fingerprint = fingerprintOf(file->bytes());
     nameInputs(*document, graph);
     for (std::size_t i = 0; i < outputs.size(); ++i) document->outputs.push_back({dump.outputNames[i], outputs[i]});
-    graph::ModuleTree modules = modulesIn(graph);
-    if (options.flatten) removeHierarchy(graph);
-    else if (options.groups) addFoundModules(graph, modules, document->diagnostics);
+    if (!options.flatten && options.groups) addFoundModules(graph, modules, document->diagnostics);
     analysis::listParameters(graph, modules);
     document->modules = std::make_shared<const graph::ModuleTree>(std::move(modules));
     finish(*document, std::move(graph), work);

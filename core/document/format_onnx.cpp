@@ -7,6 +7,7 @@
 #include "core/base/mapped_file.h"
 #include "core/document/finish.h"
 #include "core/document/found_modules.h"
+#include "core/graph/inline_calls.h"
 #include "core/graph/missing_data.h"
 #include "core/graph/traits.h"
 #include "core/io/onnx/onnx_reader.h"
@@ -49,7 +50,7 @@ base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& pa
     }
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
     SONDE_ASSIGN(io::OnnxModel model, io::readOnnx(file, work, io::MissingData::Listed));
-    if (options.flatten) removeHierarchy(model.graph);
+    if (options.flatten) model.graph = graph::withoutHierarchy(model.graph).graph;
     else if (options.groups) addFoundModules(model.graph, model.modules, model.diagnostics);
     analysis::listParameters(model.graph, model.modules);
     auto document = std::make_shared<Document>();

@@ -11,6 +11,8 @@
 #include "core/document/inputs_outputs.h"
 #include "core/document/tracer_concrete.h"
 #include "core/document/tracers.h"
+#include "core/graph/inline_calls.h"
+#include "core/passes/all_passes.h"
 
 namespace sonde::document {
 
@@ -72,6 +74,15 @@ void settleFixed(graph::InternalGraph& graph, const OpenOptions& options) {
         const graph::NodeId own = inputNamed(name), input = own.valid() ? own : inputNamed(name + "_1");
         if (input.valid()) graph.setArguments(graph.node(input).producer, {graph::Argument::of(valueFromText(text))});
     }
+}
+
+/// The flattened view: no hierarchy, and weights are constants in place of reads of attributes. Those that the program
+/// writes stay reads.
+void flatten(graph::InternalGraph& graph) {
+    graph = graph::withoutHierarchy(graph).graph;
+    passes::Notes notes;
+    passes::Rewrite rewrite(graph, notes);
+    (void)passes::attrToConstant(rewrite);
 }
 
 /// "known ones: a, b"; each once.
@@ -138,6 +149,8 @@ std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& opti
     document->traced = true;
     document->modules = std::make_shared<const graph::ModuleTree>(std::move(traced.tree));
     const trace::Tracer::GraphPtr graph = std::move(traced.graph);
+    // A traced module was flattened by its own rules.
+    if (options.flatten && !document->tracedModule) flatten(*graph);
     for (graph::NodeId node : graph->inputs()) {
         for (const KnownInput& input : inputs) {
             // What an example has said is more than what is known beforehand.
@@ -148,7 +161,6 @@ std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& opti
     }
     settleFixed(*graph, options);
     const std::vector<graph::NodeId> required = analysis::requireInputTypes(*graph);
-    if (options.flatten) removeHierarchy(*graph);
     const auto isListed = [&inputs](const std::string& name) {
         return std::ranges::find(inputs, name, &KnownInput::name) != inputs.end();
     };
