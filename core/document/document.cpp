@@ -8,11 +8,13 @@
 #include "core/base/mapped_file.h"
 #include "core/document/finish.h"
 #include "core/document/format_plugin.h"
+#include "core/document/input_infos.h"
 #include "core/document/model_passes.h"
 #include "core/document/session_model.h"
 #include "core/document/unknown_file.h"
 #include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
+#include "core/io/inputs/inputs.h"
 
 namespace sonde::document {
 
@@ -23,9 +25,21 @@ using base::usageError;
 
 constexpr std::size_t kHeadBytes = 64 * 1024;
 
+/// A file that is a graph already needs no example, and a robust trace runs nothing; one that cannot be read, or is of
+/// another rank, is an error all the same.
+Result<void> checkExample(const Document& document, const OpenOptions& options, const base::WorkContext& work) {
+    const bool isFollowed = document.traced && options.tracer != "robust";
+    if (isFollowed || options.inputData.empty()) return {};
+    io::InputOptions given;
+    given.hasDefault = defaultsOf(document);
+    SONDE_TRY(io::makeInputs(options.inputData, inputInfos(document), given, work));
+    return {};
+}
+
 /// What is done for every format once there is a graph.
 Result<void> complete(Document& document, const OpenOptions& options, const base::WorkContext& work) {
     document.options = options;
+    SONDE_TRY(checkExample(document, options, work));
     SONDE_TRY(applyPasses(document, options, work));
     findUnknownOperators(document);
     return {};
