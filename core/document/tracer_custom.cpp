@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/nearest.h"
 #include "core/document/fx_results.h"
 #include "core/document/tracer_concrete.h"
 #include "core/io/torchscript/script_module.h"
@@ -34,6 +35,17 @@ bool coversAll(const trace::ConcreteArguments& concrete, const trace::Module& ro
         root.signature(), [&](const trace::ForwardParameter& parameter) { return concrete.contains(parameter.name); });
 }
 
+/// A name that the model does not have is an error, as it is among values for all parameters (custom-trace.md).
+base::Result<void> checkKnown(const trace::ConcreteArguments& concrete, const trace::Module& root) {
+    std::vector<std::string> names;
+    for (const trace::ForwardParameter& parameter : root.signature()) names.push_back(parameter.name);
+    for (const auto& [name, value] : concrete)
+        if (std::ranges::find(names, name) == names.end())
+            return base::usageError("the model has no parameter '" + name + "'", "--concrete " + name,
+                                    base::didYouMean(name, names));
+    return {};
+}
+
 base::Result<trace::Tracer::GraphPtr> withoutSlices(const graph::InternalGraph& recorded, bool) {
     auto graph = std::make_shared<graph::InternalGraph>(recorded);
     passes::removeUnnecessarySlices(*graph);
@@ -51,7 +63,10 @@ base::Result<TracedGraph> traceCustom(const TraceRequest& request) {
     tracer.setRecordsControlFlow(true);  // of archives: branches and loops as exprs that own bodies
     trace::CustomTraceOptions how;
     SONDE_ASSIGN(how.concrete, annotations(request));
-    if (how.concrete && !coversAll(*how.concrete, *request.root)) how.concrete.reset();
+    if (how.concrete && !coversAll(*how.concrete, *request.root)) {
+        SONDE_TRY(checkKnown(*how.concrete, *request.root));
+        how.concrete.reset();
+    }
     if (!how.concrete) how.fixed = withAbsent(request);
     SONDE_ASSIGN(const auto example, followExample(tracer, request));
     SONDE_ASSIGN(auto graph, tracer.traceCustom(request.root, how));
