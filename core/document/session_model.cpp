@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/base/mapped_file.h"
+#include "core/base/unicode.h"
 #include "core/document/format_plugin.h"
 #include "core/document/sha256.h"
 #include "core/io/inputs/named_files.h"
@@ -198,11 +199,23 @@ base::Result<OpenOptions> sessionOptions(const OpenedSession& session, const Ope
     return options;
 }
 
+namespace {
+
+/// JSON has no bytes: a name that is no text would become that of another file.
+base::Result<void> checkText(const std::string& path) {
+    const auto isByte = [](char32_t c) { return c >= 0xDC80 && c <= 0xDCFF; };
+    if (std::ranges::none_of(base::codePoints(path), isByte)) return {};
+    return base::usageError("a session cannot keep the name of a file that is not UTF-8", path, "rename the file");
+}
+
+}  // namespace
+
 base::Result<io::SessionFile::Model> sessionModelOf(const Document& document, const fs::path& folder) {
     io::SessionFile::Model model;
     model.path = document.location;
     if (!isBuiltIn(document.location)) {
         const auto [path, name] = splitModelPath(document.location);
+        SONDE_TRY(checkText(path.string()));
         SONDE_ASSIGN(const auto file, base::MappedFile::open(path));
         model.path = storedPath(path, folder) + (name.empty() ? "" : '#' + name);
         model.sha256 = sha256(file->bytes());
