@@ -6,23 +6,45 @@
 
 namespace sonde::graph {
 
-NodeId outputOfScope(const InternalGraph& graph, ScopeId scope, const std::vector<ExprId>& order) {
+std::vector<NodeId> outputsOfScope(const InternalGraph& graph, ScopeId scope, const std::vector<ExprId>& order) {
+    const auto isOutside = [&](ExprId user) { return !graph.encloses(scope, graph.expr(user).scope); };
     NodeId last;
-    NodeId leaving;
+    std::vector<NodeId> leaving;
     for (ExprId id : order) {
         const Expr& expr = graph.expr(id);
         if (expr.isParameter || !graph.encloses(scope, expr.scope)) continue;
         for (NodeId output : expr.outputs) {
             if (expr.kind != ExprKind::Constant) last = output;
-            for (ExprId user : graph.node(output).users) {
-                if (!graph.encloses(scope, graph.expr(user).scope)) leaving = output;
-            }
-            for (NodeId result : graph.outputs()) {
-                if (result == output) leaving = output;
-            }
+            const bool isResult = std::ranges::find(graph.outputs(), output) != graph.outputs().end();
+            if (isResult || std::ranges::any_of(graph.node(output).users, isOutside)) leaving.push_back(output);
         }
     }
-    return leaving.valid() ? leaving : last;
+    if (leaving.empty() && last.valid()) leaving.push_back(last);
+    return leaving;
+}
+
+NodeId outputOfScope(const InternalGraph& graph, ScopeId scope, const std::vector<ExprId>& order) {
+    const std::vector<NodeId> outputs = outputsOfScope(graph, scope, order);
+    return outputs.empty() ? NodeId() : outputs.back();
+}
+
+std::vector<NodeId> outputsOfModule(const InternalGraph& graph, std::string_view qualname) {
+    if (qualname.empty()) {
+        std::vector<NodeId> outputs;
+        for (const NodeId output : graph.outputs())
+            if (std::ranges::find(outputs, output) == outputs.end()) outputs.push_back(output);
+        return outputs;
+    }
+    const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
+    for (const ExprId id : order) {
+        const Expr& expr = graph.expr(id);
+        if (expr.kind == ExprKind::CallModule && expr.target == qualname && !expr.outputs.empty()) return expr.outputs;
+    }
+    for (const Scope& scope : graph.scopes()) {
+        if (scope.qualname != qualname) continue;
+        if (auto outputs = outputsOfScope(graph, scope.id, order); !outputs.empty()) return outputs;
+    }
+    return {};
 }
 
 std::vector<NodeId> moduleOutputs(const InternalGraph& graph, const std::function<bool(std::string_view)>& fits,
