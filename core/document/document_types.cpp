@@ -4,6 +4,7 @@
 
 #include "core/base/nearest.h"
 #include "core/base/number_text.h"
+#include "core/document/traced_numbers.h"
 #include "core/graph/scope_output.h"
 
 namespace sonde::document {
@@ -81,6 +82,7 @@ Result<NodeId> Document::findNode(std::string_view text) const {
     // A name wins, whatever it looks like: tensors of a file may be called "#1" or end in ':'.
     if (const NodeId node = graph->findNode(text); node.valid()) return node;
     if (text.starts_with('#')) return nodeByNumber(*graph, text);
+    if (text.starts_with('%') && tracedModule) return nodeOfTracedNumber(*graph, *tracedModule, text);
     if (text.ends_with(':')) return nodeOfModule(*graph, modules.get(), text.substr(0, text.size() - 1));
     if (const NodeId node = nodeOfKey(*this, text); node.valid()) return node;
     if (const NodeId node = text.empty() ? NodeId() : storedNode(*graph, text); node.valid()) return node;

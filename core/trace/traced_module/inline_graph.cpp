@@ -57,6 +57,14 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
         m_pending.clear();
     }
 
+    void produced(const TracedNode& node, const Var& value) override {
+        // What runs inside of a built-in module has numbers of its own.
+        const bool isOwn = !m_leaf || &node.expr() == m_leaf;
+        if (isOwn && value.kind() == Var::Kind::Proxy) m_numbered[node.id()] = value.node();
+    }
+
+    const std::map<std::uint64_t, graph::NodeId>& numbered() const { return m_numbered; }
+
   protected:
     bool isLeafModule(const Module& module, std::string_view) const override {
         const auto* traced = dynamic_cast<const TracedModule*>(&module);
@@ -133,6 +141,7 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
     std::deque<std::string> m_pending;  ///< names of the nodes that the present expr is going to make
     std::map<std::string, std::string, std::less<>> m_attributes;  ///< name by path
     std::vector<Context> m_contexts;
+    std::map<std::uint64_t, graph::NodeId> m_numbered;
 };
 
 }  // namespace
@@ -149,7 +158,7 @@ base::Result<InlinedGraph> inlineTracedModule(const std::shared_ptr<TracedModule
             }
         }
     }
-    return InlinedGraph{std::move(graph), tracer.tree()};
+    return InlinedGraph{std::move(graph), tracer.tree(), tracer.numbered()};
 }
 
 std::string allGraphsText(const TracedModule& module, std::string_view format) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
+
 #include "core/graph/module_tree.h"
 #include "core/trace/traced_module.h"
 #include "core/trace/tracer.h"
@@ -12,6 +15,9 @@ namespace sonde::trace {
 struct InlinedGraph {
     Tracer::GraphPtr graph;
     graph::ModuleTree tree;
+    /// By the number of a node in the text of the module's graphs (%2): the node with its value, of an inner graph that
+    /// is called several times that of the last call. Modules have none.
+    std::map<std::uint64_t, graph::NodeId> numbered = {};
 };
 base::Result<InlinedGraph> inlineTracedModule(const std::shared_ptr<TracedModule>& module);
 

@@ -65,6 +65,7 @@ class Interpreter {
 
     void set(const TracedNode* node, const Var& value) {
         m_values.insert_or_assign(node, value);
+        if (m_follower) m_follower->produced(*node, value);
         if (m_graph.watchPoints().contains(node) && !value.hasProxy()) watch(node, value.toValue());
         produced(node);
     }
