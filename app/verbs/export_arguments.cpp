@@ -1,10 +1,12 @@
 #include "app/verbs/export_arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "app/interrupt.h"
 #include "app/verbs/inputs.h"
+#include "app/verbs/options.h"
 #include "core/export/write_export.h"
 #include "core/session/export_preview.h"
 
@@ -21,24 +23,37 @@ void set(const ExportOption& option, ExportSettings& settings, const std::string
         throw CLI::ValidationError(option.spelled(), done.error().what);
 }
 
-/// `given`: the options that are on the command line.
+/// As bothSpellings(), behind "--no-".
+std::string negatedSpellings(std::string_view name) { return bothSpellings("no-" + std::string(name)); }
+
+/// --NAME, or of one that is on by default --no-NAME and --NAME. Each takes =true and =false too.
+void addSwitch(CLI::App& command, const ExportOption& option, ExportSettings& settings,
+               std::vector<const ExportOption*>& given) {
+    const bool isOn = option.defaultText() == "true";
+    const auto take = [&option, &settings, &given, isOn](bool value) {
+        if (value != isOn) given.push_back(&option);
+        set(option, settings, value ? "true" : "false");
+    };
+    // "=false" counts as minus one.
+    CLI::Option* const added = command.add_flag_function(
+        isOn ? negatedSpellings(option.name) : bothSpellings(option.name),
+        [take, isOn](std::int64_t count) { take((count > 0) != isOn); }, std::string(option.help));
+    if (!isOn) return;
+    command
+        .add_flag_function(
+            bothSpellings(option.reference.empty() ? option.name : option.reference),
+            [take](std::int64_t count) { take(count > 0); }, std::string(option.label) + " (the default)")
+        ->excludes(added);
+}
+
+/// `given`: the options that are on the command line, other than with their default.
 void addOwn(CLI::App& command, const ExportOption& option, ExportSettings& settings,
             std::vector<const ExportOption*>& given) {
     const std::string help(option.help);
-    if (option.isSwitch()) {
-        const std::string other = option.defaultText() == "true" ? "false" : "true";
-        command.add_flag_callback(
-            option.spelled(),
-            [&option, &settings, &given, other] {
-                given.push_back(&option);
-                set(option, settings, other);
-            },
-            help);
-        return;
-    }
+    if (option.isSwitch()) return addSwitch(command, option, settings, given);
     if (option.isList()) {
         CLI::Option* added = command.add_option_function<std::vector<std::string>>(
-            option.spelled(),
+            bothSpellings(option.name),
             [&option, &settings, &given](const std::vector<std::string>& items) {
                 given.push_back(&option);
                 std::string text;
@@ -56,7 +71,7 @@ void addOwn(CLI::App& command, const ExportOption& option, ExportSettings& setti
         return;
     }
     CLI::Option* added = command.add_option_function<std::string>(
-        option.spelled(),
+        bothSpellings(option.name),
         [&option, &settings, &given](const std::string& text) {
             given.push_back(&option);
             set(option, settings, text);
@@ -88,13 +103,29 @@ void ExportArguments::addTo(CLI::App& command) {
     for (const ExportOption& option : exporting::exportOptions()) {
         if (!option.isFor(choice.format)) continue;
         if (option.spelling == exporting::Spelling::Own) addOwn(command, option, choice.settings, m_given);
-        else if (option.spelling == exporting::Spelling::Inference && !command.get_option_no_throw("--option"))
-            command.add_option("--option", m_inference, inferenceHelp(choice.format));
+        else if (option.spelling == exporting::Spelling::Inference) addInference(command, option);
     }
 }
 
+/// As --option NAME, which is added with the first of them, and as MegEngine's keyword.
+void ExportArguments::addInference(CLI::App& command, const ExportOption& option) {
+    if (!command.get_option_no_throw("--option"))
+        command.add_option("--option", m_inference, inferenceHelp(choice.format));
+    const auto add = [&](const std::string& name, std::string_view help) {
+        command.add_flag_function(
+            bothSpellings(name),
+            [this, name](std::int64_t count) { m_switches.push_back(name + (count > 0 ? "" : "=false")); },
+            std::string(help));
+    };
+    if (option.choices.empty()) add(std::string(option.name), option.help);
+    for (const exporting::OptionChoice& layout : option.choices)
+        if (!layout.value.empty()) add("enable_" + std::string(layout.value), layout.help);
+}
+
 base::Result<void> ExportArguments::finish() {
-    SONDE_ASSIGN(const auto warnings, exporting::setInferenceOptions(choice.settings, m_inference));
+    std::vector<std::string> inference = m_inference;
+    inference.insert(inference.end(), m_switches.begin(), m_switches.end());
+    SONDE_ASSIGN(const auto warnings, exporting::setInferenceOptions(choice.settings, inference));
     for (const std::string& warning : warnings) printWarning(warning);
     std::vector<const ExportOption*> given = m_given;
     for (const ExportOption& option : exporting::exportOptions())
@@ -104,9 +135,13 @@ base::Result<void> ExportArguments::finish() {
     for (const ExportOption* option : given) {
         const std::string why = option->whyNoEffect(choice.settings);
         if (why.empty()) continue;
-        const bool isChoice = option->spelling == exporting::Spelling::Inference && !option->choices.empty();
-        printWarning((isChoice ? "--option enable_" + option->text(choice.settings) : option->spelled()) +
-                     " has no effect " + why);
+        std::string spelled = option->spelled();
+        if (option->spelling == exporting::Spelling::Inference) {
+            const std::string name =
+                option->choices.empty() ? std::string(option->name) : "enable_" + option->text(choice.settings);
+            spelled = (std::ranges::find(m_switches, name) == m_switches.end() ? "--option " : "--") + name;
+        }
+        printWarning(spelled + " has no effect " + why);
     }
     return {};
 }
@@ -116,6 +151,7 @@ void ExportArguments::tellUnused(std::string_view except, const std::string& why
     for (const ExportOption* option : m_given)
         if (option->name != except) tell(option->spelled());
     if (!m_inference.empty()) tell("--option");
+    for (const std::string& name : m_switches) tell("--" + name);
     if (isPreview) tell("--preview");
 }
 

@@ -31,8 +31,11 @@ struct ExportArguments {
                                    const std::vector<tensor::Value>& inputs) const;
 
   private:
-    std::vector<std::string> m_inference;
-    std::vector<const exporting::ExportOption*> m_given;  ///< those of the command line that are not in m_inference
+    void addInference(CLI::App& command, const exporting::ExportOption& option);
+
+    std::vector<std::string> m_inference;                 ///< what --option says
+    std::vector<std::string> m_switches;                  ///< the same by a switch of its own: --enable_nchw88
+    std::vector<const exporting::ExportOption*> m_given;  ///< the other options that are on the command line
 };
 
 }  // namespace sonde::app

@@ -1,7 +1,6 @@
 #include "core/session/load_and_run/load_and_run.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 
 #include "app/interrupt.h"
@@ -46,13 +45,6 @@ base::Result<int> loadAndRun(const LoadAndRunVerbOptions& options) {
     SONDE_ASSIGN(session::LoadAndRunResult result, session::loadAndRun(task, commandLineWork()));
     if (result.failure) return std::move(*result.failure);
     return 0;
-}
-
-/// "--batch_size,--batch-size".
-std::string bothSpellings(std::string_view name) {
-    std::string dashes(name);
-    std::ranges::replace(dashes, '_', '-');
-    return "--" + std::string(name) + (dashes == name ? "" : ",--" + dashes);
 }
 
 /// What is wrong with a value is told where it is given, as an error of CLI11's form.

@@ -66,6 +66,9 @@ base::Result<void> checkOutputs(const VerbFiles& files, const std::vector<docume
     for (auto one = files.outputs.begin(); one != files.outputs.end(); ++one) {
         const auto& [option, path] = *one;
         if (path.empty()) continue;
+        if (path == "-")
+            return base::usageError("this is written to a file, not to standard output", std::string(option) + " -",
+                                    "a file of that name is ./-");
         SONDE_TRY(document::checkOutput(path, option, read));
         for (auto other = files.outputs.begin(); other != one; ++other)
             if (document::isSameFile(path, other->second))
@@ -133,6 +136,13 @@ void showIn(session::Session& session, std::shared_ptr<const document::Document>
     session.show(std::move(document));
     for (const std::string& lost : session::restoreSession(session)) printWarning("not restored: " + lost);
     if (!withEdits) session.edits().clear();
+}
+
+std::string bothSpellings(std::string_view name) {
+    const bool hasUnderscores = name.find('_') != std::string_view::npos;
+    std::string other(name);
+    std::ranges::replace(other, hasUnderscores ? '_' : '-', hasUnderscores ? '-' : '_');
+    return "--" + std::string(name) + (other == name ? "" : ",--" + other);
 }
 
 std::string qualnameText(const graph::InternalGraph& graph, graph::NodeId node) {

@@ -53,6 +53,10 @@ struct ModelOptions {
 /// with `withEdits`, and what could not be found again is warned of.
 void showIn(session::Session& session, std::shared_ptr<const document::Document> document, bool withEdits = false);
 
+/// "--batch_size,--batch-size" of batch_size: an option of MegEngine is taken with underscores and with dashes. The
+/// spelling of `name` is the first.
+std::string bothSpellings(std::string_view name);
+
 /// The originating module of a node for a table: its qualname, "(root)" or "-".
 std::string qualnameText(const graph::InternalGraph& graph, graph::NodeId node);
 

@@ -88,6 +88,7 @@ struct ExportOption {
     std::string_view off = {};  ///< of one that changes the graph: the value with which it does not; empty: the default
     bool ofModel = false;       ///< belongs to one model or file: not what another one begins with
     Spelling spelling = Spelling::Own;
+    std::string_view reference = {};  ///< what MegEngine calls it, where that is not `name`: "enable_metadata"
 
     bool isFor(ExportFormat format) const;
     bool isSwitch() const;

@@ -137,6 +137,95 @@ class TestDumpVerbs : public QObject {
         QCOMPARE(runSonde({"run", path("plain.dump"), "--input-data", "[[1,2,3,4]]"}).status, 2);
     }
 
+    /// The names of MegEngine's keywords, with underscores and with dashes: status 2 would be an unknown option.
+    void optionsHaveTheNamesOfTheReference_data() {
+        QTest::addColumn<QStringList>("options");
+        const QStringList switches{"append",
+                                   "keep_opr_name",
+                                   "keep_param_name",
+                                   "keep_opr_priority",
+                                   "no_change_graph",
+                                   "optimize_for_inference",
+                                   "enable_metadata",
+                                   "silent",
+                                   "no_assert",
+                                   "resize_input",
+                                   "enable_io16xc32",
+                                   "enable_ioc16",
+                                   "enable_hwcd4",
+                                   "enable_nchw88",
+                                   "enable_nchw44",
+                                   "enable_nchw44_dot",
+                                   "enable_nchw4",
+                                   "enable_nchw32",
+                                   "enable_chwn4",
+                                   "enable_nchw64",
+                                   "enable_fuse_conv_bias_nonlinearity",
+                                   "enable_fuse_conv_bias_with_z",
+                                   "enable_fuse_preprocess",
+                                   "enable_fuse_grain"};
+        const QList<QStringList> values{{"arg_names", "a"},
+                                        {"output_names", "b"},
+                                        {"keep_var_name", "2"},
+                                        {"user_info", "x"},
+                                        {"input_data", "[0]"},
+                                        {"repeat", "1"},
+                                        {"maxerr", "1"},
+                                        {"input_transform", "data"},
+                                        {"dump_format", "FBS"},
+                                        {"model_version", "2"},
+                                        {"strip_info_file", path("strip.json")},
+                                        {"compat_older_version", "8.14"}};
+        const auto add = [](const QString& name, const QStringList& words) {
+            QString dashes = name;
+            for (const QString& spelled : {name, dashes.replace(u'_', u'-')})
+                QTest::addRow("%s", qPrintable(spelled)) << QStringList{"--" + spelled} + words;
+        };
+        for (const QString& name : switches) {
+            add(name, {});
+            QTest::addRow("%s off", qPrintable(name)) << QStringList{"--" + name + "=false"};
+        }
+        for (const QStringList& each : values) add(each[0], {each[1]});
+        QTest::newRow("append_json") << QStringList{"--append_json", "--strip_info_file", path("strip2.json")};
+    }
+    void optionsHaveTheNamesOfTheReference() {
+        QFETCH(QStringList, options);
+        QStringList command{"dump", "zoo:seed", "-o", path("named.dump")};
+        if (options[0] == u"--compat_older_version" || options[0] == u"--compat-older-version")
+            command << "--dump_format"
+                    << "FBS";
+        const Outcome outcome = runSonde(command + options);
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    }
+
+    /// They do what --option and --no-… do.
+    void namesOfTheReferenceHaveTheirEffect() {
+        const auto dumped = [this](const QStringList& options) {
+            const Outcome outcome =
+                runSonde(QStringList{"dump", "zoo:resnet18_slim", "-o", path("same.dump")} + options);
+            QFile file(path("same.dump"));
+            return outcome.status == 0 && file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+        };
+        const QByteArray plain = dumped({}), packed = dumped({"--option", "enable_nchw88"});
+        QVERIFY(!plain.isEmpty() && plain != packed);
+        QCOMPARE(dumped({"--enable_nchw88"}), packed);
+        QCOMPARE(dumped({"--enable-nchw88"}), packed);
+        QCOMPARE(dumped({"--enable_nchw88=false"}), plain);
+        QCOMPARE(dumped({"--optimize_for_inference", "--enable_metadata"}), plain);
+        const QByteArray untouched = dumped({"--no-optimize-for-inference"});
+        QVERIFY(untouched != plain);
+        QCOMPARE(dumped({"--optimize_for_inference=false"}), untouched);
+        QCOMPARE(dumped({"--enable_metadata=false"}), dumped({"--no-metadata"}));
+        for (const QStringList& wrong : {QStringList{"--enable_nchw88", "--enable_nchw4"},
+                                         QStringList{"--enable_nchw88", "--option", "enable_nchw4"},
+                                         QStringList{"--optimize_for_inference", "--no-optimize-for-inference"}})
+            QCOMPARE(runSonde(QStringList{"dump", "zoo:seed", "-o", path("none.dump")} + wrong).status, 2);
+        const Outcome told = runSonde(
+            {"dump", "zoo:resnet18_slim", "-o", path("told.dump"), "--enable_nchw88", "--no-optimize-for-inference"});
+        QVERIFY2(told.err.contains("--enable_nchw88 has no effect with --no-optimize-for-inference"),
+                 qPrintable(told.err));
+    }
+
     /// Without data there are no test cases for them; MegEngine takes them all the same.
     void optionsWithoutDataAreTold() {
         for (const QStringList& options :
