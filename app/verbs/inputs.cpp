@@ -6,6 +6,7 @@
 #include "app/interrupt.h"
 #include "core/base/one_line.h"
 #include "core/base/visible_text.h"
+#include "core/document/found_nodes.h"
 #include "core/session/bisection/default_inputs.h"
 #include "core/session/session_state.h"
 
@@ -54,8 +55,8 @@ base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& docu
                                                   const std::vector<std::string>& names) {
     std::vector<graph::NodeId> nodes;
     for (const std::string& name : names) {
-        SONDE_ASSIGN(const graph::NodeId node, document.findNode(name));
-        nodes.push_back(node);
+        SONDE_ASSIGN(const auto found, document::findNodes(document, name));
+        nodes.insert(nodes.end(), found.begin(), found.end());
     }
     return nodes;
 }

@@ -34,7 +34,7 @@ std::uint64_t seedOf(const document::Document& document, const InputChoice& choi
 /// the session file that the document was opened by.
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice);
 
-/// Nodes by the names of the command line.
+/// Nodes by the names of the command line; of a module ("QUALNAME:") all that it returns.
 base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& document,
                                                   const std::vector<std::string>& names);
 

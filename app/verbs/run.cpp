@@ -16,6 +16,7 @@
 #include "core/analysis/tensor_stats.h"
 #include "core/base/counted_text.h"
 #include "core/base/visible_text.h"
+#include "core/document/found_nodes.h"
 #include "core/document/session_model.h"
 #include "core/exec/file_check.h"
 #include "core/exec/run_trace.h"
@@ -129,6 +130,7 @@ class RunVerb {
         SONDE_TRY(m_options.readings.watch(m_session));
         for (const std::string& query : m_options.queries)
             SONDE_TRY(m_session.addWatchGroup({session::WatchGroup::Kind::Query, query}));
+        SONDE_TRY(setPassWatches());
         SONDE_ASSIGN(const auto ends, nodesFor(*m_document, m_options.end));
         for (const graph::NodeId node : ends) m_session.setEnd(node, true);
         return {};
@@ -157,16 +159,34 @@ class RunVerb {
         return {};
     }
 
-    /// NODE or NODE@PASS. A name wins that has an @ of its own.
+    /// Where "NODE@PASS" has its @; npos: it is a whole node. A name wins that has an @ of its own.
+    std::size_t passAt(const std::string& text) const {
+        const std::size_t at = text.rfind('@');
+        const bool hasPass = at != std::string::npos && at > 0 && at + 1 < text.size() &&
+                             text.find_first_not_of("0123456789.", at + 1) == std::string::npos &&
+                             !m_document->findNode(text);
+        return hasPass ? at : std::string::npos;
+    }
+
     base::Result<void> setWatches() {
         for (const std::string& text : m_options.watch) {
-            const std::size_t at = text.rfind('@');
-            const bool hasPass = at != std::string::npos && at > 0 && at + 1 < text.size() &&
-                                 text.find_first_not_of("0123456789.", at + 1) == std::string::npos &&
-                                 !m_document->findNode(text);
-            SONDE_ASSIGN(const graph::NodeId node, m_document->findNode(hasPass ? text.substr(0, at) : text));
+            if (passAt(text) != std::string::npos) continue;
+            SONDE_ASSIGN(const auto nodes, document::findNodes(*m_document, text));
+            for (const graph::NodeId node : nodes) m_session.setWatched(node, true);
+        }
+        return {};
+    }
+
+    /// After all else that is watched: of a node that is watched as a whole, every iteration is shown.
+    base::Result<void> setPassWatches() {
+        for (const std::string& text : m_options.watch) {
+            const std::size_t at = passAt(text);
+            if (at == std::string::npos) continue;
+            SONDE_ASSIGN(const graph::NodeId node, m_document->findNode(text.substr(0, at)));
+            const bool isWhole =
+                m_options.watchAll || (m_session.points().keeps(node) && !m_chosenPasses.contains(node));
+            if (!isWhole) m_chosenPasses[node].push_back(text.substr(at + 1));
             m_session.setWatched(node, true);
-            if (hasPass) m_chosenPasses[node].push_back(text.substr(at + 1));
         }
         return {};
     }

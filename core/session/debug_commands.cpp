@@ -7,6 +7,7 @@
 
 #include "core/analysis/tensor_stats.h"
 #include "core/base/nearest.h"
+#include "core/document/found_nodes.h"
 #include "core/exec/flatten.h"
 #include "core/session/debug/accesses.h"
 #include "core/session/debug/command_words.h"
@@ -38,6 +39,19 @@ constexpr std::size_t kMaxOutputs = 1'000;  ///< values that one answer lists
 
 using Refusal = CommandError;
 
+/// The name of a node, which may have blanks: the longest run of words that is one. Else the next word.
+std::string_view nextNode(Words& words, const graph::InternalGraph& graph) {
+    const std::string_view rest = words.rest();
+    std::string_view name = rest;
+    while (!graph.findNode(name).valid()) {
+        const std::size_t blank = name.find_last_of(" \t");
+        if (blank == std::string_view::npos) return words.next();
+        name = name.substr(0, name.find_last_not_of(" \t", blank) + 1);
+    }
+    while (!words.atEnd() && words.rest().data() < name.data() + name.size()) (void)words.next();
+    return name;
+}
+
 }  // namespace
 
 /// One command that is being done: its words, and the answer.
@@ -60,16 +74,25 @@ struct DebugCommands::Call {
     }
     Direction direction() { return words.takes("back") ? Direction::Back : Direction::Forward; }
 
-    std::optional<NodeId> node() {
+    /// What `find` finds by the next name.
+    template <typename Find>
+    auto named(const Find& find) -> std::optional<typename decltype(find(std::string()))::value_type> {
         const std::size_t column = words.column();
         if (words.atEnd()) {
             refuse(base::usageError("the name of a node is missing"), column);
             return std::nullopt;
         }
-        auto found = session.document()->findNode(unquoted(words.next()));
-        if (found) return *found;
+        auto found = find(unquoted(nextNode(words, *session.document()->graph)));
+        if (found) return std::move(*found);
         refuse(std::move(found).error(), column);
         return std::nullopt;
+    }
+    std::optional<NodeId> node() {
+        return named([this](const std::string& name) { return session.document()->findNode(name); });
+    }
+    /// Of a module all that it returns.
+    std::optional<std::vector<NodeId>> nodes() {
+        return named([this](const std::string& name) { return document::findNodes(*session.document(), name); });
     }
 
     /// The rest of the line.
@@ -183,7 +206,7 @@ struct DebugCommands::Call {
         std::size_t expressionColumn = column;
         std::string where, condition;
         if (!words.takes("if")) {
-            where = words.next();
+            where = nextNode(words, *session.document()->graph);
             expressionColumn = words.column();
         } else {
             expressionColumn = words.column();
@@ -203,7 +226,7 @@ struct DebugCommands::Call {
     void addLogPoint() {
         const std::size_t column = words.column();
         if (words.atEnd()) return refuse(base::usageError("the name of a node is missing"), column);
-        const std::string where(words.next());
+        const std::string where(nextNode(words, *session.document()->graph));
         const std::size_t expressionColumn = words.column();
         if (words.atEnd()) return refuse(base::usageError("what to write down is missing"), expressionColumn);
         added(debugger().addLogPoint(where, words.rest()), column, expressionColumn);
@@ -263,9 +286,9 @@ struct DebugCommands::Call {
     }
 
     void watch(bool isOn) {
-        const auto watched = node();
+        const auto watched = nodes();
         if (!watched || !isComplete()) return;
-        session.setWatched(*watched, isOn);
+        for (const NodeId node : *watched) session.setWatched(node, isOn);
         answer["watches"] = names(session.points().watched.nodes());
     }
     void addExpression() {
@@ -285,9 +308,9 @@ struct DebugCommands::Call {
             refuse(base::usageError("there is no expression " + std::to_string(*id)), column);
     }
     void end() {
-        const auto node = this->node();
-        if (!node || !isComplete()) return;
-        session.setEnd(*node, !session.points().ends.contains(*node));
+        const auto nodes = this->nodes();
+        if (!nodes || !isComplete()) return;
+        for (const NodeId node : *nodes) session.setEnd(node, !session.points().ends.contains(node));
         answer["ends"] = names(session.points().ends.nodes());
     }
     ordered_json names(const std::vector<NodeId>& nodes) const {
