@@ -92,6 +92,8 @@ class GradientVerb {
         m_session.debugger().clearBreakpoints();
         m_session.debugger().restart();
         if (m_session.debugger().error()) return *m_session.debugger().error();
+        // A run that was interrupted is a paused one for the debugger.
+        if (commandLineWork().cancelled()) return base::cancelled("while the model runs");
         std::optional<base::Result<Saliency>> found;
         m_session.debugger().inspect(
             [&](const session::debug::View& view, const base::WorkContext& work) {
