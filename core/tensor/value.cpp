@@ -119,7 +119,11 @@ void appendText(std::string& text, const Value& value, std::size_t limit, int de
         case ValueKind::Int: text += std::to_string(value.toInt()); break;
         case ValueKind::Float: text += base::exactText(value.toFloat()); break;
         case ValueKind::Bool: text += value.toBool() ? "True" : "False"; break;
-        case ValueKind::String: text += "'" + std::string(base::utf8Prefix(value.toString(), limit)) + "'"; break;
+        case ValueKind::String: {
+            const std::string_view shown = base::utf8Prefix(value.toString(), limit);
+            text += "'" + std::string(shown) + (shown.size() < value.toString().size() ? "…'" : "'");
+            break;
+        }
         case ValueKind::Tuple:
             text += "(";
             appendItems(text, value.items(), limit, depth);
@@ -138,10 +142,13 @@ void appendText(std::string& text, const Value& value, std::size_t limit, int de
             for (const auto& [key, item] : value.dictItems()) {
                 if (!first) text += ", ";
                 first = false;
+                if (text.size() > limit) {
+                    text += "…";
+                    break;
+                }
                 appendText(text, key, limit, depth + 1);
                 text += ": ";
                 appendText(text, item, limit, depth + 1);
-                if (text.size() > limit) break;
             }
             text += "}";
             break;
