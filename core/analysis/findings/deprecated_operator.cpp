@@ -75,7 +75,7 @@ void findOldOpset(const CheckedModel& model, std::vector<Finding>& findings) {
              isTooOld ? base::Severity::Warning : base::Severity::Info,
              Confidence::High,
              {},
-             {fmt::format("ai.onnx {}", version)},
+             {},
              fmt::format("the file imports opset {} of ai.onnx: {}", version,
                          isTooOld ? "common runtimes begin with opset 7, and operators broadcast by other "
                                     "rules before"
