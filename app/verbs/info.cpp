@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "app/interrupt.h"
@@ -6,7 +7,9 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "app/verbs/validators.h"
+#include "core/graph/missing_data.h"
 #include "core/session/model_info.h"
+#include "core/session/read_inputs.h"
 
 namespace sonde::app {
 
@@ -20,6 +23,25 @@ struct InfoOptions {
     bool nodes = false, json = false;
 };
 
+/// Whether not even the rank of an input is known, so that nothing can be told of what the model does with it.
+bool hasOpenRank(const document::Document& document) {
+    return std::ranges::any_of(document.inputs, [&](const document::NamedNode& input) {
+        const tensor::TypeInfo& type = document.graph->node(input.node).type;
+        return (type.isTensor() || !type.kind) && !type.shape;
+    });
+}
+
+/// The input that a run takes where none is given: "x: float32[1,12]". Without one the request stays as it is.
+void takeUsualInput(const document::Document& document, const InputChoice& choice, session::ModelInfoRequest& request) {
+    auto cases = session::readCases(document, {{}, choice.image, request.seed}, commandLineWork());
+    if (!cases || cases->empty()) return;
+    request.inputs = std::move(cases->front().values);
+    request.inputsAre = "the input that a run takes by itself";
+    for (std::size_t i = 0; i < document.inputs.size() && i < request.inputs.size(); ++i)
+        request.inputsAre += (i == 0 ? " (" : ", ") + document.inputs[i].name + ": " + request.inputs[i].typeText();
+    request.inputsAre += ')';
+}
+
 base::Result<int> printInfo(InfoOptions& options) {
     SONDE_ASSIGN(const auto document, options.model.load(options.inputs.spec));
     session::ModelInfoRequest request;
@@ -30,10 +52,19 @@ base::Result<int> printInfo(InfoOptions& options) {
         if (cases.empty()) return base::usageError("no input is given", options.inputs.spec);
         if (cases.size() > 1) printWarning("the cost is that of the first of several inputs", cases.front().name);
         request.inputs = std::move(cases.front().values);
+    } else if (hasOpenRank(*document) && graph::checkComplete(document->graph)) {
+        takeUsualInput(*document, options.inputs, request);
     }
-    SONDE_ASSIGN(const session::ModelInfo info, session::modelInfo(*document, request, commandLineWork()));
-    const std::string text = options.json ? session::modelInfoJson(*document, info, options.nodes)
-                                          : session::modelInfoText(*document, info, options.depth);
+    auto info = session::modelInfo(*document, request, commandLineWork());
+    // A model that does not run on that is summarised all the same.
+    const bool isUsual = options.inputs.spec.empty() && !request.inputs.empty();
+    if (isUsual && !commandLineWork().cancelled() && (!info || !info->cost.total.hasMultiplyAdds())) {
+        request.inputs.clear();
+        info = session::modelInfo(*document, request, commandLineWork());
+    }
+    if (!info) return std::move(info).error();
+    const std::string text = options.json ? session::modelInfoJson(*document, *info, options.nodes)
+                                          : session::modelInfoText(*document, *info, options.depth);
     fmt::print("{}", text);
     return 0;
 }
