@@ -198,7 +198,9 @@ class Bench {
     }
 
     void printJson() const {
-        nlohmann::ordered_json root{{"model", m_document->location},
+        nlohmann::ordered_json root{{"format", "sonde-bench"},
+                                    {"version", 1},
+                                    {"model", m_document->location},
                                     {"threads", m_threads},
                                     {"runs", m_options.repeat},
                                     {"watch_all", m_options.watchAll},

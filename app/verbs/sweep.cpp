@@ -81,6 +81,12 @@ base::Result<int> sweepModel(SweepOptions& options) {
     request.seed = seedOf(*document, {.spec = {}, .seed = options.seed});
     request.threads = options.threads;
     SONDE_ASSIGN(request.watch, nodesFor(*document, options.watch));
+    // What the command line says takes the place of what a session file has.
+    if (request.watch.empty() && document->session) {
+        session::Session session(commandLineWork());
+        showIn(session, document);
+        request.watch = session.points().kept();
+    }
     if (!options.labels.empty()) {
         SONDE_ASSIGN(request.labels, session::SweepLabels::read(options.labels));
     }
@@ -153,7 +159,7 @@ Verb sweepVerb() {
             command
                 .add_option(
                     "--watch", options->watch,
-                    "Node whose statistics are in the table: name, #number or MODULE: (again for more; default: the outputs)")
+                    "Node whose statistics are in the table: name, #number or MODULE: (again for more; default: those of the session, else the outputs)")
                 ->allow_extra_args(false);
             command
                 .add_option("--where", options->condition,

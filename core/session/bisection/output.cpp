@@ -11,6 +11,7 @@
 #include "core/base/number_text.h"
 #include "core/base/visible_text.h"
 #include "core/graph/edit_origin.h"
+#include "core/io/json/number_json.h"
 #include "core/session/bisection/bisection.h"
 
 namespace sonde::session::bisection {
@@ -43,8 +44,6 @@ std::string differenceText(const Bisection& found) {
     if (!found.note.empty()) return visibleText(found.note);
     return fmt::format("max abs {:.3g}, max rel {:.3g}", found.difference.maxAbsolute, found.difference.maxRelative);
 }
-
-ordered_json jsonOf(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
 
 ordered_json stepsOf(const Outcome& outcome) {
     ordered_json steps = ordered_json::array();
@@ -84,10 +83,11 @@ ordered_json operationsOf(const Outcome& outcome) {
 ordered_json weightsOf(const Outcome& outcome) {
     ordered_json weights = ordered_json::array();
     for (const DifferingWeight& weight : outcome.weights)
-        weights.push_back({{"node", weight.name},
-                           {"other_node", weight.otherName},
-                           {"max_abs", weight.maxAbsolute ? jsonOf(*weight.maxAbsolute) : ordered_json(nullptr)},
-                           {"edited", !weight.edit.empty()}});
+        weights.push_back(
+            {{"node", weight.name},
+             {"other_node", weight.otherName},
+             {"max_abs", weight.maxAbsolute ? io::finiteOrText(*weight.maxAbsolute) : ordered_json(nullptr)},
+             {"edited", !weight.edit.empty()}});
     return weights;
 }
 
@@ -191,12 +191,12 @@ void addOutcome(ordered_json& answer, const Outcome& outcome, const exporting::W
         answer["operations"] = operationsOf(outcome);
         answer["weights"] = weightsOf(outcome);
         answer["accumulated"] = found.isAccumulated;
-        answer["max_abs"] = jsonOf(found.difference.maxAbsolute);
-        answer["max_rel"] = jsonOf(found.difference.maxRelative);
+        answer["max_abs"] = io::finiteOrText(found.difference.maxAbsolute);
+        answer["max_rel"] = io::finiteOrText(found.difference.maxRelative);
         const auto farthest = farthestElement(outcome);
         answer["index"] = farthest ? ordered_json(farthest->index) : ordered_json(nullptr);
-        answer["value"] = farthest ? jsonOf(farthest->own) : ordered_json(nullptr);
-        answer["other_value"] = farthest ? jsonOf(farthest->other) : ordered_json(nullptr);
+        answer["value"] = farthest ? io::finiteOrText(farthest->own) : ordered_json(nullptr);
+        answer["other_value"] = farthest ? io::finiteOrText(farthest->other) : ordered_json(nullptr);
         answer["piece"] = written ? ordered_json(written->model.string()) : ordered_json(nullptr);
         answer["values"] = written ? ordered_json(written->values.string()) : ordered_json(nullptr);
     }
