@@ -13,8 +13,10 @@ namespace {
 
 using sonde::base::Error;
 
-int report(const Error& error) {
+/// "sonde: error: WHAT (WHERE)". What names no place is told with the command that it is about, if there is one.
+int report(Error error, const std::string& command) {
     std::fflush(stdout);
+    if (error.where.empty() && error.notes.empty()) error.where = command;
     std::fprintf(stderr, "%s\n", error.commandLineText().c_str());
     return error.exitStatus();
 }
@@ -22,9 +24,9 @@ int report(const Error& error) {
 /// CLI11's exceptions end here; its help texts go to standard output as they are.
 int parseError(const CLI::App& app, const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::string verb;
-    for (const CLI::App* command : app.get_subcommands()) verb = " " + command->get_name();
-    return report(sonde::base::usageError(error.what(), {}, "sonde" + verb + " --help lists the options"));
+    std::string command = "sonde";
+    for (const CLI::App* verb : app.get_subcommands()) command += " " + verb->get_name();
+    return report(sonde::base::usageError(error.what(), {}, command + " --help lists the options"), command);
 }
 
 /// A first word that is no verb is a model; one that is no file either, and does not look like the name of one, may
@@ -48,21 +50,23 @@ Error unknownVerb(const std::string& word) {
 int openWindow(int argc, char** argv, const std::vector<std::string>& models) {
     if (const auto open = sonde::app::windowOpener()) return open(argc, argv, models);
     return report(
-        sonde::base::usageError("this build has no window", {}, "sonde --help lists the verbs that work without one"));
+        sonde::base::usageError("this build has no window", {}, "sonde --help lists the verbs that work without one"),
+        "sonde");
 }
 
-int runVerb(const std::function<sonde::base::Result<int>()>& action) {
+int runVerb(const std::string& verb, const std::function<sonde::base::Result<int>()>& action) {
+    const std::string command = "sonde " + verb;
     try {
         const auto status = action();
-        if (!status) return report(status.error());
+        if (!status) return report(status.error(), {});
         // What did not fit on a disk is found out when it is written.
         if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-            return report(sonde::base::runError("the output cannot be written", "standard output"));
+            return report(sonde::base::runError("the output cannot be written", "standard output"), command);
         return *status;
     } catch (const std::bad_alloc&) {
-        return report(sonde::base::runError("out of memory"));
+        return report(sonde::base::runError("out of memory"), command);
     } catch (const std::exception& exception) {
-        return report(sonde::base::runError(sonde::base::exceptionText(exception)));
+        return report(sonde::base::runError(sonde::base::exceptionText(exception)), command);
     }
 }
 
@@ -93,17 +97,17 @@ int main(int argc, char** argv) {
         words.erase(words.begin());  // "help VERB"
         words.emplace_back("--help");
     }
-    if (!words.empty() && isMeantAsVerb(words.front())) return report(unknownVerb(words.front()));
+    if (!words.empty() && isMeantAsVerb(words.front())) return report(unknownVerb(words.front()), {});
     try {
         std::ranges::reverse(words);  // as the parser takes them
         app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         return parseError(app, error);
     } catch (const std::exception& exception) {
-        return report(sonde::base::usageError(sonde::base::exceptionText(exception)));
+        return report(sonde::base::usageError(sonde::base::exceptionText(exception)), "sonde");
     }
     for (std::size_t i = 0; i < commands.size(); ++i) {
-        if (commands[i]->parsed()) return runVerb(actions[i]);
+        if (commands[i]->parsed()) return runVerb(commands[i]->get_name(), actions[i]);
     }
     return openWindow(argc, argv, models);
 }

@@ -174,9 +174,11 @@ Verb renderVerb() {
                     .add_option("-o,--output", options->output,
                                 "File to write; the extension selects the format: svg, png, pdf, dot, json")
                     ->required();
-                command.add_option("--depth", options->depth,
-                                   "Expand modules to this depth; 0 collapses all (default 1, with --expand 0; of a "
-                                   "session (.sonde) what it shows)");
+                command
+                    .add_option("--depth", options->depth,
+                                "Expand modules to this depth; 0 collapses all (default 1, with --expand 0; of a "
+                                "session (.sonde) what it shows)")
+                    ->check(nonNegativeInteger());
                 command
                     .add_option("--expand", options->expand, "Expand this module and those around it (again for more)")
                     ->type_name("QUALNAME")

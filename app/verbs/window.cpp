@@ -22,7 +22,12 @@ Verb windowVerb() {
                     "Shared libraries (.so) may be opened without asking: this runs their code with your rights");
                 command.add_option("--theme", options->theme, "light, dark or contrast (default light)")
                     ->check(CLI::IsMember({"light", "dark", "contrast", "high-contrast"}));
-                return std::function<base::Result<int>()>([options] { return window::driveWindow(*options); });
+                return std::function<base::Result<int>()>([options]() -> base::Result<int> {
+                    if (options->screenshot.empty() && options->script.empty())
+                        return base::usageError("there is nothing to do: neither --screenshot nor --script is given",
+                                                "window", "`sonde MODEL` opens the window");
+                    return window::driveWindow(*options);
+                });
             }};
 }
 
