@@ -235,7 +235,7 @@ void TestContract::infinityIsAText() {
     QVERIFY2(found["max_abs"].toString() == u"inf", qPrintable(outcome.out + outcome.err));
 }
 
-/// custom-tracer.md, 25: a name that forward has not is an error; some of the parameters are fixed, as with others.
+/// custom-trace.md: a name that forward has not is an error; some of the parameters are fixed, as with others.
 void TestContract::customTracesKnowTheirParameters() {
     const Outcome unknown = runSonde({"trace", "zoo:flag", "--tracer", "custom", "--concrete", "nope=1"});
     QCOMPARE(unknown.status, 2);
