@@ -122,6 +122,22 @@ Work quantizedLstm(const CallReader& call) {
            Work::of(positions * directions * hidden * number(sums + kPointwise));
 }
 
+/// |x|^p and a sum for each element of a window, and the root.
+Work powerPooled(const CallReader& call) {
+    const Work taps = pooling(call);
+    return taps + taps + each(call, 1);
+}
+
+/// Of each matrix [n, n]: Σ (n − k) quotients and (n − k)² products with differences of an elimination, then the
+/// product of the diagonal.
+Work determinant(const CallReader& call) {
+    const auto size = call.dim(call.input(0), -1).constant();
+    constexpr std::int64_t kLargest = 1'000'000;
+    if (!size || *size < 1 || *size > kLargest) return {};
+    const std::int64_t n = *size;
+    return each(call, n * (n - 1) / 2 + n * (n - 1) * (2 * n - 1) / 3 + n - 1);
+}
+
 /// Of all inputs.
 Work allInputs(const CallReader& call) {
     Symbolic sum = number(0);
@@ -174,6 +190,8 @@ constexpr Formula kFormulas[] = {
          return Work::of(call.out() * (number(3) * call.dim(call.input(0), -1) + number(root)));
      }},
     {"IsAllFinite", allInputs},
+    {"Det", determinant},
+    {"LpPool GlobalLpPool", powerPooled},
     {"GridSample", gridSampled},
     {"CropAndResize",
      [](const CallReader& call) {

@@ -131,6 +131,7 @@ constexpr Row kRows[] = {
     {"GridSample", Traits{.bits = KeepsRank | KeepsChannels, .inputs = "o-"}, CostRule::Fused},
     {"TopK RoiAlign MaxRoiPool CumSum STFT DFT", kNone.takes("o-")},
     {"RotaryEmbedding", kNone.takes("o-"), CostRule::Fused},
+    {"Det LpPool GlobalLpPool", kNone, CostRule::Fused},
     {"RandomNormal RandomUniform RandomNormalLike RandomUniformLike Multinomial Bernoulli", kRandom},
 
     // Control.

@@ -12,12 +12,14 @@ using operators::OpClass;
 
 namespace {
 
-constexpr double kLargestFloat16 = 65504;
+/// Halfway from the largest number of float16, 65504, to what would follow it: from here on rounding gives infinity
+/// (IEEE 754: ties go to the even one, which is that).
+constexpr double kInfiniteInFloat16 = 65520;
 
 bool isWide(tensor::DType dtype) { return dtype == tensor::DType::Float32 || dtype == tensor::DType::BFloat16; }
 
 bool exceeds(const ObservedValue* value) {
-    return value && isWide(value->dtype) && value->magnitude() > kLargestFloat16;
+    return value && isWide(value->dtype) && value->magnitude() >= kInfiniteInFloat16;
 }
 
 /// A stored operand that is too large itself: a mask.
@@ -28,7 +30,7 @@ bool hasLargeConstant(const graph::InternalGraph& graph, const graph::Expr& expr
         const tensor::Tensor& tensor = constant->tensor();
         if (!isWide(tensor.dtype()) || tensor.numel() > 4096) return false;
         for (std::int64_t i = 0; i < tensor.numel(); ++i)
-            if (std::abs(tensor.toDouble(i)) > kLargestFloat16) return true;
+            if (std::abs(tensor.toDouble(i)) >= kInfiniteInFloat16) return true;
         return false;
     });
 }
@@ -37,7 +39,7 @@ void findOverflows(const CheckedModel& model, std::vector<Finding>& findings) {
     constexpr const char* kKeepWide =
         "keep this part in float32 or bfloat16 when the model is converted, or scale it down";
     for (const StoredWeight& weight : model.weights)
-        if (isWide(weight.dtype) && weight.magnitude() > kLargestFloat16)
+        if (isWide(weight.dtype) && weight.magnitude() >= kInfiniteInFloat16)
             findings.push_back(
                 findingAt(weight.node, base::Severity::Warning, Confidence::High,
                           fmt::format("this weight has elements up to {:.6g}, and float16 ends at 65504: "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "core/graph/traits.h"
@@ -181,6 +182,13 @@ Hash functionOf(const FlatGraph& flat, ExprId id) {
 bool isCommutative(const Expr& expr) {
     using operators::OpClass;
     const OpClass opClass = graph::traitsOf(expr).opClass;
+    // a + alpha·b
+    const auto isFactor = [](const Argument& argument) {
+        return argument.kind == Argument::Kind::Constant && argument.constant.isNumber() &&
+               argument.constant.number() != 1;
+    };
+    if (expr.arguments.size() > 2 && std::ranges::any_of(std::span(expr.arguments).subspan(2), isFactor)) return false;
+    if (std::ranges::any_of(expr.keywords, [&](const auto& each) { return isFactor(each.second); })) return false;
     return opClass == OpClass::Add || opClass == OpClass::Mul || opClass == OpClass::Maximum ||
            opClass == OpClass::Minimum;
 }

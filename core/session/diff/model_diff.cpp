@@ -11,6 +11,7 @@
 #include "core/exec/runner.h"
 #include "core/graph/missing_data.h"
 #include "core/session/diff/operand_diff.h"
+#include "core/session/diff/output_values.h"
 #include "core/session/diff/same_runs_verdict.h"
 #include "core/session/findings/finding_groups.h"
 #include "core/session/model_info.h"
@@ -223,6 +224,13 @@ base::Result<ValueDiff> valueDiff(const document::Document& first, const documen
                 diff.changed.push_back({ours[k], theirs[k], found->maxAbsolute, found->maxRelative, found->remarks()});
         }
     }
+    if (differences.error) return diff;
+    SONDE_ASSIGN(const diff::OutputValues outputs,
+                 diff::compareOutputs(first, second, pairs, {reference.inputs, actual.inputs}, request.tolerances,
+                                      runner, work));
+    diff.compared += outputs.compared;
+    for (const diff::OtherOutput& each : outputs.changed)
+        diff.changed.push_back({each.a, each.b, each.maxAbs, each.maxRel, each.note});
     return diff;
 }
 

@@ -233,6 +233,22 @@ void addInputOrder(const document::Document& first, const document::Document& se
     }
 }
 
+/// Inputs of another element type, as both files declare them: what follows is computed in another precision. Other
+/// sizes are no other network.
+void addInputTypes(const document::Document& first, const document::Document& second, ChangedRows& rows) {
+    const NamedNodes theirs(second.inputs);
+    for (std::size_t i = 0; i < first.inputs.size(); ++i) {
+        const document::NamedNode* other = theirs.find(first.inputs[i].name);
+        if (!other && first.inputs.size() == second.inputs.size()) other = &second.inputs[i];
+        if (!other || first.inputs[i].isRequired || other->isRequired) continue;
+        const tensor::TypeInfo &a = first.graph->node(first.inputs[i].node).type,
+                               &b = second.graph->node(other->node).type;
+        if (!a.isTensor() || !b.isTensor() || a.dtype == b.dtype) continue;
+        if (a.dtype == tensor::DType::Undefined || b.dtype == tensor::DType::Undefined) continue;
+        rows.add(first.inputs[i].node, other->node, "input " + std::to_string(i) + ": " + a.text() + " -> " + b.text());
+    }
+}
+
 /// What the models give at each place, or by each name.
 class OutputDiffer {
   public:
@@ -298,6 +314,7 @@ void addOtherOperands(const document::Document& first, const document::Document&
     ChangedRows rows(structure);
     addInputOrder(first, second, rows);
     if (!pairs.isOneVocabulary) return;
+    addInputTypes(first, second, rows);
     const OperandDiffer differ(first, second, pairs, parameters);
     for (const ExprId id : differ.first().order) {
         const ExprId other = pairs.ofFirst[id.index()];

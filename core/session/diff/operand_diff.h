@@ -8,7 +8,8 @@
 namespace sonde::session::diff {
 
 /// Adds to structure.changed what counterparts of one vocabulary read, and what they and the models give; of any two
-/// models the inputs of one name that are in other places: "input 0: x -> y".
+/// models the inputs of one name that are in other places: "input 0: x -> y"; of one vocabulary also those with another
+/// element type.
 ///
 /// Read: what is no operation's result and is not the same: "input 1: w -> v" where each of two stored tensors has
 /// another counterpart (layers with each other's weights), or two inputs of the models, or of bodies, do not

@@ -1,6 +1,7 @@
 #include "core/session/diff/operator_contents.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -201,12 +202,24 @@ bool isDefaultInWords(const InternalGraph& graph, const Expr& expr, std::string_
     return true;
 }
 
+/// Of recurrent layers, by direction: gates by the logistic function, all else by the hyperbolic tangent.
+bool areUsualActivations(const Expr& expr, const std::vector<std::string>& names) {
+    const std::size_t directions = expr.attributes.getString("direction", "forward") == "bidirectional" ? 2 : 1;
+    const std::size_t functions = names.size() / directions;  // of an LSTM 3, of a GRU 2, of an RNN 1
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (names[i] != (functions > 1 && i % functions == 0 ? "Sigmoid" : "Tanh")) return false;
+    return functions > 0;
+}
+
 /// Whether an operation without an attribute does what its value makes the other one do.
 bool isDefault(const InternalGraph& graph, const Expr& expr, const std::string& name,
                const tensor::AttributeValue* value) {
-    const auto* const numbers = value ? std::get_if<std::vector<std::int64_t>>(value) : nullptr;
-    return numbers && !expr.attributes.has(name) && formalOf(expr, name) &&
-           isDefaultInWords(graph, expr, name, *numbers);
+    if (!value || expr.attributes.has(name) || !formalOf(expr, name)) return false;
+    if (const auto* const numbers = std::get_if<std::vector<std::int64_t>>(value))
+        return isDefaultInWords(graph, expr, name, *numbers);
+    const auto* const texts = std::get_if<std::vector<std::string>>(value);
+    return texts && name == "activations" && graph::traitsOf(expr).opClass == OpClass::Recurrent &&
+           areUsualActivations(expr, *texts);
 }
 
 /// Where an operation has an input with the name of an attribute of the other opset.
@@ -217,6 +230,33 @@ std::optional<std::size_t> inputNamed(const Expr& expr, std::string_view name) {
     if (formal == op->inputs.end()) return std::nullopt;
     const auto position = static_cast<std::size_t>(formal - op->inputs.begin());
     return position < expr.arguments.size() ? std::optional(position) : std::nullopt;
+}
+
+/// Letters by their first place: "ij,jk->ik" is "ab, bc -> ac". Without an arrow the result has its letters in the
+/// order of the alphabet, and they say something themselves.
+std::string withoutLetters(const tensor::AttributeValue* equation) {
+    const auto* const text = equation ? std::get_if<std::string>(equation) : nullptr;
+    if (!text || text->find("->") == std::string::npos) return {};
+    std::string plain, letters;
+    for (const char each : *text) {
+        if (each == ' ') continue;
+        const bool isLetter = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z');
+        if (isLetter && letters.find(each) == std::string::npos) letters += each;
+        plain += isLetter ? static_cast<char>(1 + letters.find(each)) : each;
+    }
+    return plain;
+}
+
+/// An optional input without elements, which says as much as none: the region of a Resize.
+bool isEmpty(const InternalGraph& graph, const Expr& expr, const Expr& other, std::size_t position) {
+    if (position >= expr.arguments.size() || expr.arguments[position].kind != Argument::Kind::Node) return false;
+    const tensor::Value given = valueOf(graph, expr.arguments[position]);
+    if (!given.isTensor() || given.tensor().numel() != 0) return false;
+    return std::ranges::any_of(std::array{&expr, &other}, [&](const Expr* each) {
+        const ops::OpDef* const op = analysis::definitionOf(*each);
+        return op && op->parameters.empty() && position < op->inputs.size() &&
+               op->inputs[position].arity == ops::Arity::Optional;
+    });
 }
 
 /// Whether `expr`, which lacks an attribute of the other operation, has the same as a constant input.
@@ -273,6 +313,10 @@ std::size_t OperatorContents::inputCount(const Expr& expr, const Expr& other) co
     std::size_t count = expr.inputs.size();
     for (const tensor::Attribute& each : other.attributes.items())
         if (!expr.attributes.has(each.name) && inputNamed(expr, each.name)) --count;
+    const bool isOfFirst = expr.id.index() < m_first.graph.exprCount() && &m_first.graph.expr(expr.id) == &expr;
+    const InternalGraph& graph = isOfFirst ? m_first.graph : m_second.graph;
+    for (std::size_t i = 0; i < expr.arguments.size(); ++i)
+        if (isEmpty(graph, expr, other, i)) --count;
     return count;
 }
 
@@ -293,6 +337,8 @@ void OperatorContents::addAttributes(const Expr& ours, const Expr& theirs, std::
         if (isDefault(m_first.graph, ours, name, other) || isDefault(m_second.graph, theirs, name, own)) continue;
         if (!own && isGivenAs(m_first.graph, ours, theirs, name)) continue;
         if (!other && isGivenAs(m_second.graph, theirs, ours, name)) continue;
+        if (name == "equation" && !withoutLetters(own).empty() && withoutLetters(own) == withoutLetters(other))
+            continue;
         if (isAxis(name)) {
             const auto x = axesOf(m_first.graph, ours, name), y = axesOf(m_second.graph, theirs, name);
             if (x && x == y) continue;
@@ -301,7 +347,15 @@ void OperatorContents::addAttributes(const Expr& ours, const Expr& theirs, std::
         const auto *const shownOwn = isGiven ? own : effective(ours, name), *const shownOther =
                                                                                 isGiven ? other
                                                                                         : effective(theirs, name);
-        what.push_back(name + ": " + changeText(textOf(shownOwn), textOf(shownOther), [&] {
+        // What one of them has as an input.
+        const auto text = [&](const FlatGraph& flat, const Kinds& kinds, const Expr& expr,
+                              const tensor::AttributeValue* value) {
+            const auto position = value ? std::nullopt : inputNamed(expr, name);
+            return position ? constantText(flat.graph, kinds, expr.arguments[*position]) : textOf(value);
+        };
+        const std::string a = text(m_first, m_kindsOfFirst, ours, shownOwn),
+                          b = text(m_second, m_kindsOfSecond, theirs, shownOther);
+        what.push_back(name + ": " + changeText(a, b, [&] {
                            return shownOwn && shownOther ? exactChange(*shownOwn, *shownOther) : "other elements";
                        }));
     }
@@ -342,8 +396,9 @@ void OperatorContents::addArguments(const Expr& ours, const Expr& theirs, std::v
 void OperatorContents::addOmitted(const Expr& ours, const Expr& theirs, std::vector<std::string>& what) const {
     const ops::OpDef* const op = analysis::definitionOf(ours);
     if ((op && !op->parameters.empty()) || inputCount(ours, theirs) != inputCount(theirs, ours)) return;
-    const auto textAt = [](const InternalGraph& graph, const Expr& expr, std::size_t i) -> std::string {
+    const auto textAt = [&](const InternalGraph& graph, const Expr& expr, std::size_t i) -> std::string {
         if (i >= expr.arguments.size() || expr.arguments[i].kind != Argument::Kind::Node) return {};
+        if (isEmpty(graph, expr, &expr == &ours ? theirs : ours, i)) return {};
         return graph.node(expr.arguments[i].node).name;
     };
     for (std::size_t i = 0; i < std::max(ours.arguments.size(), theirs.arguments.size()); ++i) {

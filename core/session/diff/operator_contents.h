@@ -16,10 +16,12 @@ class OperatorContents {
 
     /// How two counterparts differ in operator, attributes, constants and the parameters of the schema:
     /// "strides: [2, 2] -> [1, 1]". Axes that count from the end are those from the front where the rank is known; one
-    /// number for all dimensions is the list of it. What is set to its default is not set, and an attribute is the same
+    /// number for all dimensions is the list of it. What is set to its default is not set, letters
+    /// of an equation do not count, and an attribute is the same
     /// as the constant input that other opsets have for it.
     std::vector<std::string> differences(const graph::Expr& ours, const graph::Expr& theirs) const;
-    /// How many inputs an operation has, but for those that are attributes of the other one: axes, in other opsets.
+    /// How many inputs an operation has, but for those that are attributes of the other one (axes, in other opsets) and
+    /// optional ones without elements.
     std::size_t inputCount(const graph::Expr& expr, const graph::Expr& other) const;
 
   private:

@@ -197,7 +197,27 @@ class StructureDiffer {
                 m_folded ? m_folded->compare(ours[i], id, theirs[i], m_pairs.ofFirst[id.index()]) : std::nullopt;
             if (folded ? !folded->isEqual : !areSame) others.push_back(i);
         }
+        // Of a sum and the like either order is right.
+        const bool areExchanged = others.size() == 2 && ours.size() == 2 && diff::isCommutative(m_a.expr(id)) &&
+                                  isComputedAlike(ours[0], theirs[1]) && isComputedAlike(ours[1], theirs[0]);
+        if (areExchanged) others.clear();
         return others;
+    }
+
+    /// Results of operations that are counterparts.
+    bool isComputedAlike(NodeId a, NodeId b) const {
+        return isDiffOperation(m_a.expr(m_a.node(a).producer)) && isDiffOperation(m_b.expr(m_b.node(b).producer)) &&
+               m_pairs.ofFirst[m_a.node(a).producer.index()].valid() && areCounterparts(a, b);
+    }
+
+    /// "h -> g"; where both have one name, with what the second one is in the first model: "h -> g (named h there)".
+    std::string changeOf(NodeId a, NodeId b) const {
+        const std::string &ours = m_a.node(a).name, &theirs = m_b.node(b).name;
+        const ExprId match = m_pairs.ofSecond[m_flatB.producer(b).index()];
+        const std::size_t result = m_b.node(m_flatB.origin[b.index()]).outputIndex;
+        if (ours != theirs || !match.valid() || result >= m_a.expr(match).outputs.size()) return ours + " -> " + theirs;
+        const std::string& counterpart = m_a.node(m_a.expr(match).outputs[result]).name;
+        return ours + " -> " + (counterpart == theirs ? theirs : counterpart + " (named " + theirs + " there)");
     }
 
     void compare(ExprId id) {
@@ -228,8 +248,7 @@ class StructureDiffer {
         if (!m_isSkippedA[id.index()]) {
             for (const std::size_t i : otherInputs(id)) {
                 const auto folded = m_folded->compare(ours.inputs[i], id, theirs.inputs[i], other);
-                what.push_back("input " + std::to_string(i) + ": " + m_a.node(ours.inputs[i]).name + " -> " +
-                               m_b.node(theirs.inputs[i]).name);
+                what.push_back("input " + std::to_string(i) + ": " + changeOf(ours.inputs[i], theirs.inputs[i]));
                 if (folded && folded->maxAbs) what.back() += fmt::format(", max abs {:.3g}", *folded->maxAbs);
             }
             const std::size_t count = m_contents.inputCount(ours, theirs), there = m_contents.inputCount(theirs, ours);

@@ -182,6 +182,11 @@ void TestFusedCost::workedByHand_data() {
          {f32({3, 4}), f32({3, 5}), u8({5, 6, 2}), f32({5, 6}), none(), u8({5, 4, 3}), f32({5, 4})},
          {f32({3, 4})},
          {{"k", kTwo}}});
+    // Elimination of 3 rows: 2 + 1 quotients, 4 + 1 products with a difference each; 2 products of the diagonal.
+    row("Det", 2 * (3 + 2 * 5 + 2), 0, 4 * (18 + 2), {"", "Det", {f32({2, 3, 3})}, {f32({2})}});
+    // 4 powers and sums for each of 4 results, and the root.
+    row("LpPool", 4 * (2 * 4 + 1), 0, 4 * (16 + 4),
+        {"", "LpPool", {f32({1, 1, 4, 4})}, {f32({1, 1, 2, 2})}, {{"kernel_shape", std::vector<std::int64_t>{2, 2}}}});
     // As LSTM: 5 steps of 4 gates, 4 sums and 9 more on each of 4 numbers.
     row("DynamicQuantizeLSTM", 2 * 5 * (48 + 64) + 5 * 4 * 13, 5 * (48 + 64), 4 * 15 + 48 + 64 + 4 * 20,
         {kContrib, "DynamicQuantizeLSTM", {f32({5, 1, 3}), i8({1, 3, 16}), i8({1, 4, 16})}, {f32({5, 1, 1, 4})}});

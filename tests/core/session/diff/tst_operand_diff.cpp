@@ -48,6 +48,11 @@ class TestOperandDiff : public QObject {
     void valuesOfOneNameAreToldByTheirOperators();
     void inputsThatChangedPlacesAreTold_data();
     void inputsThatChangedPlacesAreTold();
+    void inputsOfAnotherTypeAreTold();
+    void exchangedSummandsAreNoDifference();
+    void attributesSayOneThingInManyWays_data();
+    void attributesSayOneThingInManyWays();
+    void valuesOfOutputsAreCompared();
     void branchesAreToldApart();
     void repeatedArithmeticIsNoDifference();
 };
@@ -225,6 +230,102 @@ void TestOperandDiff::inputsThatChangedPlacesAreTold() {
     texts.sort();
     QCOMPARE(texts, what);
     QCOMPARE(diff->isEqual(), what.isEmpty());
+}
+
+void TestOperandDiff::inputsOfAnotherTypeAreTold() {
+    constexpr int kDouble = 11;
+    test::WrittenModels models;
+    const auto open = [&](int type, std::int64_t rows) {
+        return models.open(model(Graph{.nodes = {{"Relu", {"x"}, {"y"}}},
+                                       .inputs = {valueInfo("x", type, {rows, 3})},
+                                       .outputs = {valueInfo("y", type, {rows, 3})}}));
+    };
+    const auto diff = session::modelDiff(*open(kFloat, 2), *open(kDouble, 2));
+    QVERIFY(diff);
+    QCOMPARE(diff->structure.changed.size(), 1U);
+    QCOMPARE(QString::fromStdString(diff->structure.changed.front().what),
+             QStringLiteral("input 0: float32[2,3] -> float64[2,3]"));
+    QVERIFY(session::modelDiff(*open(kFloat, 2), *open(kFloat, 4))->isEqual());
+}
+
+/// Layers h and g by the weights w and v, which have each other's names in the second file.
+void TestOperandDiff::exchangedSummandsAreNoDifference() {
+    test::WrittenModels models;
+    const auto diffOf = [&](const char* op) {
+        const auto layers = [&](const char* one, const char* other) {
+            return models.open(
+                network({{"MatMul", {"x", "w"}, {one}}, {"MatMul", {"x", "v"}, {other}}, {op, {"h", "g"}, {"y"}}}));
+        };
+        return session::modelDiff(*layers("h", "g"), *layers("g", "h"));
+    };
+    QVERIFY(diffOf("Add")->isEqual());
+    const auto difference = diffOf("Sub");
+    QVERIFY(difference);
+    QCOMPARE(difference->structure.changed.size(), 1U);
+    QCOMPARE(QString::fromStdString(difference->structure.changed.front().what),
+             QStringLiteral("input 0: h -> g (named h there); input 1: g -> h (named g there)"));
+}
+
+void TestOperandDiff::attributesSayOneThingInManyWays_data() {
+    QTest::addColumn<Node>("first");
+    QTest::addColumn<Node>("second");
+    QTest::addColumn<int>("opset");  // of the second; the first has 11
+    QTest::addColumn<QString>("what");
+    const auto add = [](const char* name, const Node& first, const Node& second, int version, const char* what) {
+        QTest::newRow(name) << first << second << version << QString(what);
+    };
+    const auto einsum = [](const char* equation) {
+        return Node{"Einsum", {"x", "q"}, {"y"}, "", "", {stringAttribute("equation", equation)}};
+    };
+    add("letters", einsum("ij,jk->ik"), einsum("ab, bc -> ac"), 12, "");
+    add("other letters", einsum("ij,jk->ik"), einsum("ab,bc->ca"), 12, "equation: 'ij,jk->ik' -> 'ab,bc->ca'");
+    add("an input that says another number", {"ReduceSum", {"x"}, {"y"}, "", "", {intsAttribute("axes", {1})}},
+        {"ReduceSum", {"x", "zero"}, {"y"}}, 13, "axes: [1] -> ");
+    add("an input that says the same", {"ReduceSum", {"x"}, {"y"}, "", "", {intsAttribute("axes", {0})}},
+        {"ReduceSum", {"x", "zero"}, {"y"}}, 13, "");
+    add("a region without elements", {"Resize", {"x", "empty", "scales"}, {"y"}},
+        {"Resize", {"x", "", "scales"}, {"y"}}, 13, "");
+}
+void TestOperandDiff::attributesSayOneThingInManyWays() {
+    QFETCH(const Node, first);
+    QFETCH(const Node, second);
+    QFETCH(const int, opset);
+    QFETCH(const QString, what);
+    constexpr int kInt64 = 7;
+    test::WrittenModels models;
+    const auto open = [&](const Node& node, int version) {
+        return models.open(model(Graph{.nodes = {node},
+                                       .inputs = {valueInfo("x", kFloat, {4, 4}), valueInfo("q", kFloat, {4, 4})},
+                                       .outputs = {valueInfo("y", kFloat, {})},
+                                       .initializers = {rawTensor("zero", kInt64, {1}, std::string(8, '\0')),
+                                                        rawTensor("empty", kFloat, {0}, {}),
+                                                        rawTensor("scales", kFloat, {2}, test::floatBytes({2, 2}))}},
+                                 {}, {test::onnxfile::opset("", version)}));
+    };
+    const auto diff = session::modelDiff(*open(first, first.op == "Einsum" ? opset : 11), *open(second, opset));
+    QVERIFY(diff);
+    QString told;
+    for (const session::NodeChange& change : diff->structure.changed) told += QString::fromStdString(change.what);
+    QVERIFY2(what.isEmpty() ? told.isEmpty() : told.startsWith(what), qPrintable(told));
+}
+
+/// Relu and Exp of x, given in turn: exp(x) − relu(x) at 2 is e² − 2 = 5.389.
+void TestOperandDiff::valuesOfOutputsAreCompared() {
+    test::WrittenModels models;
+    const auto open = [&](const std::string& one, const std::string& other) {
+        return models.open(model(Graph{.nodes = {{"Relu", {"x"}, {one}}, {"Exp", {"x"}, {other}}},
+                                       .inputs = {valueInfo("x", kFloat, {1})},
+                                       .outputs = {valueInfo("p", kFloat, {1}), valueInfo("q", kFloat, {1})}}));
+    };
+    session::ModelDiffRequest request;
+    request.inputs = {tensor::Value(tensor::Tensor::of<float>({1}, {2.F}))};
+    const auto same = session::modelDiff(*open("p", "q"), *open("p", "q"), request);
+    QVERIFY(same && same->values && same->values->changed.empty());
+    const auto diff = session::modelDiff(*open("p", "q"), *open("q", "p"), request);
+    QVERIFY(diff && diff->values);
+    QCOMPARE(diff->values->changed.size(), 2U);
+    QCOMPARE(QString::fromStdString(diff->values->changed.front().note), QStringLiteral("output 0"));
+    QVERIFY(std::abs(diff->values->changed.front().maxAbs - 5.389) < 0.001);
 }
 
 /// Relu where c is true and Exp where it is not, and the other way round.

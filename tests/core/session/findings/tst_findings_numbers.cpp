@@ -4,6 +4,7 @@
 
 #include "core/session/findings/find_findings.h"
 #include "tests/support/finding_networks.h"
+#include "tests/support/float_bytes.h"
 #include "tests/support/written_models.h"
 
 namespace tst_findings_numbers {
@@ -36,6 +37,7 @@ class TestFindingsNumbers : public QObject {
     void badScalesAreToldOnce();
     void wideWeightsAreFinite();
     void failedRunsRepeatNothing();
+    void floatsRoundBelowInfinity();
 
   private:
     FindingReport reportOf(const std::string& model, Cases cases) {
@@ -177,6 +179,22 @@ void TestFindingsNumbers::failedRunsRepeatNothing() {
                                    {floats("none", {1}, {0}), floats("b", {2}, {1, 2})});
     const auto pair = [](float value) { return std::vector<Value>{Tensor::of<float>({2}, std::vector{value, 1.0F})}; };
     QCOMPARE(countOf(reportOf(deaf, {pair(3), pair(4)}), "constant-output"), std::size_t{1});
+}
+
+/// float16(65519) is 65504, its largest number; from 65520 on it is infinite (IEEE 754, ties to even).
+void TestFindingsNumbers::floatsRoundBelowInfinity() {
+    const auto overflows = [this](float largest) {
+        return countOf(reportOf(test::onnxfile::model(
+                                    {.nodes = {{"Mul", {"x", "w"}, {"y"}}},
+                                     .inputs = {valueInfo("x", kFloat, {2})},
+                                     .outputs = {valueInfo("y", kFloat, {2})},
+                                     .initializers = {rawTensor("w", kFloat, {2}, test::floatBytes({1, largest}))}}),
+                                {}),
+                       "float16-overflow");
+    };
+    QCOMPARE(overflows(65504), 0U);
+    QCOMPARE(overflows(65519), 0U);
+    QCOMPARE(overflows(65520), 1U);
 }
 
 QTEST_APPLESS_MAIN(TestFindingsNumbers)
