@@ -1,12 +1,33 @@
 #pragma once
 
 #include <complex>
-#include <optional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
-#include "core/session/gradient/complex_forms.h"
-#include "core/tensor/complex_pairs.h"
+#include "core/export/lowering/lowering.h"
 
 namespace sonde::session::gradient {
+
+/// Whether it is a complex tensor, or one is in a list of it.
+bool holdsComplex(const tensor::Value& value);
+
+/// An operation on complex numbers, or one that gives some, in a graph of real ones. In there a complex tensor is a
+/// node of its pairs (tensor::pairsOf), of arguments and results alike.
+struct ComplexCall {
+    graph::InternalGraph& graph;
+    std::map<std::pair<const void*, std::string>, graph::NodeId>& constants;
+    const graph::Expr& expr;
+    std::string_view name;                    ///< of the operator, without its overload
+    std::vector<graph::Argument> arguments;   ///< by position of the schema
+    std::vector<tensor::Value> values;        ///< theirs; none where there is no single one
+    std::span<const tensor::Value> results;   ///< what the operation gave, complex
+    std::unordered_set<graph::NodeId> pairs;  ///< which nodes are complex
+};
 
 /// The means that forms of complex operations are written with.
 class ComplexForm {
@@ -44,7 +65,9 @@ class ComplexForm {
     Parts product(const char* op, const Parts& a, const Parts& b, const tensor::Attributes& attributes = {});
     Parts sum(const Parts& a, const Parts& b);
 
-    /// An argument's elements; of a number one.
+    /// Of a tensor; of a number one.
+    static std::vector<Complex> elementsOf(const tensor::Value& value);
+    /// An argument's elements.
     std::vector<Complex> elements(std::size_t argument) const;
     /// Numbers for each element of the first argument, as constants.
     Parts constants(const std::vector<Complex>& numbers);
@@ -54,9 +77,5 @@ class ComplexForm {
     exporting::LoweredCall m_call;
     tensor::DType m_dtype;
 };
-
-/// Fourier transforms; empty: the operator is none.
-ComplexForm::Results fourierForm(ComplexForm& form, std::string_view name);
-bool isFourierForm(std::string_view name);
 
 }  // namespace sonde::session::gradient

@@ -1,10 +1,12 @@
 // Fourier transforms in ONNX operators on pairs of numbers.
 
+#include "core/session/gradient/complex_fourier.h"
+
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "core/ops/support/fourier_scale.h"
-#include "core/session/gradient/complex_form.h"
 
 namespace sonde::session::gradient {
 

@@ -27,9 +27,6 @@ constexpr std::int64_t kMaxConstant = 4096, kMaxFloatingConstant = 64;
 
 bool isFloating(const Value& value) { return value.isTensor() && tensor::isFloating(value.tensor().dtype()); }
 bool isComplex(const Value& value) { return value.isTensor() && tensor::isComplex(value.tensor().dtype()); }
-bool holdsComplex(const Value& value) {
-    return isComplex(value) || (value.isListLike() && std::ranges::any_of(value.items(), holdsComplex));
-}
 
 /// The operation alone as a graph of ONNX operators, with what computes its gradients behind it.
 class SmallGraph {

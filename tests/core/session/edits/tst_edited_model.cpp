@@ -103,7 +103,7 @@ class TestEditedModel : public QObject {
         QVERIFY2(wrong.empty(), wrong.c_str());
     }
 
-    /// ONNX Runtime has Where for these dtypes alone, of its documentation (OperatorKernels.md) and tried with 1.30.
+    /// ONNX Runtime has Where for these dtypes alone: tried with 1.30.
     void onlyDtypesOfOnnxRuntimeAreChosenFrom_data() {
         QTest::addColumn<QStringList>("edits");
         QTest::newRow("bool") << QStringList{"big = 1"};
