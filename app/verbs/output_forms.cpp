@@ -74,7 +74,10 @@ base::Result<std::vector<Choice>> OutputForms::choicesFor(
             isThere = true;
             Choice& choice = of(name);
             const Choice before = choice;
+            // "auto": as the session file has it, else what suits best.
+            if (given.isDefault()) continue;
             choice = given;
+            if (given.form.empty()) choice.form = before.form;
             choice.output = name;
             choice.labels = before.labels;
             choice.vocabulary = before.vocabulary;

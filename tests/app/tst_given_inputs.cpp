@@ -261,6 +261,9 @@ void TestGivenInputs::slipsAreToldAsWhatTheyAre_data() {
                             << "error: input 'n' expects int64[], got '0x10'\nhint: write a number";
     QTest::newRow("neither") << QStringList{m_two, "a:hello;b:[[1,2]];flag:true;n:1"}
                              << "error: 'hello' is neither numbers nor a file that exists (input 'a')";
+    QTest::newRow("a text alone") << QStringList{m_two, "a:'hello';b:[[1,2]];flag:true;n:1"}
+                                  << "error: a text needs the file of its tokenizer (input 'a')\nhint: write "
+                                     "prompt.txt#tokenizer.json, or 'Hello world'#vocab.txt\n";
     QTest::newRow("fixed value")
         << QStringList{"zoo:flag", "test_flag:True"}
         << "error: the model has its own value for input 'test_flag' ('test_flag:True')\nhint: required inputs: x; initializers are part of the "

@@ -115,6 +115,23 @@ class TestSessionVerbs : public QObject {
         QVERIFY(saved.json() == json);  // saved again it is the same
     }
 
+    /// "auto" is what the session has; another form is what is asked for.
+    void runShowsOutputsAsTheSessionDoes() {
+        Saved saved("");
+        const auto shown = [&saved](const char* form) {
+            const Outcome run = runSonde({"run", saved.session, "--show", form});
+            return run.status == 0 ? run.out : run.err;
+        };
+        QVERIFY2(shown("auto").contains("score  float32[1,16]  classes\n"), qPrintable(shown("auto")));
+        QJsonObject all = saved.json();
+        all.remove("format");
+        all.insert("outputs", QJsonArray{QJsonObject{{"name", "score"}, {"form", "table"}}});
+        write(saved.session,
+              "{\"format\":\"sonde-session\"," + QJsonDocument(all).toJson(QJsonDocument::Compact).mid(1));
+        QVERIFY2(shown("auto").contains("score  float32[1,16]  table\n"), qPrintable(shown("auto")));
+        QVERIFY2(shown("classes").contains("score  float32[1,16]  classes\n"), qPrintable(shown("classes")));
+    }
+
     /// The session file is no file of the model: it may change while the model is open.
     void savingDoesNotChangeTheModel() {
         Saved saved("");

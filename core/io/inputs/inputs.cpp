@@ -82,6 +82,12 @@ Result<Value> fileValue(std::string_view item, const InputInfo& input, const Inp
     return fitted(std::move(tensor), input, data.path);
 }
 
+/// A text for an input of numbers: it would be ids, and nothing says which.
+bool lacksTokenizer(std::string_view item, const InputInfo& input) {
+    const bool takesNumbers = tensor::isInteger(input.type.dtype) || tensor::isFloating(input.type.dtype);
+    return takesNumbers && (item.starts_with('\'') || item.starts_with('"'));
+}
+
 /// No path of a file that is there, and nothing that a file would be called: a word or a number with a slip in it.
 bool isWord(std::string_view item) {
     std::error_code ignored;
@@ -111,6 +117,8 @@ Result<Value> drawnValue(std::string_view item, const InputInfo& input, const In
 Result<Value> plainValueOf(std::string_view item, const InputInfo& input, std::size_t index,
                            const InputOptions& options, std::string& note) {
     const ItemKind kind = kindOfItem(item);
+    if (kind == ItemKind::Literal && lacksTokenizer(item, input))
+        return parseTokenizerPart({}).error().at("input '" + input.name + "'");
     if (kind == ItemKind::Literal) return literalValue(item, input);
     if (isTextItem(item)) {
         SONDE_ASSIGN(Tensor ids, textItemTensor(item, input, note));

@@ -6,6 +6,7 @@
 #include "core/base/number_text.h"
 #include "core/base/random.h"
 #include "core/io/inputs/text_item.h"
+#include "core/tensor/exact_cast.h"
 
 namespace sonde::io {
 
@@ -75,6 +76,10 @@ Result<Value> addNoise(const Value& value, const Noise& noise, const InputInfo& 
     const std::span<double> to = noisy.mutableSpan<double>();
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = plain.toDouble(static_cast<std::int64_t>(i)) + next();
     SONDE_ASSIGN(Tensor made, noisy.cast(value.tensor().dtype()));
+    if (const auto lost = tensor::firstLost(noisy, made))
+        return usageError("with the noise element " + std::to_string(lost->index) + " is " +
+                              noisy.elementText(lost->index) + ", " + tensor::lossText(lost->loss, made.dtype()),
+                          "input '" + input.name + "'", "give +noise(...) a smaller amplitude");
     return Value(std::move(made));
 }
 

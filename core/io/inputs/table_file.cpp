@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/counted_text.h"
 #include "core/base/trimmed.h"
 #include "core/base/visible_text.h"
 #include "core/io/inputs/data_files.h"
@@ -172,7 +173,8 @@ class TableReader {
         if (m_columns == 0) m_columns = row.size();
         if (row.size() != m_columns)
             return wrong(
-                "the row has " + std::to_string(row.size()) + " cells and the first one " + std::to_string(m_columns),
+                "the row has " + base::countedText(static_cast<std::int64_t>(row.size()), "cell") +
+                    " and the first one " + base::countText(static_cast<std::int64_t>(m_columns)),
                 line, row.size() - 1);
         const bool mayBeNames = m_values.empty() && !m_hasNames;
         if (mayBeNames && std::ranges::none_of(row, [](const Cell& cell) { return numberOf(cell.text).has_value(); })) {

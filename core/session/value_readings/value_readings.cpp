@@ -13,6 +13,7 @@
 #include "core/analysis/tensor_views/row_pca.h"
 #include "core/analysis/tensor_views/top_tokens.h"
 #include "core/base/count_text.h"
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/base/text_table.h"
 #include "core/base/visible_text.h"
@@ -143,8 +144,8 @@ Result<Lines> sparsityLines(const ReadValue& value, const std::stop_token& stop)
                         "largest |x| " + readingNumber(channel.largest), found.isDead(i) ? "dead" : ""});
         if (channel.bad > 0) rows.back().push_back(base::countText(channel.bad) + " NaN or infinite");
     }
-    return readingTable(fmt::format("{} channels along axis 1, {} dead; {} of all elements are zero",
-                                    base::countText(static_cast<std::int64_t>(found.channels.size())),
+    return readingTable(fmt::format("{} along axis 1, {} dead; {} of all elements are zero",
+                                    base::countedText(static_cast<std::int64_t>(found.channels.size()), "channel"),
                                     base::countText(found.deadCount()), readingPercent(found.zeroShare())),
                         rows, static_cast<std::int64_t>(found.channels.size()));
 }

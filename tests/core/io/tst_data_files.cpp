@@ -275,7 +275,7 @@ void TestDataFiles::refusals_data() {
     row("a word in a table", "a.csv", "1,2\n3,four\n", "'four' is no number (");
     row("its place", "a.csv", "1,2\n3,four\n", "line 2, column 2");
     row("an empty cell", "a.csv", "1,2\n3,\n", "'' is no number");
-    row("rows of other lengths", "a.csv", "1,2\n3\n", "the row has 1 cells and the first one 2");
+    row("rows of other lengths", "a.csv", "1,2\n3\n", "the row has 1 cell and the first one 2");
     row("an open quotation mark", "a.csv", "1,\"2\n", "a quotation mark is never closed");
     row("only names", "a.csv", "a,b\n", "the table has no numbers");
     row("an empty table", "a.csv", "", "the table has no numbers");

@@ -56,6 +56,7 @@ class TestDrawnInputs : public QObject {
     void itFollowsLayoutAndPreset();
     void whatTakesNoPictureIsRefused();
     void noiseIsSeededAndBounded();
+    void noiseStaysInTheRange();
     void noiseIsOnWhatIsGiven();
     void noiseOnIntegersIsRefused();
     void badNoiseIsRefused_data();
@@ -218,6 +219,15 @@ void TestDrawnInputs::noiseIsSeededAndBounded() {
     }
     QVERIFY(low >= -0.5 && low < -0.45 && high < 0.5 && high > 0.45);
     QVERIFY(std::abs(squares / 1000 - 0.25 / 3) < 0.01);  // the variance of a uniform distribution
+}
+
+/// The largest float32 is 3.4e38.
+void TestDrawnInputs::noiseStaysInTheRange() {
+    const auto given = io::giveInput("#zeros+noise(1e39,7)", picture({1, 100}), 0);
+    QVERIFY(!given);
+    QVERIFY2(given.error().text().find("with the noise element ") == 0, given.error().text().c_str());
+    QVERIFY(io::giveInput("#zeros+noise(1e38,7)", picture({1, 100}), 0));
+    QVERIFY(io::giveInput("[[inf,1]]+noise(1,7)", picture({1, 2}), 0));
 }
 
 void TestDrawnInputs::noiseIsOnWhatIsGiven() {

@@ -65,6 +65,7 @@ void TestValueReadings::deadChannelsAreTold() {
     QCOMPARE(found.size(), 3);
     QCOMPARE(found[0], QStringLiteral("2 channels along axis 1, 1 dead; 75.0 % of all elements are zero"));
     QVERIFY2(found[1].startsWith("channel 0  100.0 % zero") && found[1].endsWith("dead"), qPrintable(found[1]));
+    QVERIFY(lines({Tensor::of<float>(Shape{1, 1, 2}, {0, 1})}, "sparsity")[0].startsWith("1 channel along axis 1, 0"));
     QVERIFY2(found[2].contains("50.0 % zero") && found[2].contains("largest |x| 3"), qPrintable(found[2]));
 }
 
