@@ -198,8 +198,12 @@ base::Result<void> atenArg(KernelContext& context, bool smallest) {
     std::size_t axis = 0;
     bool keep = context.value("keepdim").kind() == ValueKind::Bool && context.value("keepdim").toBool();
     if (!context.has("dim") || x.rank() == 0) {
-        SONDE_ASSIGN(x, x.reshaped(Shape{x.numel()}));
-        keep = false;
+        // Kept, all axes but the last are 1 beforehand.
+        keep = keep && !context.has("dim") && x.rank() > 0;
+        std::vector<std::int64_t> line(keep ? x.rank() : 1, 1);
+        line.back() = x.numel();
+        axis = line.size() - 1;
+        SONDE_ASSIGN(x, x.reshaped(Shape(line)));
     } else {
         SONDE_ASSIGN(const std::int64_t given, intOf(context.value("dim")));
         SONDE_ASSIGN(axis, axisOf(given, x.rank()));
