@@ -1,6 +1,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,19 +27,30 @@ using tensor::Shape;
 using tensor::Tensor;
 using tensor::Value;
 
+/// What is known of the new graph beyond its nodes.
+struct Known {
+    std::map<std::pair<const void*, std::string>, NodeId> constants;  ///< by their memory and type
+    /// Nodes whose dim sizes depend on the data, with the types that hold for any of them. Those in the graph are of
+    /// this run until it is complete.
+    std::map<NodeId, tensor::TypeInfo> open;
+    std::map<std::string, int> names;  ///< the last number that each was given
+};
+
 /// One operation that ran, as its rule sees it: arguments by position of the schema, what it gave, and the means to
 /// write ONNX nodes. Accessors throw NoLowering for arguments that are not what they are asked for.
 class LoweredCall {
   public:
-    LoweredCall(graph::InternalGraph& graph, std::map<std::pair<const void*, std::string>, NodeId>& constants,
-                const graph::Expr& expr, std::vector<Argument> arguments, std::span<const Value> results,
-                std::string baseName, graph::BodyId body = graph::BodyId(std::size_t{0}))
-        : m_graph(graph), m_body(body), m_constants(constants), m_expr(expr), m_arguments(std::move(arguments)),
+    LoweredCall(graph::InternalGraph& graph, Known& known, const graph::Expr& expr, std::vector<Argument> arguments,
+                std::span<const Value> results, std::string baseName,
+                graph::BodyId body = graph::BodyId(std::size_t{0}))
+        : m_graph(graph), m_body(body), m_known(known), m_expr(expr), m_arguments(std::move(arguments)),
           m_results(results), m_baseName(std::move(baseName)) {}
 
     std::size_t count() const { return m_arguments.size(); }
     const Argument& argument(std::size_t index) const;
     bool has(std::size_t index) const;
+    /// Whether a rule has looked at it, or at whether it is there.
+    bool wasRead(std::size_t index) const { return m_read.contains(index); }
     bool isConstant(std::size_t index) const {
         return index < m_arguments.size() && m_arguments[index].kind == Argument::Kind::Constant;
     }
@@ -57,6 +70,8 @@ class LoweredCall {
     std::int64_t axis(std::size_t index, std::size_t rank) const;
     std::vector<std::int64_t> axes(std::size_t index, std::size_t rank) const;
 
+    /// What an argument is: a number has no dtype but its kind.
+    tensor::TypeInfo typeOf(std::size_t index) const;
     Shape shapeOf(NodeId node) const;
     DType dtypeOf(NodeId node) const { return m_graph.node(node).type.dtype; }
     const Tensor& result(std::size_t index = 0) const;
@@ -79,13 +94,27 @@ class LoweredCall {
     NodeId in(std::size_t index) { return cast(tensor(index, result().dtype()), result().dtype()); }
     /// A scalar of the result's dtype.
     NodeId like(double value) { return scalar(value, result().dtype()); }
-    /// Dim sizes of the result are not always those of this run.
+    /// Dim sizes of what follows are not always those of this run.
     void opensShapes() { m_opensShapes = true; }
-    bool hasOpenShapes() const { return m_opensShapes; }
+    /// Whether dim sizes of a node depend on the data; of one axis.
+    bool isOpen(NodeId node) const { return m_known.open.contains(node); }
+    bool isOpen(NodeId node, std::size_t axis) const;
+    /// Its dim sizes as int64[rank]; one of them as int64[1]: constants where they are known.
+    NodeId sizesOf(NodeId node);
+    NodeId sizeOf(NodeId node, std::size_t axis);
+    /// A list of integers, some of which depend on the data, as int64[n].
+    NodeId integersOf(std::size_t index);
+    /// The rule has written dim sizes of this run that another run may have otherwise.
+    void fixesSizes() { m_fixesSizes = true; }
+    bool hasFixedSizes() const { return m_fixesSizes; }
 
     NodeId constant(const Tensor& value, const std::string& name = {});
     NodeId integersNode(const std::vector<std::int64_t>& values);
     NodeId scalar(double value, DType dtype);
+    /// A constant of the result's dtype with one number everywhere.
+    NodeId filled(const Shape& shape, double value);
+    /// A number as a tensor of no dimension: whole numbers exactly.
+    static Tensor scalarOf(const Value& number, DType dtype);
     NodeId cast(NodeId node, DType dtype);
     NodeId reshaped(NodeId node, const Shape& shape);
     NodeId permuted(NodeId node, const std::vector<std::int64_t>& order);
@@ -93,15 +122,28 @@ class LoweredCall {
     [[noreturn]] static void fail(std::string why) { throw NoLowering{std::move(why)}; }
 
   private:
+    /// The inputs in an element type that the operator has; what they were cast from, Undefined for nothing.
+    DType widen(std::string_view name, std::vector<NodeId>& inputs);
+    std::string freeName(const std::string& wanted, const std::vector<std::string>& others = {});
+    /// What holds of an operator's results for inputs of any dim sizes.
+    void recordOpen(const graph::Expr& made, const std::vector<NodeId>& outputs);
+    tensor::TypeInfo openTypeOf(NodeId node) const;
+    /// The axis of a new shape that alone takes up what the node's open axis has.
+    std::optional<std::size_t> openAxisIn(NodeId node, const Shape& shape) const;
+
     graph::InternalGraph& m_graph;
     graph::BodyId m_body;  ///< where its nodes stand; constants are in the main one
-    std::map<std::pair<const void*, std::string>, NodeId>& m_constants;
+    Known& m_known;
     const graph::Expr& m_expr;
     std::vector<Argument> m_arguments;
     std::span<const Value> m_results;
     std::string m_baseName;
-    bool m_opensShapes = false;
+    mutable std::set<std::size_t> m_read;
+    bool m_opensShapes = false, m_fixesSizes = false;
 };
+
+/// The element type in which an operator of ONNX 18 takes numbers of another one.
+DType computedAs(std::string_view op, DType dtype);
 
 /// Writes a call in ONNX operators and gives what stands for its results, one for each output.
 using LoweringRule = std::vector<Argument> (*)(LoweredCall&);
@@ -116,6 +158,9 @@ void addIndexRules(LoweringRules& rules);
 void addLayerRules(LoweringRules& rules);
 void addAttentionRules(LoweringRules& rules);
 void addNumberRules(LoweringRules& rules);
+void addResamplingRules(LoweringRules& rules);
+void addRandomRules(LoweringRules& rules);
+void addViewRules(LoweringRules& rules);
 
 inline std::vector<Argument> one(NodeId node) { return {Argument::of(node)}; }
 inline std::vector<Argument> several(const std::vector<NodeId>& nodes) {
@@ -127,7 +172,9 @@ inline std::vector<Argument> several(const std::vector<NodeId>& nodes) {
 /// Any operator that only puts elements of its first argument elsewhere (views, slices, indexing by constants): found
 /// out by running it on numbers that count them. Slice, Transpose and Reshape where they can say it, else Gather.
 std::vector<Argument> lowerRearrangement(LoweredCall& call);
-/// The same for operators that put zeros between the elements (windows over padded edges, diagonals).
+/// x[…] by numbers, slices, None and dots, which may depend on the data; others as a rearrangement.
+std::vector<Argument> lowerIndex(LoweredCall& call);
+/// lowerRearrangement for operators that put zeros between the elements (windows over padded edges, diagonals).
 std::vector<Argument> lowerRearrangementWithZeros(LoweredCall& call);
 /// The flat places in x [shape] that an operator picks: its result for an input that counts its elements.
 Tensor placesOf(std::string_view domain, std::string_view name, const Shape& shape, std::vector<Value> arguments);

@@ -14,6 +14,9 @@ using document::Document;
 struct OnnxGraph {
     std::shared_ptr<const graph::InternalGraph> graph;
     base::Diagnostics notes;  ///< what was fixed on the way: branches, passes of loops, numbers that depend on data
+    /// What the model gave in the run, one tensor for each of the graph's outputs. Empty where nothing was run, and
+    /// where random numbers are drawn.
+    std::vector<tensor::Value> results;
 };
 
 /// An ONNX document's graph comes back as it is. Any other model is run once on `inputs` (one value for each of the

@@ -131,8 +131,9 @@ std::vector<Value> counted(const graph::Expr& expr, const Shape& shape, std::int
                            std::vector<Value> arguments) {
     const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
     if (!op) LoweredCall::fail("it is not known");
-    if (tensor::isFloating(dtype) && shape.numel() >= std::int64_t{1} << 24)
-        LoweredCall::fail("it is too large to be followed");
+    // Floats count so far; 8 bytes for each element are taken for integers.
+    const std::int64_t most = std::int64_t{1} << (tensor::isFloating(dtype) ? 24 : 28);
+    if (shape.numel() >= most) LoweredCall::fail("it is too large to be followed");
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(shape.numel()));
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) + first;
     const auto typed = Tensor::of<std::int64_t>(shape, numbers).cast(dtype);
@@ -149,6 +150,7 @@ std::vector<Value> counted(const graph::Expr& expr, const Shape& shape, std::int
 
 std::vector<Argument> rearranged(LoweredCall& call, bool zeros) {
     const NodeId x = call.tensor(0);
+    if (call.isOpen(x)) call.fixesSizes();
     std::vector<Value> arguments;
     for (std::size_t i = 1; i < call.count(); ++i) arguments.push_back(plainValue(call.argument(i)));
     std::vector<Argument> results;

@@ -7,6 +7,7 @@
 
 #include "core/export/lowering/lowering.h"
 #include "core/ops/registry/derived.h"
+#include "core/ops/support/promotion.h"
 
 namespace sonde::exporting {
 
@@ -23,17 +24,19 @@ template <const char* name>
 Results unary(LoweredCall& call) {
     return one(call.op(name, {call.cast(call.tensor(0), call.result().dtype())}));
 }
-template <const char* name>
-Results predicate(LoweredCall& call) {
-    return one(call.op(name, {call.tensor(0)}));
+/// No integer is NaN.
+Results isNotANumber(LoweredCall& call) {
+    const NodeId x = call.tensor(0);
+    if (tensor::isFloating(call.dtypeOf(x))) return one(call.op("IsNaN", {x}));
+    return one(call.op("Not", {call.op("Equal", {x, x})}));
 }
 
 inline constexpr char kRelu[] = "Relu", kSigmoid[] = "Sigmoid", kTanh[] = "Tanh", kExp[] = "Exp", kLog[] = "Log",
                       kSqrt[] = "Sqrt", kNeg[] = "Neg", kAbs[] = "Abs", kSin[] = "Sin", kCos[] = "Cos", kTan[] = "Tan",
                       kAsin[] = "Asin", kAcos[] = "Acos", kAtan[] = "Atan", kSinh[] = "Sinh", kCosh[] = "Cosh",
-                      kErf[] = "Erf", kReciprocal[] = "Reciprocal", kSign[] = "Sign", kIsNaN[] = "IsNaN",
-                      kHardSwish[] = "HardSwish", kSoftsign[] = "Softsign", kAdd[] = "Add", kSub[] = "Sub",
-                      kMul[] = "Mul", kPow[] = "Pow", kEqual[] = "Equal", kGreater[] = "Greater", kLess[] = "Less",
+                      kErf[] = "Erf", kReciprocal[] = "Reciprocal", kSign[] = "Sign", kHardSwish[] = "HardSwish",
+                      kSoftsign[] = "Softsign", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kPow[] = "Pow",
+                      kEqual[] = "Equal", kGreater[] = "Greater", kLess[] = "Less",
                       kGreaterOrEqual[] = "GreaterOrEqual", kLessOrEqual[] = "LessOrEqual", kAnd[] = "And",
                       kOr[] = "Or", kMax[] = "Max", kMin[] = "Min", kReduceMean[] = "ReduceMean",
                       kReduceSum[] = "ReduceSum", kReduceMax[] = "ReduceMax", kReduceMin[] = "ReduceMin",
@@ -62,20 +65,23 @@ Results reverseSub(LoweredCall& call) {
         a = call.opOf("Mul", {a, call.scalar(call.number(2), dtype)}, {}, dtype, call.shapeOf(a));
     return one(call.op("Sub", {call.cast(call.tensor(1, dtype), dtype), a}));
 }
-/// Operands in the wider dtype of both.
+/// What torch compares two operands in; two numbers of Python exactly, booleans as integers where ONNX does not order
+/// them.
+DType comparedAs(const LoweredCall& call, bool orders) {
+    std::vector<tensor::TypeInfo> types;
+    bool areNumbers = true;
+    for (std::size_t i : {0u, 1u}) {
+        types.push_back(call.typeOf(i));
+        areNumbers = areNumbers && (!types[i].isTensor() ||
+                                    (types[i].shape && types[i].shape->empty() && !tensor::isFloating(types[i].dtype)));
+    }
+    const DType dtype = ops::promotedTypes(types);
+    if (areNumbers && dtype == DType::Float32) return DType::Float64;
+    return dtype == DType::Bool && orders ? DType::Int32 : dtype;
+}
 template <const char* name>
 Results comparison(LoweredCall& call) {
-    DType dtype = DType::Undefined;
-    for (std::size_t i : {0u, 1u}) {
-        const Argument& argument = call.argument(i);
-        if (argument.kind == Argument::Kind::Constant && !argument.constant.isTensor()) continue;
-        const DType own = call.dtypeOf(call.tensor(i));
-        if (dtype == DType::Undefined || (tensor::isFloating(own) && !tensor::isFloating(dtype)) ||
-            (tensor::isFloating(own) == tensor::isFloating(dtype) && tensor::itemSize(own) > tensor::itemSize(dtype)))
-            dtype = own;
-    }
-    const bool fraction = call.isConstant(1) && call.value(1).kind() == tensor::ValueKind::Float;
-    if (dtype != DType::Undefined && !tensor::isFloating(dtype) && fraction) dtype = DType::Float32;
+    const DType dtype = comparedAs(call, std::string_view(name) != "Equal");
     return one(call.op(name, {call.cast(call.tensor(0, dtype), dtype), call.cast(call.tensor(1, dtype), dtype)}));
 }
 Results notEqual(LoweredCall& call) {
@@ -144,9 +150,9 @@ Results castToResult(LoweredCall& call) { return one(call.cast(call.tensor(0), c
 Results matmul(LoweredCall& call) { return one(call.op("MatMul", {call.tensor(0), call.tensor(1)})); }
 Results linear(LoweredCall& call) {
     const NodeId x = call.tensor(0), w = call.tensor(1);
-    if (rankOf(call, x) == 2 && call.has(2))
+    if (rankOf(call, x) == 2 && rankOf(call, w) == 2 && call.has(2))
         return one(call.op("Gemm", {x, w, call.tensor(2)}, {{"transB", std::int64_t{1}}}));
-    const NodeId product = call.op("MatMul", {x, call.permuted(w, {1, 0})});
+    const NodeId product = call.op("MatMul", {x, rankOf(call, w) == 1 ? w : call.permuted(w, {1, 0})});
     return one(call.has(2) ? call.op("Add", {product, call.tensor(2)}) : product);
 }
 Results convolve(LoweredCall& call, std::size_t stride, std::size_t padding, std::size_t dilation, std::size_t groups,
@@ -187,24 +193,15 @@ Results batchNorm(LoweredCall& call) {
     if (call.flag(5)) LoweredCall::fail("batch_norm in training");
     const NodeId x = call.tensor(0);
     const Shape channels{call.shapeOf(x)[1]};
-    const auto filled = [&](double value) {
-        return call.constant(Tensor::of<float>(
-            channels, std::vector<float>(static_cast<std::size_t>(channels.numel()), static_cast<float>(value))));
-    };
     return one(call.op("BatchNormalization",
-                       {x, call.has(1) ? call.tensor(1) : filled(1), call.has(2) ? call.tensor(2) : filled(0),
-                        call.tensor(3), call.tensor(4)},
+                       {x, call.has(1) ? call.tensor(1) : call.filled(channels, 1),
+                        call.has(2) ? call.tensor(2) : call.filled(channels, 0), call.tensor(3), call.tensor(4)},
                        {{"epsilon", call.number(7, 1e-5)}}));
 }
 Results layerNorm(LoweredCall& call) {
     const NodeId x = call.tensor(0);
     const auto dims = call.integers(1);
-    const Shape shape(dims);
-    const NodeId scale = call.has(2)
-                             ? call.tensor(2)
-                             : call.cast(call.constant(Tensor::of<float>(
-                                             shape, std::vector<float>(static_cast<std::size_t>(shape.numel()), 1))),
-                                         call.dtypeOf(x));
+    const NodeId scale = call.has(2) ? call.tensor(2) : call.filled(Shape(dims), 1);
     return one(call.op("LayerNormalization", {x, scale, call.has(3) ? call.tensor(3) : NodeId{}},
                        {{"axis", -static_cast<std::int64_t>(dims.size())}, {"epsilon", call.number(4, 1e-5)}}));
 }
@@ -216,11 +213,8 @@ Results groupNorm(LoweredCall& call) {
     const std::int64_t groups = call.integer(1);
     if (groups < 1 || shape.rank() < 2 || shape[0] == 0) LoweredCall::fail("no groups");
     const Shape grouped{shape[0], groups, shape.numel() / shape[0] / groups};
-    const auto filled = [&](double value) {
-        const std::vector<float> values(static_cast<std::size_t>(groups), static_cast<float>(value));
-        return call.cast(call.constant(Tensor::of<float>({groups}, values)), dtype);
-    };
-    NodeId y = call.opOf("InstanceNormalization", {call.reshaped(x, grouped), filled(1), filled(0)},
+    NodeId y = call.opOf("InstanceNormalization",
+                         {call.reshaped(x, grouped), call.filled({groups}, 1), call.filled({groups}, 0)},
                          {{"epsilon", call.number(4, 1e-5)}}, dtype, grouped);
     y = call.reshaped(y, shape);
     std::vector<std::int64_t> channel(shape.rank() - 1, 1);
@@ -232,9 +226,34 @@ Results groupNorm(LoweredCall& call) {
 
 // ---- shapes
 
+bool dependsOnData(const LoweredCall& call, std::size_t index) {
+    bool found = false;
+    if (call.has(index)) call.argument(index).forEachNode([&found](const NodeId&) { found = true; });
+    return found;
+}
 Results reshape(LoweredCall& call) { return one(call.reshaped(call.tensor(0), call.result().shape())); }
+/// To sizes of which some depend on the data, or one is left open.
+Results view(LoweredCall& call) {
+    const NodeId x = call.tensor(0);
+    const bool isOpen = call.isOpen(x) && call.has(1) && call.argument(1).kind == Argument::Kind::Constant &&
+                        call.value(1).isListLike() && std::ranges::count(call.integers(1), -1) == 1;
+    if (!dependsOnData(call, 1) && !isOpen) return reshape(call);
+    return one(call.op("Reshape", {x, call.integersOf(1)}));
+}
+/// As many axes as the result has; 1 leaves an axis as it is.
 Results expand(LoweredCall& call) {
-    return one(call.op("Expand", {call.tensor(0), call.integersNode(call.result().shape().dims())}));
+    const NodeId x = call.tensor(0);
+    if (call.expr().op.name == "expand_as" && call.isOpen(call.tensor(1)))
+        return one(call.op("Expand", {x, call.sizesOf(call.tensor(1))}));
+    if (call.expr().op.name != "expand_as" && dependsOnData(call, 1)) {
+        const NodeId sizes = call.integersOf(1);
+        return one(call.op("Expand", {x, call.make("Max", {sizes, call.constant(Tensor::scalar<std::int64_t>(1))})}));
+    }
+    std::vector<std::int64_t> dims = call.result().shape().dims();
+    const std::size_t added = dims.size() - call.shapeOf(x).rank();
+    for (std::size_t axis = added; axis < dims.size(); ++axis)
+        if (call.isOpen(x, axis - added)) dims[axis] = 1;
+    return one(call.op("Expand", {x, call.integersNode(dims)}));
 }
 Results repeat(LoweredCall& call) {
     const auto times = call.integers(1);
@@ -266,7 +285,9 @@ Results stack(LoweredCall& call) {
 }
 Results indexSelect(LoweredCall& call) {
     const NodeId x = call.tensor(0);
-    return one(call.op("Gather", {x, call.tensor(2)}, {{"axis", call.axis(1, call.shapeOf(x).rank())}}));
+    // A single index is as one in a list.
+    const NodeId given = call.tensor(2), index = rankOf(call, given) == 0 ? call.reshaped(given, Shape{1}) : given;
+    return one(call.op("Gather", {x, index}, {{"axis", call.axis(1, call.shapeOf(x).rank())}}));
 }
 Results embedding(LoweredCall& call) {
     return one(call.op("Gather", {call.tensor(0), call.tensor(1)}, {{"axis", std::int64_t{0}}}));
@@ -278,7 +299,7 @@ Results gather(LoweredCall& call) {
 /// An item of a list, or part of a tensor.
 Results getitem(LoweredCall& call) {
     const Argument& from = call.argument(0);
-    if (from.kind != Argument::Kind::List && from.kind != Argument::Kind::Tuple) return lowerRearrangement(call);
+    if (from.kind != Argument::Kind::List && from.kind != Argument::Kind::Tuple) return lowerIndex(call);
     std::int64_t at = call.integer(1);
     if (at < 0) at += static_cast<std::int64_t>(from.items.size());
     if (at < 0 || at >= static_cast<std::int64_t>(from.items.size())) LoweredCall::fail("no such item");
@@ -310,7 +331,9 @@ Results arg(LoweredCall& call) {
     const std::size_t rank = call.shapeOf(x).rank();
     if (!call.has(1)) {
         const NodeId flat = call.reshaped(x, Shape{call.shapeOf(x).numel()});
-        return one(call.op(name, {flat}, {{"axis", std::int64_t{0}}, {"keepdims", std::int64_t{0}}}));
+        const NodeId at = call.opOf(name, {flat}, {{"axis", std::int64_t{0}}, {"keepdims", std::int64_t{0}}},
+                                    call.result().dtype(), Shape{});
+        return one(call.reshaped(at, call.result().shape()));
     }
     return one(call.op(name, {x}, {{"axis", call.axis(1, rank)}, {"keepdims", std::int64_t{call.flag(2)}}}));
 }
@@ -399,7 +422,7 @@ LoweringRules commonRules() {
         {"neg", unary<kNeg>}, {"abs", unary<kAbs>}, {"sin", unary<kSin>}, {"cos", unary<kCos>}, {"tan", unary<kTan>}, {"asin", unary<kAsin>},
         {"acos", unary<kAcos>}, {"atan", unary<kAtan>}, {"sinh", unary<kSinh>}, {"cosh", unary<kCosh>},
         {"erf", unary<kErf>}, {"reciprocal", unary<kReciprocal>}, {"sign", unary<kSign>}, {"hardswish", unary<kHardSwish>},
-        {"softsign", unary<kSoftsign>}, {"isnan", predicate<kIsNaN>}, 
+        {"softsign", unary<kSoftsign>}, {"isnan", isNotANumber},
         {"add", binary<kAdd>}, {"sub", binary<kSub>}, {"mul", binary<kMul>}, 
         {"pow", binary<kPow>}, {"rsub", reverseSub}, {"maximum", binary<kMax>}, {"minimum", binary<kMin>},
         {"eq", comparison<kEqual>}, {"ne", notEqual}, {"gt", comparison<kGreater>}, {"lt", comparison<kLess>}, {"ge", comparison<kGreaterOrEqual>},
@@ -415,13 +438,13 @@ LoweringRules commonRules() {
         {"_convolution", convolution}, {"batch_norm", batchNorm}, {"layer_norm", layerNorm}, {"group_norm", groupNorm},
         
         
-        {"flatten", reshape}, {"view", reshape}, {"reshape", reshape}, {"unflatten", reshape}, {"unsqueeze", reshape}, {"squeeze", reshape}, {"view_as", reshape},
-        {"reshape_as", reshape}, {"_unsafe_view", reshape}, {"expand", expand}, {"expand_as", expand}, {"repeat", repeat}, {"cat", concat}, {"concat", concat},
+        {"flatten", reshape}, {"view", view}, {"reshape", view}, {"unflatten", reshape},   {"view_as", reshape},
+        {"reshape_as", reshape}, {"_unsafe_view", view}, {"expand", expand}, {"expand_as", expand}, {"repeat", repeat}, {"cat", concat}, {"concat", concat},
         {"stack", stack}, {"index_select", indexSelect}, {"embedding", embedding}, {"gather", gather}, {"getitem", getitem},
-        {"tril", triangle}, {"triu", triangle}, {"transpose", lowerRearrangement}, {"t", lowerRearrangement}, {"permute", lowerRearrangement},
-        {"movedim", lowerRearrangement}, {"numpy_T", lowerRearrangement}, {"mT", lowerRearrangement}, {"slice", lowerRearrangement}, {"select", lowerRearrangement},
-        {"narrow", lowerRearrangement}, {"chunk", lowerRearrangement}, {"split", lowerRearrangement}, {"split_with_sizes", lowerRearrangement},
-        {"unbind", lowerRearrangement}, {"flip", lowerRearrangement}, {"roll", lowerRearrangement}, {"unfold", lowerRearrangement}, {"channel_shuffle", lowerRearrangement},
+        {"tril", triangle}, {"triu", triangle}, 
+        {"movedim", lowerRearrangement}, 
+        
+        {"flip", lowerRearrangement}, {"roll", lowerRearrangement}, {"unfold", lowerRearrangement}, {"channel_shuffle", lowerRearrangement},
         {"pixel_shuffle", lowerRearrangement}, {"pixel_unshuffle", lowerRearrangement},
         {"mean", reduce<kReduceMean>}, {"sum", reduce<kReduceSum>}, {"amax", reduce<kReduceMax>}, {"amin", reduce<kReduceMin>}, 
         {"prod", reduce<kReduceProd>}, {"argmax", arg<kArgMax>}, {"argmin", arg<kArgMin>}, {"softmax", softmax<kSoftmax>},
@@ -443,6 +466,9 @@ LoweringRule findLowering(std::string_view name) {
         addLayerRules(all);
         addAttentionRules(all);
         addNumberRules(all);
+        addResamplingRules(all);
+        addRandomRules(all);
+        addViewRules(all);
         return all;
     }();
     const auto found = rules.find(name);

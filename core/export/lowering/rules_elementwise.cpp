@@ -85,13 +85,61 @@ Results bits(C& c, const char* logic, const char* bitwise) {
     return one(c.make(c.result().dtype() == DType::Bool ? logic : bitwise, {x(c), y(c)}));
 }
 
-Results shifted(C& c, const char* direction) {
-    // ONNX shifts unsigned numbers only; a shift to the left is a product with a power of two.
-    const NodeId power =
-        c.cast(c.make("Pow", {c.scalar(2, DType::Float64), c.cast(y(c), DType::Float64)}), c.result().dtype());
-    if (std::string_view(direction) == "LEFT") return one(mul(c, x(c), power));
-    const NodeId quotient = c.make("Floor", {div(c, c.cast(x(c), DType::Float64), c.cast(power, DType::Float64))});
-    return one(c.cast(quotient, c.result().dtype()));
+/// 2^y for y from 0 to `most`, of a table: no float holds all of them.
+NodeId powerOfTwo(C& c, NodeId exponent, std::int64_t most) {
+    std::vector<std::int64_t> powers;
+    for (std::int64_t i = 0; i <= most; ++i) powers.push_back(static_cast<std::int64_t>(std::uint64_t{1} << i));
+    const NodeId table = c.constant(Tensor::of<std::int64_t>(Shape{most + 1}, powers));
+    const NodeId last = c.scalar(static_cast<double>(most), DType::Int64);
+    const NodeId place = c.make("Min", {c.make("Max", {exponent, c.scalar(0, DType::Int64)}), last});
+    return c.make("Gather", {table, place}, {{"axis", std::int64_t{0}}});
+}
+/// ONNX shifts unsigned numbers only. To the left is a product with a power of two; to the right a quotient, rounded
+/// down, by powers that int64 holds.
+Results shifted(C& c, bool left) {
+    constexpr std::int64_t kBits = 63;
+    const DType dtype = c.result().dtype();
+    if (tensor::isFloating(dtype)) {
+        const NodeId power = c.cast(c.make("Pow", {c.scalar(2, DType::Float64), c.cast(y(c), DType::Float64)}), dtype);
+        return one(left ? mul(c, x(c), power) : div(c, x(c), power));
+    }
+    const NodeId a = c.cast(x(c), DType::Int64), by = c.cast(y(c), DType::Int64);
+    if (left) return one(c.cast(mul(c, a, powerOfTwo(c, by, kBits)), dtype));
+    const NodeId zero = c.scalar(0, DType::Int64);
+    const auto isNegative = [&](NodeId number) { return c.cast(less(c, number, zero), DType::Int64); };
+    const NodeId power = powerOfTwo(c, by, kBits - 1), quotient = div(c, a, power);
+    const NodeId floor = sub(c, quotient, isNegative(sub(c, a, mul(c, quotient, power))));
+    const NodeId isAll = c.make("Equal", {by, c.scalar(kBits, DType::Int64)});
+    return one(c.cast(where(c, isAll, c.make("Neg", {isNegative(a)}), floor), dtype));
+}
+
+/// log(1 + x), exact where x is small: what 1 + x has lost of x is put back by x / ((1 + x) - 1).
+Results logarithmOfOneMore(C& c) {
+    const NodeId a = x(c), more = plus(c, a, 1), kept = plus(c, more, -1), logarithm = c.make("Log", {more});
+    const NodeId isLost = c.make("Equal", {kept, c.like(0)});
+    const NodeId factor = div(c, a, where(c, isLost, c.like(1), kept));
+    const NodeId isExact = c.make("Equal", {kept, a});
+    return one(where(c, isExact, logarithm, where(c, isLost, a, mul(c, logarithm, factor))));
+}
+/// e^x - 1; for small x 2t / (1 - t) with t = tanh(x/2), which loses nothing.
+Results exponentialLessOne(C& c) {
+    const NodeId a = x(c);
+    const NodeId near = c.make("Max", {c.make("Min", {a, c.like(1)}), c.like(-1)});
+    const NodeId t = c.make("Tanh", {times(c, near, 0.5)});
+    const NodeId small = div(c, times(c, t, 2), sub(c, c.like(1), t));
+    return one(where(c, less(c, c.make("Abs", {a}), c.like(1)), small, plus(c, c.make("Exp", {a}), -1)));
+}
+/// 1 - erf(x), which is nothing for large x; there Chebyshev's form with a relative error below 1.2e-7 (Numerical
+/// Recipes, erfcc).
+Results complementaryError(C& c) {
+    const NodeId a = x(c), far = c.make("Max", {a, c.like(0)});
+    const NodeId t = c.make("Reciprocal", {plus(c, times(c, far, 0.5), 1)});
+    constexpr double kFactors[] = {0.17087277,  -0.82215223, 1.48851587, -1.13520398, 0.27886807,
+                                   -0.18628806, 0.09678418,  0.37409196, 1.00002368,  -1.26551223};
+    NodeId sum = c.like(kFactors[0]);
+    for (std::size_t i = 1; i < std::size(kFactors); ++i) sum = plus(c, mul(c, sum, t), kFactors[i]);
+    const NodeId tail = mul(c, t, c.make("Exp", {sub(c, sum, mul(c, far, far))}));
+    return one(where(c, c.make("Greater", {a, c.like(2)}), tail, sub(c, c.like(1), c.make("Erf", {a}))));
 }
 
 /// Greater or smaller of two; a NaN yields (fmax) or not (maximum).
@@ -225,10 +273,10 @@ void addElementwiseRules(LoweringRules& rules) {
     put("positive", [](C& c) -> Results { return {c.argument(0)}; });
     put("log2", [](C& c) { return one(times(c, c.make("Log", {x(c)}), 1 / std::numbers::ln2)); });
     put("log10", [](C& c) { return one(times(c, c.make("Log", {x(c)}), 1 / std::numbers::ln10)); });
-    put("log1p", [](C& c) { return one(c.make("Log", {plus(c, x(c), 1)})); });
+    put("log1p", logarithmOfOneMore);
     put("exp2", [](C& c) { return one(c.make("Pow", {c.like(2), x(c)})); });
-    put("expm1", [](C& c) { return one(plus(c, c.make("Exp", {x(c)}), -1)); });
-    put("erfc", [](C& c) { return one(sub(c, c.like(1), c.make("Erf", {x(c)}))); });
+    put("expm1", exponentialLessOne);
+    put("erfc", complementaryError);
     put("deg2rad", [](C& c) { return one(times(c, x(c), std::numbers::pi / 180)); });
     put("rad2deg", [](C& c) { return one(times(c, x(c), 180 / std::numbers::pi)); });
     put("trunc", [](C& c) { return one(tensor::isFloating(c.result().dtype()) ? truncated(c, x(c)) : x(c)); });
@@ -264,9 +312,9 @@ void addElementwiseRules(LoweringRules& rules) {
     for (std::string_view name : {"bitwise_xor", "__xor__", "__ixor__", "xor_"})
         put(name, [](C& c) { return bits(c, "Xor", "BitwiseXor"); });
     for (std::string_view name : {"bitwise_left_shift", "__lshift__", "__ilshift__"})
-        put(name, [](C& c) { return shifted(c, "LEFT"); });
+        put(name, [](C& c) { return shifted(c, true); });
     for (std::string_view name : {"bitwise_right_shift", "__rshift__", "__irshift__"})
-        put(name, [](C& c) { return shifted(c, "RIGHT"); });
+        put(name, [](C& c) { return shifted(c, false); });
     for (std::string_view name : {"div", "truediv", "floor_divide", "floordiv"}) put(name, divided);
     for (std::string_view name : {"remainder", "mod"}) put(name, modulo<true>);
     put("fmod", modulo<false>);

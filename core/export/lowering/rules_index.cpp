@@ -125,6 +125,30 @@ Results index(C& c) {
     return one(permuted(c, gathered, resultOrder(made, shape.rank() - picks.axes.size())));
 }
 
+/// Values [k, rest…] for the k true places of a mask over the first axes of x, or one for all of them [rest…].
+NodeId putUnderMask(C& c, NodeId x, NodeId mask, NodeId values, bool adds) {
+    const Shape shape = c.shapeOf(x);
+    Ints wide = c.shapeOf(mask).dims(), given = c.shapeOf(values).dims();
+    const std::size_t rest = shape.rank() - wide.size();
+    if (given.size() > rest + 1) C::fail("values with more axes than the places under a mask");
+    const bool isOfEach = given.size() == rest + 1 && (given[0] != 1 || c.isOpen(values, 0));
+    if (!isOfEach) {
+        if (given.size() == rest + 1) given.erase(given.begin());
+        wide.resize(shape.rank(), 1);
+        NodeId put = c.reshaped(values, Shape(given));
+        if (adds) put = c.make("Add", {x, put});
+        return c.make("Where", {c.reshaped(mask, Shape(wide)), put, x});
+    }
+    Ints each(shape.dims().end() - static_cast<std::ptrdiff_t>(rest), shape.dims().end()), whole = each;
+    // 1 leaves the axis of the places as it is.
+    each.insert(each.begin(), 1);
+    whole.insert(whole.begin(), given[0]);
+    if (given != whole) values = c.opOf("Expand", {values, c.integersNode(each)}, {}, c.dtypeOf(values), Shape(whole));
+    tensor::Attributes attributes;
+    if (adds) attributes.set("reduction", std::string("add"));
+    return c.opOf("ScatterND", {x, trueplaces(c, mask, given[0]), values}, std::move(attributes), c.dtypeOf(x), shape);
+}
+
 Results indexPut(C& c) {
     const NodeId x = c.tensor(0);
     const DType dtype = c.dtypeOf(x);
@@ -135,16 +159,7 @@ Results indexPut(C& c) {
     tensor::Attributes attributes;
     if (adds) attributes.set("reduction", std::string("add"));
     if (picks.mask.valid()) {
-        Ints wide = c.shapeOf(picks.mask).dims();
-        if (c.shapeOf(values).numel() == 1) {
-            wide.resize(shape.rank(), 1);
-            const NodeId put = adds ? c.make("Add", {x, flat(c, values)}) : flat(c, values);
-            return one(c.make("Where", {c.reshaped(picks.mask, Shape(wide)), put, x}));
-        }
-        if (c.shapeOf(values).rank() != shape.rank() - wide.size() + 1)
-            C::fail("values that are repeated under a mask");
-        return one(
-            c.make("ScatterND", {x, trueplaces(c, picks.mask, c.shapeOf(values)[0]), values}, std::move(attributes)));
+        return one(putUnderMask(c, x, picks.mask, values, adds));
     }
     const Gathering made = gathering(c, shape, picks);
     const std::size_t rest = shape.rank() - picks.axes.size();
@@ -181,19 +196,14 @@ Results setItem(C& c) {
     if (index.kind == Argument::Kind::Node && c.dtypeOf(index.node) == DType::Bool) {
         const NodeId x = c.tensor(0);
         const NodeId value = c.cast(c.tensor(2, c.dtypeOf(x)), c.dtypeOf(x));
-        Ints wide = c.shapeOf(index.node).dims();
-        if (wide.empty()) {
+        if (c.shapeOf(index.node).rank() == 0) {
             // One bool is a mask of all of x, which the value is spread over.
             const Shape shape = c.shapeOf(value);
             const std::size_t extra = shape.rank() - std::min(shape.rank(), c.shapeOf(x).rank());
             const Ints fitting(shape.dims().begin() + static_cast<std::ptrdiff_t>(extra), shape.dims().end());
             return one(c.make("Where", {index.node, c.reshaped(value, Shape(fitting)), x}));
         }
-        if (c.shapeOf(value).numel() == 1) {
-            wide.resize(c.shapeOf(x).rank(), 1);
-            return one(c.make("Where", {c.reshaped(index.node, Shape(wide)), flat(c, value), x}));
-        }
-        return one(c.make("ScatterND", {x, trueplaces(c, index.node, c.shapeOf(value)[0]), value}));
+        return one(putUnderMask(c, x, index.node, value, false));
     }
     if (index.kind == Argument::Kind::Node) {
         const NodeId x = c.tensor(0);
@@ -315,11 +325,16 @@ Results takeAlong(C& c) {
 }
 Results oneHot(C& c) {
     const NodeId classes = c.tensor(0);
-    const std::int64_t depth = c.result().dim(c.result().rank() - 1);
-    return one(c.make("OneHot",
-                      {classes, c.scalar(static_cast<double>(depth), DType::Int64),
-                       c.constant(Tensor::of<std::int64_t>(Shape{2}, Ints{0, 1}))},
-                      {{"axis", std::int64_t{-1}}}));
+    const Shape shape = c.result().shape();
+    NodeId depth = c.scalar(static_cast<double>(shape[shape.rank() - 1]), DType::Int64);
+    if (!c.has(1) || c.integer(1) < 0) {
+        // As many as the largest class says.
+        c.opensShapes();
+        const NodeId largest = c.opOf("ReduceMax", {classes}, {{"keepdims", std::int64_t{0}}}, DType::Int64, Shape{});
+        depth = c.make("Add", {largest, c.scalar(1, DType::Int64)});
+    }
+    return one(c.opOf("OneHot", {classes, depth, c.constant(Tensor::of<std::int64_t>(Shape{2}, Ints{0, 1}))},
+                      {{"axis", std::int64_t{-1}}}, DType::Int64, shape));
 }
 
 /// Torch counts pads from the last axis: [before, after] of the last, of the one before it …
@@ -432,9 +447,20 @@ Results unpacked(C& c) {
     for (const Value& item : c.value(0).items()) results.push_back(Argument::of(item));
     return results;
 }
+/// x[i, i, …] for every i.
 Results fillDiagonal(C& c) {
     if (c.flag(2)) C::fail("a diagonal that wraps");
-    return writtenAt(c, "aten", "diagonal", {Value::ofInt(0), Value::ofInt(0), Value::ofInt(1)}, 1);
+    const NodeId x = c.tensor(0);
+    const Shape shape = c.shapeOf(x);
+    std::int64_t step = 0, stride = 1, length = shape.rank() > 0 ? shape[0] : 0;
+    for (std::size_t axis = shape.rank(); axis-- > 0;) {
+        step += stride;
+        stride *= shape[axis];
+        length = std::min(length, shape[axis]);
+    }
+    Ints places;
+    for (std::int64_t i = 0; i < length; ++i) places.push_back(i * step);
+    return one(written(c, x, Tensor::of<std::int64_t>(Shape{length}, places), c.tensor(1, c.dtypeOf(x))));
 }
 
 }  // namespace
@@ -500,7 +526,7 @@ void addIndexRules(LoweringRules& rules) {
     for (std::string_view name : {"ListUnpack", "TupleUnpack"}) add(name, unpacked);
     // Where elements only move.
     // clang-format off
-    for (std::string_view name : {"adjoint", "mH", "mT", "matrix_H", "rot90", "fliplr", "flipud", "as_strided", "diagonal", "linalg_diagonal", "tensor_split", "hsplit", "vsplit",
+    for (std::string_view name : {"adjoint", "mH", "matrix_H", "rot90", "fliplr", "flipud", "as_strided", "diagonal", "linalg_diagonal", "tensor_split", "hsplit", "vsplit",
                                   "dsplit", "_pad_circular", "fft_fftshift", "fft_ifftshift", "native_channel_shuffle", "moveaxis", "unsafe_chunk"}) {
         add(name, lowerRearrangement);
     }

@@ -1,6 +1,7 @@
-// Pools, norms, products, resampling and cells in ONNX operators.
+// Pools, norms, products and cells in ONNX operators.
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "core/export/lowering/lowering.h"
@@ -13,12 +14,6 @@ using Results = std::vector<Argument>;
 using C = LoweredCall;
 using Ints = std::vector<std::int64_t>;
 
-NodeId filled(C& c, std::int64_t count, double value) {
-    const auto typed = Tensor::of<double>(Shape{count}, std::vector<double>(static_cast<std::size_t>(count), value))
-                           .cast(c.result().dtype());
-    if (!typed) C::fail(typed.error().what);
-    return c.constant(*typed);
-}
 NodeId sliced(C& c, NodeId x, std::int64_t from, std::int64_t to, std::int64_t axis) {
     return c.make("Slice", {x, c.integersNode({from}), c.integersNode({to}), c.integersNode({axis})});
 }
@@ -102,6 +97,45 @@ std::pair<std::int64_t, std::int64_t> adaptiveWindow(std::int64_t i, std::int64_
     return {i * dimSize / n, ((i + 1) * dimSize + n - 1) / n};
 }
 
+/// The axis as a product with a matrix [size, n], whose columns are the windows.
+NodeId meanOfWindows(C& c, NodeId x, std::size_t axis, std::int64_t n) {
+    const Shape shape = c.shapeOf(x);
+    const std::int64_t dimSize = shape[axis];
+    std::vector<double> windows(static_cast<std::size_t>(dimSize * n), 0.0);
+    for (std::int64_t k = 0; k < n; ++k) {
+        const auto [start, end] = adaptiveWindow(k, n, dimSize);
+        for (std::int64_t at = start; at < end; ++at)
+            windows[static_cast<std::size_t>(at * n + k)] = 1 / static_cast<double>(end - start);
+    }
+    const auto typed = Tensor::of<double>(Shape{dimSize, n}, windows).cast(c.dtypeOf(x));
+    if (!typed) C::fail(typed.error().what);
+    Ints last;
+    for (std::size_t i = 0; i < shape.rank(); ++i) last.push_back(static_cast<std::int64_t>(i));
+    std::swap(last[axis], last.back());
+    const bool isLast = axis + 1 == shape.rank();
+    const NodeId y = c.make("MatMul", {isLast ? x : c.permuted(x, last), c.constant(*typed)});
+    return isLast ? y : c.permuted(y, last);
+}
+/// Windows differ by one element: each as long as the longest, its last element once more where it is shorter.
+NodeId largestInWindows(C& c, NodeId x, std::size_t axis, std::int64_t n) {
+    const Shape shape = c.shapeOf(x);
+    const std::int64_t dimSize = shape[axis];
+    std::int64_t longest = 1;
+    for (std::int64_t k = 0; k < n; ++k) {
+        const auto [start, end] = adaptiveWindow(k, n, dimSize);
+        longest = std::max(longest, end - start);
+    }
+    Ints places;
+    for (std::int64_t k = 0; k < n; ++k) {
+        const auto [start, end] = adaptiveWindow(k, n, dimSize);
+        for (std::int64_t i = 0; i < longest; ++i) places.push_back(std::min(start + i, end - 1));
+    }
+    const auto at = static_cast<std::int64_t>(axis);
+    const NodeId windows =
+        c.make("Gather", {x, c.constant(Tensor::of<std::int64_t>(Shape{n, longest}, places))}, {{"axis", at}});
+    return c.make("ReduceMax", {windows, c.integersNode({at + 1})}, {{"keepdims", std::int64_t{0}}});
+}
+
 Results adaptivePool(C& c, bool isMax) {
     const std::size_t rank = rankInName(c);
     const Batched in = batched(c, c.tensor(0), rank);
@@ -134,17 +168,8 @@ Results adaptivePool(C& c, bool isMax) {
     }
     if (isMax && c.expr().outputs.size() > 1) C::fail("indices of an adaptive pool whose windows differ in size");
     // Axis by axis: the mean of means over windows of one size each is the mean of all.
-    for (std::size_t i = 0; i < rank; ++i) {
-        std::vector<NodeId> parts;
-        const auto axis = static_cast<std::int64_t>(i + 2);
-        for (std::int64_t k = 0; k < to[skip + i]; ++k) {
-            const auto [start, end] = adaptiveWindow(k, to[skip + i], from[i + 2]);
-            parts.push_back(c.make(isMax ? "ReduceMax" : "ReduceMean",
-                                   {sliced(c, x, start, end, axis), c.integersNode({axis})},
-                                   {{"keepdims", std::int64_t{1}}}));
-        }
-        x = parts.size() == 1 ? parts[0] : c.make("Concat", parts, {{"axis", axis}});
-    }
+    for (std::size_t i = 0; i < rank; ++i)
+        x = isMax ? largestInWindows(c, x, i + 2, to[skip + i]) : meanOfWindows(c, x, i + 2, to[skip + i]);
     return one(unbatched(c, x, in.added));
 }
 /// Each value at the place that its pool noted, zeros elsewhere.
@@ -185,8 +210,8 @@ NodeId byChannel(C& c, NodeId y, std::size_t weight, std::size_t bias) {
 Results instanceNorm(C& c) {
     const NodeId x = c.tensor(0);
     const std::int64_t channels = c.shapeOf(x)[1];
-    const NodeId scale = c.has(1) ? c.tensor(1) : filled(c, channels, 1),
-                 shift = c.has(2) ? c.tensor(2) : filled(c, channels, 0);
+    const NodeId scale = c.has(1) ? c.tensor(1) : c.filled({channels}, 1),
+                 shift = c.has(2) ? c.tensor(2) : c.filled({channels}, 0);
     if (c.flag(5)) return one(c.make("InstanceNormalization", {x, scale, shift}, {{"epsilon", c.number(7, 1e-5)}}));
     return one(
         c.make("BatchNormalization", {x, scale, shift, c.tensor(3), c.tensor(4)}, {{"epsilon", c.number(7, 1e-5)}}));
@@ -234,8 +259,8 @@ Results nativeBatchNorm(C& c) {
     const NodeId x = c.tensor(0);
     const std::int64_t channels = c.shapeOf(x)[1];
     const NodeId y = c.make("BatchNormalization",
-                            {x, c.has(1) ? c.tensor(1) : filled(c, channels, 1),
-                             c.has(2) ? c.tensor(2) : filled(c, channels, 0), c.tensor(3), c.tensor(4)},
+                            {x, c.has(1) ? c.tensor(1) : c.filled({channels}, 1),
+                             c.has(2) ? c.tensor(2) : c.filled({channels}, 0), c.tensor(3), c.tensor(4)},
                             {{"epsilon", c.number(7, 1e-5)}});
     Results results = one(y);
     for (std::size_t i = 1; i < 3; ++i)
@@ -269,10 +294,29 @@ Results weightNorm(C& c) {
 
 // ---- products
 
-Results einsum(C& c) {
-    std::string equation = c.text(0);
-    return one(c.make("Einsum", c.tensors(1), {{"equation", equation}}));
+/// With its result written out, and in small letters: runtimes read others otherwise. By themselves the letters that
+/// appear once stand in the order of their codes, after the dots.
+std::string plainEquation(std::string equation) {
+    std::erase(equation, ' ');
+    if (equation.find("->") == std::string::npos) {
+        std::string result = equation.find('.') != std::string::npos ? "..." : "";
+        for (char letter = 'A'; letter <= 'z'; ++letter)
+            if (std::isalpha(static_cast<unsigned char>(letter)) && std::ranges::count(equation, letter) == 1)
+                result += letter;
+        equation += "->" + result;
+    }
+    std::string free;
+    for (char letter = 'a'; letter <= 'z'; ++letter)
+        if (equation.find(letter) == std::string::npos) free += letter;
+    for (char letter = 'A'; letter <= 'Z'; ++letter) {
+        if (equation.find(letter) == std::string::npos) continue;
+        if (free.empty()) C::fail("an equation of more than 26 letters");
+        std::ranges::replace(equation, letter, free.front());
+        free.erase(0, 1);
+    }
+    return equation;
 }
+Results einsum(C& c) { return one(c.make("Einsum", c.tensors(1), {{"equation", plainEquation(c.text(0))}})); }
 Results outer(C& c) {
     const std::int64_t n = c.shapeOf(c.tensor(0)).numel(), m = c.shapeOf(c.tensor(1)).numel();
     return one(c.make("Mul", {c.reshaped(c.in(0), Shape{n, 1}), c.reshaped(c.in(1), Shape{1, m})}));
@@ -358,55 +402,6 @@ Results cross(C& c) {
         c.make("Sub", {c.make("Mul", {turned(a, 1), turned(b, 2)}), c.make("Mul", {turned(a, 2), turned(b, 1)})}));
 }
 
-// ---- resampling
-
-Results resize(C& c, const char* mode, bool hasAlign, bool exact, bool antialias) {
-    const NodeId x = c.tensor(0);
-    const bool align = hasAlign && c.flag(2);
-    tensor::Attributes attributes{{"mode", std::string(mode)}};
-    attributes.set("coordinate_transformation_mode",
-                   std::string(align                                 ? "align_corners"
-                               : std::string_view(mode) == "nearest" ? (exact ? "half_pixel" : "asymmetric")
-                               : antialias                           ? "half_pixel"
-                                                                     : "pytorch_half_pixel"));
-    if (std::string_view(mode) == "nearest")
-        attributes.set("nearest_mode", std::string(exact ? "round_prefer_ceil" : "floor"));
-    if (std::string_view(mode) == "cubic") attributes.set("cubic_coeff_a", antialias ? -0.5 : -0.75);
-    if (antialias) {
-        attributes.set("antialias", std::int64_t{1});
-        attributes.set("exclude_outside", std::int64_t{1});
-    }
-    // Factors that are given count, as torch has it, and not the ratio of the dim sizes.
-    const bool vec = c.expr().op.name.ends_with(".vec");
-    const std::size_t at = hasAlign ? 3 : 2;
-    const Shape from = c.shapeOf(x), to = c.result().shape();
-    std::vector<float> scales(from.rank(), 1.0F);
-    bool given = !align;
-    for (std::size_t i = 2; i < from.rank(); ++i) {
-        const bool has =
-            vec ? c.has(at) && c.value(at).isListLike() && i - 2 < c.value(at).items().size() : c.has(at + i - 2);
-        given = given && has;
-        if (has) scales[i] = static_cast<float>(vec ? c.value(at).items()[i - 2].number() : c.number(at + i - 2));
-        given = given && std::floor(static_cast<float>(from[i]) * scales[i]) == static_cast<float>(to[i]);
-    }
-    if (given)
-        return one(c.make(
-            "Resize",
-            {x, NodeId{}, c.constant(Tensor::of<float>(Shape{static_cast<std::int64_t>(scales.size())}, scales))},
-            std::move(attributes)));
-    return one(c.make("Resize", {x, NodeId{}, NodeId{}, c.integersNode(to.dims())}, std::move(attributes)));
-}
-Results gridSample(C& c) {
-    if (c.shapeOf(c.tensor(0)).rank() != 4) C::fail("sampling of volumes, which ONNX has since version 20 only");
-    static const char* const modes[] = {"bilinear", "nearest", "bicubic"};
-    static const char* const pads[] = {"zeros", "border", "reflection"};
-    const std::int64_t mode = c.integer(2), pad = c.integer(3);
-    if (mode < 0 || mode > 2 || pad < 0 || pad > 2) C::fail("unsupported sampling");
-    return one(c.make("GridSample", {c.tensor(0), c.tensor(1)},
-                      {{"mode", std::string(modes[mode])},
-                       {"padding_mode", std::string(pads[pad])},
-                       {"align_corners", std::int64_t{c.flag(4)}}}));
-}
 /// torchvision's roi_align(x, rois [K,5], scale, height, width, sampling ratio, aligned); the first column is the
 /// picture.
 Results roiAlign(C& c) {
@@ -545,17 +540,6 @@ void addLayerRules(LoweringRules& rules) {
     for (std::string_view name : {"cross", "linalg_cross"}) put(name, cross);
     for (std::string_view name : {"det", "linalg_det"})
         put(name, [](C& c) { return one(c.make("Det", {c.tensor(0)})); });
-    for (std::string_view name : {"upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"})
-        put(name, [](C& c) { return resize(c, "nearest", false, false, false); });
-    for (std::string_view name :
-         {"_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d"})
-        put(name, [](C& c) { return resize(c, "nearest", false, true, false); });
-    for (std::string_view name : {"upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"})
-        put(name, [](C& c) { return resize(c, "linear", true, false, false); });
-    put("upsample_bicubic2d", [](C& c) { return resize(c, "cubic", true, false, false); });
-    put("_upsample_bilinear2d_aa", [](C& c) { return resize(c, "linear", true, false, true); });
-    put("_upsample_bicubic2d_aa", [](C& c) { return resize(c, "cubic", true, false, true); });
-    for (std::string_view name : {"grid_sampler", "grid_sampler_2d", "grid_sampler_3d"}) put(name, gridSample);
     put("affine_grid_generator", affineGrid);
     put("roi_align", roiAlign);
     put("lstm_cell", lstmCell);
@@ -565,13 +549,6 @@ void addLayerRules(LoweringRules& rules) {
     put("rnn_relu_cell",
         [](C& c) { return one(c.make("Relu", {gatesOf(c, c.tensor(0), c.tensor(1), 2, 1, true).front()})); });
     put("embedding_bag", embeddingBag);
-    put("rand_like", [](C& c) {
-        return one(
-            c.op("RandomUniformLike", {c.tensor(0)}, {{"dtype", static_cast<std::int64_t>(c.result().dtype())}}));
-    });
-    put("randn_like", [](C& c) {
-        return one(c.op("RandomNormalLike", {c.tensor(0)}, {{"dtype", static_cast<std::int64_t>(c.result().dtype())}}));
-    });
 }
 
 }  // namespace sonde::exporting

@@ -25,6 +25,31 @@ std::vector<Argument> rangeLength(C& c) {
     return one(c.make("Max", {count, c.like(0)}));
 }
 
+/// A dim size as a number, where it is known as that.
+Argument sizeAt(C& c, NodeId x, std::size_t axis) {
+    if (!c.isOpen(x, axis)) return Argument::of(Value::ofInt(c.shapeOf(x)[axis]));
+    return Argument::of(c.reshaped(c.sizeOf(x, axis), Shape{}));
+}
+std::vector<Argument> sizes(C& c) {
+    const NodeId x = c.tensor(0);
+    const std::size_t rank = c.shapeOf(x).rank();
+    if (c.has(1)) return {sizeAt(c, x, static_cast<std::size_t>(c.axis(1, rank)))};
+    std::vector<Argument> all;
+    for (std::size_t axis = 0; axis < rank; ++axis) all.push_back(sizeAt(c, x, axis));
+    return {Argument::container(Argument::Kind::List, std::move(all))};
+}
+
+/// A tensor of one number, the dim sizes as a list in argument `at`; of the call's result if nothing in them depends on
+/// the data.
+std::vector<Argument> filled(C& c, NodeId number, std::size_t at) {
+    return one(c.opOf("Expand", {c.cast(number, c.result().dtype()), c.integersOf(at)}, {}, c.result().dtype(),
+                      c.result().shape()));
+}
+std::vector<Argument> filledLike(C& c, NodeId number) {
+    return one(c.opOf("Expand", {c.cast(number, c.result().dtype()), c.sizesOf(c.tensor(0))}, {}, c.result().dtype(),
+                      c.result().shape()));
+}
+
 }  // namespace
 
 void addNumberRules(LoweringRules& rules) {
@@ -38,9 +63,19 @@ void addNumberRules(LoweringRules& rules) {
     put("truncdiv", [](C& c) { return one(c.make("Div", {c.in(0), c.in(1)})); });
     put("__derive_index", derivedIndex);
     put("__range_length", rangeLength);
-    put("full", [](C& c) { return one(c.make("Expand", {c.in(1), c.integersNode(c.result().shape().dims())})); });
-    put("full_like", [](C& c) { return one(c.make("Expand", {c.in(1), c.integersNode(c.result().shape().dims())})); });
-    put("new_full", [](C& c) { return one(c.make("Expand", {c.in(2), c.integersNode(c.result().shape().dims())})); });
+    for (std::string_view name : {"size", "shape", "sym_size"}) put(name, sizes);
+    put("numel", [](C& c) { return one(c.opOf("Size", {c.tensor(0)}, {}, DType::Int64, Shape{})); });
+    put("len", [](C& c) -> std::vector<Argument> { return {sizeAt(c, c.tensor(0), 0)}; });
+    put("full", [](C& c) { return filled(c, c.in(1), 0); });
+    put("new_full", [](C& c) { return filled(c, c.in(2), 1); });
+    put("full_like", [](C& c) { return filledLike(c, c.in(1)); });
+    for (std::string_view name : {"zeros", "empty"}) put(name, [](C& c) { return filled(c, c.like(0), 0); });
+    put("ones", [](C& c) { return filled(c, c.like(1), 0); });
+    for (std::string_view name : {"new_zeros", "new_empty"}) put(name, [](C& c) { return filled(c, c.like(0), 1); });
+    put("new_ones", [](C& c) { return filled(c, c.like(1), 1); });
+    for (std::string_view name : {"zeros_like", "empty_like", "zero"})
+        put(name, [](C& c) { return filledLike(c, c.like(0)); });
+    put("ones_like", [](C& c) { return filledLike(c, c.like(1)); });
 }
 
 }  // namespace sonde::exporting

@@ -1,9 +1,12 @@
 // Sums, norms, statistics, order and losses.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/export/lowering/lowering.h"
+#include "core/ops/support/promotion.h"
+#include "core/tensor/shape.h"
 
 namespace sonde::exporting {
 
@@ -44,6 +47,13 @@ std::int64_t dimSizeOver(const Shape& shape, const Axes& axes) {
     return count;
 }
 
+/// The same of axes that are as long as the data say, in the result's dtype.
+NodeId countOver(C& c, NodeId x, const Axes& axes) {
+    const NodeId sizes = c.opOf("Gather", {c.sizesOf(x), c.integersNode(axes)}, {{"axis", std::int64_t{0}}},
+                                DType::Int64, Shape{static_cast<std::int64_t>(axes.size())});
+    return c.cast(reduced(c, "ReduceProd", sizes, {0}, false), c.result().dtype());
+}
+
 /// Σ(x - mean)² / (n - correction), its root if wanted; the mean too.
 Results spreadOf(C& c, bool root, bool withMean) {
     const NodeId x = c.in(0);
@@ -64,9 +74,15 @@ Results spreadOf(C& c, bool root, bool withMean) {
     }
     const NodeId mean = reduced(c, "ReduceMean", x, axes, true);
     const NodeId difference = c.make("Sub", {x, mean});
-    const double count = static_cast<double>(dimSizeOver(shape, axes));
     const NodeId sum = reduced(c, "ReduceSum", c.make("Mul", {difference, difference}), axes, keep);
-    NodeId value = scaled(c, sum, 1 / std::max(count - correction, 0.0));
+    NodeId value;
+    if (std::ranges::any_of(axes, [&](std::int64_t axis) { return c.isOpen(x, static_cast<std::size_t>(axis)); })) {
+        value = c.make("Div",
+                       {sum, c.make("Max", {c.make("Sub", {countOver(c, x, axes), c.like(correction)}), c.like(0)})});
+    } else {
+        const double count = static_cast<double>(dimSizeOver(shape, axes));
+        value = scaled(c, sum, 1 / std::max(count - correction, 0.0));
+    }
     if (root) value = c.make("Sqrt", {value});
     Results results = one(value);
     if (withMean) results.push_back(Argument::of(keep ? mean : reduced(c, "ReduceMean", x, axes, false)));
@@ -121,9 +137,17 @@ Results bothExtremes(C& c) {
             Argument::of(reduced(c, "ReduceMax", x, axes, c.flag(2)))};
 }
 
+/// The first `count` (int64[1]) in order; how many of this run are `size`.
+std::vector<NodeId> top(C& c, NodeId x, NodeId count, std::int64_t size, std::int64_t axis, bool largest,
+                        bool sorted = true) {
+    Axes dims = c.shapeOf(x).dims();
+    dims[static_cast<std::size_t>(axis)] = size;
+    return c.ops("TopK", {x, count},
+                 {{"axis", axis}, {"largest", std::int64_t{largest}}, {"sorted", std::int64_t{sorted}}},
+                 {{c.dtypeOf(x), Shape(dims)}, {DType::Int64, Shape(dims)}});
+}
 std::vector<NodeId> top(C& c, NodeId x, std::int64_t count, std::int64_t axis, bool largest, bool sorted = true) {
-    return c.makeAll("TopK", {x, c.integersNode({count})},
-                     {{"axis", axis}, {"largest", std::int64_t{largest}}, {"sorted", std::int64_t{sorted}}}, 2);
+    return top(c, x, c.integersNode({count}), count, axis, largest, sorted);
 }
 std::int64_t lastAxisOr(C& c, std::size_t at, std::size_t rank) {
     return c.has(at) ? c.axis(at, rank) : static_cast<std::int64_t>(rank) - 1;
@@ -134,31 +158,42 @@ Results sorted(C& c, std::size_t dimAt, std::size_t descendingAt, int results) {
     const Shape shape = c.shapeOf(x);
     if (shape.rank() == 0) C::fail("the order of a single number");
     const std::int64_t axis = dimAt == 0 ? 0 : lastAxisOr(c, dimAt, shape.rank());
+    const auto at = static_cast<std::size_t>(axis);
     const std::vector<NodeId> both =
-        top(c, x, shape[static_cast<std::size_t>(axis)], axis, descendingAt > 0 && c.flag(descendingAt));
+        top(c, x, c.sizeOf(x, at), shape[at], axis, descendingAt > 0 && c.flag(descendingAt));
     if (results == 0) return one(both[1]);
     return results == 1 ? one(both[0]) : several(both);
 }
 
-/// The k-th smallest along an axis, k from 1, and where it was.
-Results ranked(C& c, NodeId x, std::int64_t k, std::int64_t axis, bool keep, bool withPlace) {
-    const std::vector<NodeId> both = top(c, x, k, axis, false);
+/// The k-th smallest along an axis, k (int64[1]) from 1, and where it was; k is `place` in this run.
+Results ranked(C& c, NodeId x, NodeId k, std::int64_t place, std::int64_t axis, bool keep, bool withPlace) {
+    const std::vector<NodeId> both = top(c, x, k, place, axis, false);
+    const NodeId last = c.integersNode({-1});
     Results results;
     for (NodeId part : {both[0], both[1]}) {
-        const NodeId at = c.constant(keep ? Tensor::of<std::int64_t>(Shape{1}, std::vector<std::int64_t>{k - 1})
-                                          : Tensor::scalar<std::int64_t>(k - 1));
-        results.push_back(Argument::of(c.make("Gather", {part, at}, {{"axis", axis}})));
+        Axes dims = c.shapeOf(part).dims();
+        dims[static_cast<std::size_t>(axis)] = 1;
+        const NodeId picked = c.opOf("Gather", {part, last}, {{"axis", axis}}, c.dtypeOf(part), Shape(dims));
+        dims.erase(dims.begin() + axis);
+        results.push_back(Argument::of(keep ? picked : c.reshaped(picked, Shape(dims))));
         if (!withPlace) break;
     }
     return results;
+}
+Results ranked(C& c, NodeId x, std::int64_t k, std::int64_t axis, bool keep, bool withPlace) {
+    return ranked(c, x, c.integersNode({k}), k, axis, keep, withPlace);
 }
 Results median(C& c) {
     NodeId x = c.tensor(0);
     const bool over = hasOverload(c, ".dim");
     if (!over) x = c.reshaped(x, Shape{c.shapeOf(x).numel()});
     const std::int64_t axis = over ? c.axis(1, c.shapeOf(x).rank()) : 0;
-    Results results =
-        ranked(c, x, (c.shapeOf(x)[static_cast<std::size_t>(axis)] + 1) / 2, axis, over && c.flag(2), over);
+    const auto at = static_cast<std::size_t>(axis);
+    const std::int64_t middle = (c.shapeOf(x)[at] + 1) / 2;
+    NodeId k = c.integersNode({middle});
+    if (c.isOpen(x, at))
+        k = c.make("Div", {c.make("Add", {c.sizeOf(x, at), c.integersNode({1})}), c.integersNode({2})});
+    Results results = ranked(c, x, k, middle, axis, over && c.flag(2), over);
     if (over || !tensor::isFloating(c.dtypeOf(x))) return results;
     // One NaN makes the median of all NaN.
     const NodeId worst =
@@ -169,7 +204,7 @@ Results median(C& c) {
 /// The number of boundaries below (or not above) each number: its place in the line.
 Results searched(C& c, const Argument& line, const Argument& numbers, bool right) {
     NodeId a = c.tensorOf(numbers), b = c.tensorOf(line);
-    const DType dtype = tensor::isFloating(c.dtypeOf(a)) ? c.dtypeOf(a) : c.dtypeOf(b);
+    const DType dtype = ops::promotedTypes(c.dtypeOf(a), c.dtypeOf(b));
     a = c.cast(a, dtype);
     b = c.cast(b, dtype);
     Axes wide = c.shapeOf(a).dims(), other = c.shapeOf(b).dims();
@@ -295,8 +330,13 @@ NodeId dot(C& c, NodeId a, NodeId b, std::int64_t axis, bool keep) {
     return reduced(c, "ReduceSum", c.make("Mul", {a, b}), {axis}, keep);
 }
 Results cosine(C& c) {
-    const NodeId a = c.in(0), b = c.in(1);
-    const std::int64_t axis = c.axis(2, std::max(c.shapeOf(a).rank(), c.shapeOf(b).rank()));
+    NodeId a = c.in(0), b = c.in(1);
+    const auto common = tensor::broadcastShapes(c.shapeOf(a), c.shapeOf(b));
+    if (!common) C::fail("vectors that do not broadcast");
+    // Lengths are those of what is multiplied.
+    for (NodeId* each : {&a, &b})
+        if (c.shapeOf(*each) != *common) *each = c.make("Expand", {*each, c.integersNode(common->dims())});
+    const std::int64_t axis = c.axis(2, common->rank());
     const auto length = [&](NodeId z) {
         return c.make("Max", {reduced(c, "ReduceL2", z, {axis}, false), c.like(c.number(3, 1e-8))});
     };
@@ -383,7 +423,8 @@ void addReductionRules(LoweringRules& rules) {
     for (std::string_view name : {"dot", "vdot"})
         put(name, [](C& c) { return one(dot(c, c.in(0), c.in(1), 0, false)); });
     put("linalg_vecdot", [](C& c) {
-        return one(dot(c, c.in(0), c.in(1), static_cast<std::int64_t>(c.shapeOf(c.in(0)).rank()) - 1, false));
+        const std::size_t rank = std::max(c.shapeOf(c.in(0)).rank(), c.shapeOf(c.in(1)).rank());
+        return one(dot(c, c.in(0), c.in(1), lastAxisOr(c, 2, rank), false));
     });
     put("dist", [](C& c) {
         const NodeId d = difference(c);

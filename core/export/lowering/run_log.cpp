@@ -26,12 +26,13 @@ std::optional<ExprId> RunLog::firstOf(graph::BodyId body) const {
     return std::nullopt;
 }
 
-void RunLog::stopAfter(graph::BodyId body, std::stop_source stop) {
+void RunLog::stopAfter(graph::BodyId body, const Extent& most, std::stop_source stop) {
     for (ExprId id : m_graph.body(body).order) {
         const Expr& expr = m_graph.expr(id);
         if (expr.kind != graph::ExprKind::Input && (expr.outputs.empty() || !m_graph.node(expr.outputs[0]).constant))
             m_last = id;
     }
+    m_most = most;
     m_stop = std::move(stop);
 }
 
@@ -44,14 +45,20 @@ void RunLog::exprStarted(ExprId id) {
 
 void RunLog::exprFinished(ExprId id, std::span<const Value> outputs, std::int64_t) {
     std::vector<Value>& all = m_outputs[id].emplace_back();
-    for (const Value& value : outputs) all.push_back(kept(value));
+    ++m_extent.operations;
+    for (const Value& value : outputs) {
+        all.push_back(kept(value));
+        if (value.isTensor()) m_extent.bytes += value.tensor().sizeBytes();
+    }
     const Expr& expr = m_graph.expr(id);
     if (expr.op.name == "Loop" && !expr.bodies.empty()) {
         m_passes[id].push_back(m_running[id]);
         auto& counts = m_after[id].emplace_back();
         for (ExprId inside : m_graph.recursiveOrder(expr.bodies[0])) counts[inside] = count(inside);
     }
-    if (id == m_last) m_stop.request_stop();
+    m_isReached = m_isReached || id == m_last;
+    const bool isTooMuch = m_extent.operations > m_most.operations || m_extent.bytes > m_most.bytes;
+    if (m_last.valid() && (m_isReached || isTooMuch)) m_stop.request_stop();
 }
 
 std::size_t RunLog::count(ExprId id) const {

@@ -15,8 +15,16 @@ class RunLog final : public exec::RunObserver {
   public:
     explicit RunLog(const graph::InternalGraph& graph) : m_graph(graph) {}
 
-    /// The run may end as soon as this body was run once.
-    void stopAfter(graph::BodyId body, std::stop_source stop);
+    /// How much has run, and how much is kept of it.
+    struct Extent {
+        std::size_t operations = 0, bytes = 0;
+    };
+    const Extent& extent() const { return m_extent; }
+
+    /// The run may end as soon as this body was run once, and does end beyond the extent.
+    void stopAfter(graph::BodyId body, const Extent& most, std::stop_source stop);
+    /// Whether that body was run.
+    bool isReached() const { return m_isReached; }
 
     void exprStarted(graph::ExprId id) override;
     void exprFinished(graph::ExprId id, std::span<const tensor::Value> outputs, std::int64_t) override;
@@ -40,6 +48,8 @@ class RunLog final : public exec::RunObserver {
     std::map<graph::ExprId, std::vector<std::int64_t>> m_passes;
     std::map<graph::ExprId, std::vector<std::map<graph::ExprId, std::size_t>>> m_after;
     graph::ExprId m_last;  ///< after which the run may end
+    Extent m_extent, m_most;
+    bool m_isReached = false;
     std::stop_source m_stop{std::nostopstate};
 };
 

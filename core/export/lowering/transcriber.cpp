@@ -51,6 +51,12 @@ std::vector<Value> computedBefore(const InternalGraph& target, const Expr& expr,
 
 }  // namespace
 
+bool isRandom(const Expr& expr) {
+    if (expr.op.name.empty()) return false;
+    const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    return op && op->random;
+}
+
 Transcriber::Transcriber(const InternalGraph& source, std::shared_ptr<RunLog> log, BranchRunner branches)
     : m_source(source), m_checks(overlapChecks(source)), m_log(std::move(log)), m_branches(std::move(branches)) {
     m_s.body = m_s.target.mainId();
@@ -95,7 +101,7 @@ base::Result<std::shared_ptr<const InternalGraph>> Transcriber::finish(const std
             (void)m_s.target.rename(results[i].node, outputNames[i]);
         }
     }
-    if (m_s.openShapes) forgetShapes();
+    openShapes();
     m_s.target.setResult(m_s.target.mainId(),
                          results.size() == 1 ? results.front() : Argument::container(Argument::Kind::Tuple, results));
     dropUnusedConstants();
@@ -151,6 +157,7 @@ void Transcriber::visit(ExprId id) {
     std::vector<Argument> arguments;
     for (const Argument& argument : boundArguments(expr)) arguments.push_back(resolved(argument));
     const bool depends = std::any_of(arguments.begin(), arguments.end(), holdsNode);
+    if (!depends && isRandom(expr)) return draw(expr, std::move(arguments), outputs);
     if (!depends) return keepValues(expr, outputs);
     lower(expr, std::move(arguments), outputs);
 }
@@ -205,21 +212,21 @@ void Transcriber::lower(const Expr& expr, std::vector<Argument> arguments, std::
     const std::string name = baseName(expr.op.name);
     if (name == "append" && !expr.arguments.empty() && expr.arguments[0].kind == Argument::Kind::Node)
         return append(expr, arguments);
-    // Numbers of shapes always are what they were.
-    static const std::set<std::string, std::less<>> kShapes{
-        "size",   "dim",     "numel",   "len",     "shape",    "dtype", "device", "is_floating_point",
-        "stride", "getattr", "_assert", "is_cuda", "sym_size", "ndim"};
+    // Numbers of shapes are what they were, unless the data decide on the shapes.
+    static const std::set<std::string, std::less<>> kSizes{"size", "numel", "len", "shape", "sym_size"},
+        kFacts{"dim", "dtype", "device", "is_floating_point", "stride", "getattr", "_assert", "is_cuda", "ndim"};
     if (std::none_of(outputs.begin(), outputs.end(), hasTensor)) {
-        if (kShapes.contains(name) || outputs.empty() || outputs[0].isNone()) return keepValues(expr, outputs);
-        if (outputs.size() == 1 && outputs[0].isNumber() && lowerNumber(expr, name, arguments, outputs[0])) return;
+        const bool isFixed =
+            kFacts.contains(name) || (kSizes.contains(name) && (arguments.empty() || !isOpen(arguments[0])));
+        if (isFixed || outputs.empty() || outputs[0].isNone()) return keepValues(expr, outputs);
+        if (outputs.size() == 1 && (outputs[0].isNumber() || kSizes.contains(name)) &&
+            lowerNumbers(expr, name, arguments, outputs[0]))
+            return;
         if (m_attempts > 0) throw NoLowering{"a number that is not traced"};
         note(expr, "a number that depends on the data is fixed");
         return keepValues(expr, outputs);
     }
-    // Tensors that take nothing but the shape of another one.
-    static const std::set<std::string, std::less<>> kFilled{
-        "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "empty_like", "new_empty", "zero"};
-    if (kFilled.contains(name)) return keepValues(expr, outputs);
+    if (isFixedFilling(name, arguments)) return keepValues(expr, outputs);
     for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i)
         m_s.values[expr.outputs[i]] = outputs[i];
     if (expr.op.domain.empty()) return copy(expr, arguments, outputs);
@@ -236,19 +243,31 @@ void Transcriber::lower(const Expr& expr, std::vector<Argument> arguments, std::
     if (!why.empty()) missing(expr, why, outputs);
 }
 
+bool Transcriber::holdsNumber(const Argument& argument) const {
+    bool found = false;
+    argument.forEachNode([&](const NodeId& node) { found = found || m_s.numbers.contains(node); });
+    return found;
+}
+
 std::string Transcriber::tryRule(const Expr& expr, LoweringRule rule, const std::vector<Argument>& arguments,
                                  std::span<const Value> outputs) {
     const std::string label = m_source.node(expr.outputs.front()).name;
     const Expr placed = inModule(expr);
     const std::vector<Value> computed = computedBefore(m_s.target, expr, arguments, outputs);
-    LoweredCall call(m_s.target, m_s.constants, placed, arguments, computed.empty() ? outputs : computed, label,
-                     m_s.body);
+    LoweredCall call(m_s.target, m_s.known, placed, arguments, computed.empty() ? outputs : computed, label, m_s.body);
     try {
         std::vector<Argument> results = rule(call);
         if (results.size() < expr.outputs.size()) throw NoLowering{"it returns fewer results"};
         if (!computed.empty())
             results[0] = Argument::of(call.cast(call.tensorOf(results[0]), outputs[0].tensor().dtype()));
-        m_s.openShapes = m_s.openShapes || call.hasOpenShapes();
+        // Numbers that it has not looked at are not followed.
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            if (!call.wasRead(i) && holdsNumber(arguments[i])) throw NoLowering{"a number that is not traced"};
+        }
+        if (call.hasFixedSizes()) {
+            if (m_loops > 0) throw NoLowering{"sizes that depend on the data"};
+            note(expr, "sizes that depend on the data are fixed");
+        }
         for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
             takeName(results[i], label, expr.outputs.size() == 1);
             m_s.standIns[expr.outputs[i]] = std::move(results[i]);
@@ -259,17 +278,45 @@ std::string Transcriber::tryRule(const Expr& expr, LoweringRule rule, const std:
     return {};
 }
 
-bool Transcriber::lowerNumber(const Expr& expr, const std::string& name, const std::vector<Argument>& arguments,
-                              const Value& number) {
+bool Transcriber::isOpen(const Argument& argument) const {
+    return argument.kind == Argument::Kind::Node && m_s.known.open.contains(argument.node);
+}
+
+bool Transcriber::isFixedFilling(const std::string& name, const std::vector<Argument>& arguments) const {
+    static const std::set<std::string, std::less<>> kFilled{
+        "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "empty_like", "new_empty", "zero"};
+    if (!kFilled.contains(name) || arguments.empty()) return false;
+    const bool takesSizes = !name.starts_with("new");
+    return std::none_of(arguments.begin() + 1, arguments.end(), holdsNode) && !(takesSizes && isOpen(arguments[0]));
+}
+
+void Transcriber::draw(const Expr& expr, std::vector<Argument> arguments, std::span<const Value> outputs) {
+    for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i)
+        m_s.values[expr.outputs[i]] = outputs[i];
+    const LoweringRule rule = findLowering(baseName(expr.op.name));
+    if (rule && std::any_of(outputs.begin(), outputs.end(), hasTensor) &&
+        tryRule(expr, rule, arguments, outputs).empty())
+        return;
+    note(expr, "its random numbers are fixed");
+    keepValues(expr, outputs);
+}
+
+bool Transcriber::lowerNumbers(const Expr& expr, const std::string& name, const std::vector<Argument>& arguments,
+                               const Value& numbers) {
     const LoweringRule rule = findLowering(name);
-    const auto typed = Tensor::scalar<double>(number.number()).cast(dtypeOf(number));
-    if (!rule || !typed) return false;
-    const Value result(*typed);
+    if (!rule) return false;
+    Value result = numbers;
+    if (numbers.isNumber()) result = Value(LoweredCall::scalarOf(numbers, dtypeOf(numbers)));
     if (!tryRule(expr, rule, arguments, std::span(&result, 1)).empty()) return false;
-    m_s.values[expr.outputs[0]] = number;
-    const Argument& made = m_s.standIns[expr.outputs[0]];
-    if (made.kind == Argument::Kind::Node) isNumber(made.node, number);
+    m_s.values[expr.outputs[0]] = numbers;
+    areNumbers(m_s.standIns[expr.outputs[0]], numbers);
     return true;
+}
+
+void Transcriber::areNumbers(const Argument& made, const Value& value) {
+    if (made.kind == Argument::Kind::Node && value.isNumber()) isNumber(made.node, value);
+    for (std::size_t i = 0; i < made.items.size() && value.isListLike() && i < value.items().size(); ++i)
+        areNumbers(made.items[i], value.items()[i]);
 }
 
 bool Transcriber::fixNumbers(std::vector<Argument>& arguments) const {
@@ -314,7 +361,7 @@ void Transcriber::append(const Expr& expr, const std::vector<Argument>& argument
 
 void Transcriber::copy(const Expr& expr, const std::vector<Argument>& arguments, std::span<const Value> outputs) {
     const Expr placed = inModule(expr);
-    LoweredCall call(m_s.target, m_s.constants, placed, arguments, outputs, m_source.node(expr.outputs.front()).name,
+    LoweredCall call(m_s.target, m_s.known, placed, arguments, outputs, m_source.node(expr.outputs.front()).name,
                      m_s.body);
     try {
         std::vector<NodeId> inputs;
@@ -386,7 +433,7 @@ Argument Transcriber::standIn(NodeId node) {
     if (original.constant->isTensor() && producer.isParameter) {
         // Made once here, under the name that the model has for it.
         const NodeId made =
-            LoweredCall(m_s.target, m_s.constants, producer, {}, {}, original.name, m_s.body)
+            LoweredCall(m_s.target, m_s.known, producer, {}, {}, original.name, m_s.body)
                 .constant(original.constant->tensor(), producer.target.empty() ? original.name : producer.target);
         if (!graph::editedWeightOf(producer).empty())
             m_s.target.mutableExpr(m_s.target.node(made).producer).origins = producer.origins;
@@ -399,12 +446,12 @@ void Transcriber::collectResults(const Argument& argument, std::vector<Argument>
         results.push_back(argument);
     } else if (argument.kind == Argument::Kind::Constant) {
         if (argument.constant.isNumber()) {
-            const auto typed = Tensor::scalar<double>(argument.constant.number()).cast(dtypeOf(argument.constant));
-            if (typed) collectResults(Argument::of(Value(*typed)), results);
+            collectResults(Argument::of(Value(LoweredCall::scalarOf(argument.constant, dtypeOf(argument.constant)))),
+                           results);
         } else if (argument.constant.isTensor()) {
             const Expr none;
             results.push_back(Argument::of(
-                LoweredCall(m_s.target, m_s.constants, none, {}, {}, "result").constant(argument.constant.tensor())));
+                LoweredCall(m_s.target, m_s.known, none, {}, {}, "result").constant(argument.constant.tensor())));
         } else if (argument.constant.isListLike()) {
             for (const Value& item : argument.constant.items()) collectResults(Argument::of(item), results);
         }
@@ -412,13 +459,9 @@ void Transcriber::collectResults(const Argument& argument, std::vector<Argument>
     for (const Argument& item : argument.items) collectResults(item, results);
 }
 
-void Transcriber::forgetShapes() {
-    for (ExprId id : m_s.target.recursiveOrder(m_s.target.mainId())) {
-        const Expr& expr = m_s.target.expr(id);
-        if (expr.kind != ExprKind::Apply) continue;
-        for (NodeId output : expr.outputs)
-            m_s.target.setType(output, TypeInfo::tensor(m_s.target.node(output).type.dtype));
-    }
+void Transcriber::openShapes() {
+    for (const auto& [node, type] : m_s.known.open)
+        if (!m_s.target.isErased(m_s.target.node(node).producer)) m_s.target.setType(node, type);
 }
 
 void Transcriber::nameResults(std::vector<Argument>& results) {
@@ -429,7 +472,7 @@ void Transcriber::nameResults(std::vector<Argument>& results) {
         if (seen.insert(result.node).second && producer.kind == ExprKind::Apply) continue;
         const TypeInfo type = node.type;
         const Expr none;
-        LoweredCall call(m_s.target, m_s.constants, none, {}, {}, "result");
+        LoweredCall call(m_s.target, m_s.known, none, {}, {}, "result");
         result = Argument::of(call.opOf("Identity", {result.node}, {}, type.dtype, call.shapeOf(result.node)));
     }
 }

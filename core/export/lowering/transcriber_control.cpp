@@ -21,9 +21,12 @@ void Transcriber::control(const Expr& expr, std::size_t at) {
     }
 }
 
-bool Transcriber::attempt(const Expr& expr, const std::function<void()>& write) {
-    State before = m_s;
+bool Transcriber::attempt(const Expr& expr, std::size_t at, const std::function<void()>& write) {
     const auto log = m_log;
+    // What was in vain inside of a branch is so again when that branch is written alone.
+    const std::tuple failure{expr.id, at, log.get(), m_loops};
+    if (m_failed.contains(failure)) return false;
+    State before = m_s;
     ++m_attempts;
     std::string why;
     try {
@@ -37,6 +40,7 @@ bool Transcriber::attempt(const Expr& expr, const std::function<void()>& write) 
     m_s = std::move(before);
     m_log = log;
     m_why[expr.id] = why;
+    m_failed.insert(failure);
     return false;
 }
 
@@ -57,7 +61,8 @@ void Transcriber::branch(const Expr& expr, std::size_t at) {
     if (!isTrue || expr.bodies.size() < 2) return missing(expr, "a branch that cannot be traced");
     const std::size_t taken = *isTrue ? 0 : 1;
     if (condition.kind == Argument::Kind::Node) {
-        if (attempt(expr, [&] { writeIf(expr, at, condition.node, taken); })) return;
+        if (attempt(expr, at, [&] { writeIf(expr, at, condition.node, taken); })) return;
+        if (m_loops > 0) throw NoLowering{"a branch in it: " + m_why[expr.id]};
         note(expr, "the branch that was taken is fixed (" + m_why[expr.id] + ")");
     }
     const Body& body = m_source.body(expr.bodies[taken]);
@@ -100,7 +105,7 @@ std::string Transcriber::freeName(const std::string& wanted, const std::vector<s
 NodeId Transcriber::bodyResult(const Expr& expr, const Argument& argument, DType dtype) {
     const Expr placed = inModule(expr);
     LoweredCall call =
-        LoweredCall(m_s.target, m_s.constants, placed, {}, {}, m_source.node(expr.outputs.front()).name, m_s.body);
+        LoweredCall(m_s.target, m_s.known, placed, {}, {}, m_source.node(expr.outputs.front()).name, m_s.body);
     NodeId node = call.tensorOf(argument, dtype);
     if (dtype != DType::Undefined) node = call.cast(node, dtype);
     const Expr& producer = m_s.target.expr(m_s.target.node(node).producer);
@@ -147,6 +152,10 @@ void Transcriber::writeIf(const Expr& expr, std::size_t at, NodeId condition, st
         if (one.dtype != other.dtype || one.shape != other.shape) throw NoLowering{"branches of different shapes"};
         const NodeId output = m_s.target.expr(made).outputs[i];
         m_s.target.setType(output, one);
+        for (const auto& side : results) {
+            if (const auto open = m_s.known.open.find(side[i]); open != m_s.known.open.end())
+                m_s.known.open[output] = open->second;
+        }
         m_s.standIns[expr.outputs[i]] = Argument::of(output);
     }
 }
@@ -177,9 +186,20 @@ void Transcriber::loop(const Expr& expr, std::size_t at) {
     const bool isCounted = !body.outputs.empty() && m_source.node(body.outputs[0]).constant &&
                            trips.kind == Argument::Kind::Constant && begins.kind == Argument::Kind::Constant;
     if (!isCounted) {
-        if (passes > 0 && attempt(expr, [&] { writeLoop(expr, at, trips, begins, state); })) return;
+        const std::optional<std::size_t> run = runWithPasses(expr, at);
+        ++m_loops;
+        const bool isWritten = run && attempt(expr, at, [&] {
+                                   rewind(expr, *run);
+                                   writeLoop(expr, *run, trips, begins, state);
+                               });
+        --m_loops;
+        if (isWritten) {
+            for (const auto& [id, count] : m_log->countsAfter(expr.id, at)) m_s.cursors[id] = count;
+            return;
+        }
+        if (m_loops > 0) throw NoLowering{"a loop in it: " + (run ? m_why[expr.id] : "its body did not run")};
         note(expr, "the loop is unrolled, " + std::to_string(passes) + " iterations (" +
-                       (passes > 0 ? m_why[expr.id] : "its body did not run") + ")");
+                       (run ? m_why[expr.id] : "its body did not run") + ")");
     }
     for (std::int64_t pass = 0; pass < passes; ++pass) {
         for (std::size_t i = 0; i < body.inputs.size(); ++i) {
@@ -199,7 +219,7 @@ void Transcriber::writeLoop(const Expr& expr, std::size_t at, const Argument& tr
     const Body& body = m_source.body(expr.bodies[0]);
     const std::vector<Value>& outputs = m_log->outputs(expr.id, at);
     const Expr placed = inModule(expr);
-    LoweredCall before(m_s.target, m_s.constants, placed, {}, {},
+    LoweredCall before(m_s.target, m_s.known, placed, {}, {},
                        m_source.node(expr.outputs.empty() ? body.inputs[0] : expr.outputs[0]).name, m_s.body);
     std::vector<Argument> arguments;
     const bool endless =
@@ -229,6 +249,8 @@ void Transcriber::writeLoop(const Expr& expr, std::size_t at, const Argument& tr
     for (std::size_t i = 0; i < state.size() && i + 2 < body.inputs.size(); ++i) {
         types.push_back(m_s.target.node(inputs[i + 2].node).type);
         addInput(i + 2, types.back(), outputs[i].isNumber() ? std::optional(outputs[i]) : std::nullopt);
+        const auto open = m_s.known.open.find(inputs[i + 2].node);
+        if (open != m_s.known.open.end()) m_s.known.open[m_s.standIns[body.inputs[i + 2]].node] = open->second;
     }
     m_s.body = inner;
     walk(body.id);
@@ -237,7 +259,9 @@ void Transcriber::writeLoop(const Expr& expr, std::size_t at, const Argument& tr
         results.push_back(
             bodyResult(expr, resolved(Argument::of(body.outputs[i])), i == 0 ? DType::Bool : dtypes.at(i - 1)));
         const TypeInfo& type = m_s.target.node(results.back()).type;
-        if (i > 0 && (type.shape != types.at(i - 1).shape)) throw NoLowering{"its state changes its shape"};
+        if (i == 0) continue;
+        const bool opens = m_s.known.open.contains(results.back()) && !m_s.known.open.contains(inputs[i + 1].node);
+        if (opens || type.shape != types.at(i - 1).shape) throw NoLowering{"its state changes its shape"};
     }
     m_s.body = outer;
     setBodyResult(inner, results);
@@ -245,8 +269,22 @@ void Transcriber::writeLoop(const Expr& expr, std::size_t at, const Argument& tr
         const NodeId output = m_s.target.expr(made).outputs[i];
         m_s.target.setType(output, types.at(i));
         m_s.standIns[expr.outputs[i]] = Argument::of(output);
+        const auto open = m_s.known.open.find(inputs[i + 2].node);
+        if (open != m_s.known.open.end()) m_s.known.open[output] = open->second;
     }
-    for (const auto& [id, count] : m_log->countsAfter(expr.id, at)) m_s.cursors[id] = count;
+}
+
+std::optional<std::size_t> Transcriber::runWithPasses(const Expr& loop, std::size_t at) const {
+    if (m_log->passes(loop.id, at) > 0) return at;
+    for (std::size_t run = 0; run < m_log->count(loop.id); ++run)
+        if (m_log->passes(loop.id, run) > 0) return run;
+    return std::nullopt;
+}
+
+void Transcriber::rewind(const Expr& loop, std::size_t run) {
+    for (const ExprId inside : m_source.recursiveOrder(loop.bodies[0])) m_s.cursors[inside] = 0;
+    if (run == 0) return;
+    for (const auto& [id, count] : m_log->countsAfter(loop.id, run - 1)) m_s.cursors[id] = count;
 }
 
 void Transcriber::isNumber(NodeId node, const Value& value) {

@@ -21,7 +21,7 @@ bool holdsComplex(const Value& value) {
 }
 
 ComplexForm::ComplexForm(const ComplexCall& call)
-    : m_given(call), m_call(call.graph, call.constants, call.expr, call.arguments, call.results, "z"),
+    : m_given(call), m_call(call.graph, call.known, call.expr, call.arguments, call.results, "z"),
       m_dtype(DType::Float32) {
     const auto isWide = [](const Value& value) {
         return value.isTensor() &&

@@ -20,7 +20,7 @@ bool holdsComplex(const tensor::Value& value);
 /// node of its pairs (tensor::pairsOf), of arguments and results alike.
 struct ComplexCall {
     graph::InternalGraph& graph;
-    std::map<std::pair<const void*, std::string>, graph::NodeId>& constants;
+    exporting::Known& known;
     const graph::Expr& expr;
     std::string_view name;                    ///< of the operator, without its overload
     std::vector<graph::Argument> arguments;   ///< by position of the schema

@@ -76,7 +76,7 @@ Results alike(ComplexForm& form) {
         for (const Argument& argument : given.arguments) arguments.push_back(partOf(form, argument, isImaginary));
         std::vector<Value> results;
         for (const Value& result : given.results) results.push_back(partOfValue(result, isImaginary ? 1 : 0));
-        LoweredCall half(given.graph, given.constants, given.expr, std::move(arguments), results, "z");
+        LoweredCall half(given.graph, given.known, given.expr, std::move(arguments), results, "z");
         made[isImaginary ? 1 : 0] = rule(half);
     }
     for (std::size_t i = 0; i < made[0].size() && i < made[1].size() && i < given.results.size(); ++i)
@@ -162,7 +162,7 @@ Results normOfMagnitudes(ComplexForm& form) {
     if (!rule) LoweredCall::fail({});
     std::vector<Argument> arguments = given.arguments;
     arguments.front() = magnitude(form).front();
-    LoweredCall real(given.graph, given.constants, given.expr, std::move(arguments), given.results, "z");
+    LoweredCall real(given.graph, given.known, given.expr, std::move(arguments), given.results, "z");
     return rule(real);
 }
 

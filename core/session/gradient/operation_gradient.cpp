@@ -200,13 +200,13 @@ class SmallGraph {
             arguments.push_back(standIn(argument));
             values.push_back(valueOf(argument));
         }
-        std::map<std::pair<const void*, std::string>, NodeId> constants;
+        exporting::Known known;
         Expr placed = m_expr;
         placed.scope = m_graph.rootScope();
         if (isComplexCall)
-            return lowerComplex({m_graph, constants, placed, plainName, std::move(arguments), std::move(values),
+            return lowerComplex({m_graph, known, placed, plainName, std::move(arguments), std::move(values),
                                  m_operation.outputs, m_pairs});
-        exporting::LoweredCall call(m_graph, constants, placed, std::move(arguments), m_operation.outputs, "y");
+        exporting::LoweredCall call(m_graph, known, placed, std::move(arguments), m_operation.outputs, "y");
         try {
             m_results = ownForm(call, name);
             if (m_results.empty()) m_results = rule(call);

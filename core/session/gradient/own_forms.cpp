@@ -106,6 +106,17 @@ Results hardTanh(LoweredCall& call) {
     return strictlyClamped(call, call.number(1, -1), call.number(2, 1));
 }
 
+/// log(1 + x), e^x - 1 and 1 - erf(x) as they stand: what they lose where they are small is not in their derivatives.
+Results logarithmOfOneMore(LoweredCall& call) {
+    return exporting::one(call.op("Log", {call.op("Add", {call.in(0), call.like(1)})}));
+}
+Results exponentialLessOne(LoweredCall& call) {
+    return exporting::one(call.op("Sub", {call.op("Exp", {call.in(0)}), call.like(1)}));
+}
+Results complementaryError(LoweredCall& call) {
+    return exporting::one(call.op("Sub", {call.like(1), call.op("Erf", {call.in(0)})}));
+}
+
 const std::unordered_map<std::string_view, OwnForm>& ownForms() {
     static constexpr OwnForm kBoth = [](LoweredCall&call) { return clamped(call, 1, 2); },
                              kLow = [](LoweredCall&call) { return clamped(call, 1, -1); },
@@ -128,7 +139,10 @@ const std::unordered_map<std::string_view, OwnForm>& ownForms() {
         {"min.dim", [](LoweredCall& call) { return extremeAlong(call, "ArgMin"); }},
         {"grid_sampler", sampledVolume},
         {"grid_sampler_3d", sampledVolume},
-        {"embedding", embedded}};
+        {"embedding", embedded},
+        {"log1p", logarithmOfOneMore},
+        {"expm1", exponentialLessOne},
+        {"erfc", complementaryError}};
     return forms;
 }
 
