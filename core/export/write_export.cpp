@@ -10,6 +10,7 @@
 #include "core/document/model_passes.h"
 #include "core/document/optimize.h"
 #include "core/document/output_check.h"
+#include "core/export/form_check.h"
 #include "core/export/lowering/onnx_graph.h"
 #include "core/graph/missing_data.h"
 #include "core/graph/source_files.h"
@@ -112,6 +113,22 @@ std::shared_ptr<const graph::InternalGraph> standardForm(std::shared_ptr<const g
     return graph::withFiles(std::move(made), graph::filesOf(graph));
 }
 
+/// Runs what is to be written on the inputs of the model's run; a note says what is otherwise.
+base::Result<void> compareWithModel(const Document& document, OnnxGraph& made, std::span<const tensor::Value> inputs,
+                                    const base::WorkContext& work) {
+    std::vector<std::string> names;
+    for (const graph::NodeId node : made.graph->outputs()) names.push_back(made.graph->node(node).name);
+    const std::vector<tensor::Value> given = inputsOfForm(*document.graph, inputs, *made.graph);
+    const auto check = checkForm(made.graph, given, made.results, names, work);
+    if (work.cancelled()) return base::cancelled("running the ONNX form");
+    std::optional<std::string> problem =
+        check ? check->problem : std::optional("does not run: " + check.error().text());
+    if (problem)
+        made.notes.push_back(
+            {base::Severity::Warning, "on these inputs the ONNX file " + *problem, document.title, ""});
+    return {};
+}
+
 base::Result<WrittenExport> writeAsOnnx(const Document& document, const ExportSettings& settings,
                                         const std::filesystem::path& path, std::span<const tensor::Value> inputs,
                                         const base::WorkContext& work) {
@@ -127,6 +144,7 @@ base::Result<WrittenExport> writeAsOnnx(const Document& document, const ExportSe
     }
     SONDE_ASSIGN(OnnxGraph made, onnxGraph(document, values, work));
     made.graph = standardForm(std::move(made.graph));
+    if (!made.results.empty()) SONDE_TRY(compareWithModel(document, made, values, work));
     io::OnnxWriteOptions options = settings.onnx;
     options.sources = graph::filesOf(document.graph);
     std::filesystem::path data = path;

@@ -1,12 +1,10 @@
 #include "core/export/write_piece.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
-#include "core/analysis/difference.h"
 #include "core/base/replaced_file.h"
 #include "core/document/document.h"
-#include "core/exec/runner.h"
+#include "core/export/form_check.h"
 #include "core/export/lowering/onnx_graph.h"
 #include "core/export/write_export.h"
 #include "core/graph/source_files.h"
@@ -18,49 +16,20 @@ namespace {
 
 using tensor::Value;
 
-/// The piece's values in the order of the inputs that its ONNX form has. Numbers became constants of it.
-std::vector<Value> inputsOf(const Piece& piece, const graph::InternalGraph& written) {
-    std::vector<Value> values;
-    const graph::InternalGraph& source = *piece.document->graph;
-    for (const graph::NodeId node : written.inputs()) {
-        const graph::NodeId original = source.findNode(written.node(node).name);
-        const auto at = std::ranges::find(source.inputs(), original) - source.inputs().begin();
-        values.push_back(piece.inputs[static_cast<std::size_t>(at)]);
-    }
-    return values;
-}
-
 /// How far the outputs of the ONNX form are from those in the model.
 base::Result<double> verified(const Piece& piece, const std::shared_ptr<const graph::InternalGraph>& written,
                               std::span<const Value> inputs, const base::WorkContext& work) {
-    SONDE_ASSIGN(const auto plan, exec::Plan::make(written, {}));
-    exec::Runner runner;
-    const exec::Recording recording = runner.run(*plan, inputs, work);
-    if (recording.error) return base::Error(*recording.error).withNote("the piece was run alone");
-    double largest = 0;
-    for (std::size_t i = 0; i < piece.outputs.size(); ++i) {
-        const tensor::Tensor& expected = piece.outputs[i].tensor();
-        const std::string& name = piece.document->outputs[i].name;
-        if (i >= recording.outputs.size() || !recording.outputs[i].isTensor())
-            return base::runError("the piece does not give output '" + name + "'", piece.document->title);
-        const tensor::Tensor& actual = recording.outputs[i].tensor();
-        if (actual.dtype() != expected.dtype() || actual.shape() != expected.shape())
-            return base::Error{base::ErrorKind::Comparison,
-                               "alone the piece gives " + actual.typeText() + " as '" + name + "', in the model " +
-                                   expected.typeText(),
-                               piece.document->location};
-        const analysis::Difference difference =
-            analysis::difference(actual, expected, analysis::Tolerances{}.of(expected.dtype()));
-        if (!difference.ok)
-            return base::Error{base::ErrorKind::Comparison,
-                               fmt::format("alone the piece gives other values as '{}': largest difference {:.6g}",
-                                           name, difference.maxAbsolute),
-                               piece.document->location,
-                               "operations outside of it write to memory that it reads: begin or end elsewhere, or cut "
-                               "with --pass remove-inplace"};
-        largest = std::max(largest, difference.maxAbsolute);
-    }
-    return largest;
+    std::vector<std::string> names;
+    for (const document::NamedNode& output : piece.document->outputs) names.push_back(output.name);
+    const auto check = checkForm(written, inputs, piece.outputs, names, work);
+    if (!check) return base::Error(check.error()).withNote("the piece was run alone");
+    if (!check->problem) return check->maxAbsolute;
+    base::Error error{base::ErrorKind::Comparison, "alone the piece " + *check->problem, piece.document->location};
+    if (check->areValues)
+        error.hint =
+            "operations outside of it write to memory that it reads: begin or end elsewhere, or cut with --pass "
+            "remove-inplace";
+    return error;
 }
 
 /// Renames the node, and another one that has the name.
@@ -171,7 +140,7 @@ base::Result<WrittenPiece> writePiece(const Piece& piece, const std::filesystem:
                                 "name a file that ends in .onnx");
     SONDE_ASSIGN(OnnxGraph made, onnxGraph(*piece.document, piece.inputs, work));
     made.graph = withOutputNames(made.graph, piece.document->outputs);
-    const std::vector<Value> inputs = inputsOf(piece, *made.graph);
+    const std::vector<Value> inputs = inputsOfForm(*piece.document->graph, piece.inputs, *made.graph);
     SONDE_TRY(verified(piece, made.graph, inputs, work));
 
     Document written = *piece.document;
