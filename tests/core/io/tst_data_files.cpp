@@ -67,6 +67,7 @@ class TestDataFiles : public QObject {
     void integersThatNoDoubleHolds();
     void refusals_data();
     void refusals();
+    void aTextNeedsItsTokenizer();
     void lengthsThatNoRecordingHas();
     void kindsByContentAndByName();
 
@@ -303,6 +304,15 @@ void TestDataFiles::refusals() {
     QVERIFY(!given);
     const QString text = QString::fromStdString(given.error().text());
     QVERIFY2(text.contains(message), qPrintable(text));
+}
+
+/// For an input of numbers it would be ids; an input of strings takes it as it is.
+void TestDataFiles::aTextNeedsItsTokenizer() {
+    const auto ids = io::giveInput("'hello'", input({Dim{}, Dim{}}, DType::Int64), 0);
+    QVERIFY(!ids);
+    QCOMPARE(QString::fromStdString(ids.error().text()), QStringLiteral("a text needs the file of its tokenizer (input 'x')"));
+    const auto text = io::giveInput("'hello'", input({}, DType::String), 0);
+    QVERIFY2(text, text ? "" : text.error().text().c_str());
 }
 
 /// A model may declare any length, also one that times two is none.
