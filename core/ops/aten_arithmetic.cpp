@@ -16,6 +16,9 @@ namespace {
 using kernels::Arithmetic;
 using kernels::Comparison;
 
+/// Gives floats of integers too.
+bool makesFloats(Arithmetic operation) { return operation == Arithmetic::Div || operation == Arithmetic::Atan2; }
+
 base::Result<std::pair<Tensor, Tensor>> operands(KernelContext& context, bool trueDivision) {
     SONDE_ASSIGN(auto pair, promotedPair(context.value("self"), context.value({"other", "exponent"})));
     if (trueDivision && !tensor::isFloating(pair.first.dtype()) && !tensor::isComplex(pair.first.dtype())) {
@@ -27,7 +30,7 @@ base::Result<std::pair<Tensor, Tensor>> operands(KernelContext& context, bool tr
 
 /// a ∘ (alpha · b): add, sub and their kin have an alpha.
 base::Result<void> run(KernelContext& context, Arithmetic operation, bool hasAlpha) {
-    SONDE_ASSIGN(auto pair, operands(context, operation == Arithmetic::Div));
+    SONDE_ASSIGN(auto pair, operands(context, makesFloats(operation)));
     if (hasAlpha && context.has("alpha")) {
         SONDE_ASSIGN(const double alpha, numberOf(context.value("alpha")));
         if (alpha != 1) {
@@ -61,7 +64,7 @@ void add(Registry& registry, std::initializer_list<std::string_view> schemas, st
         registry.add(atenRow(
             schema, summary, Category::Elementwise,
             [operation, hasAlpha](KernelContext& context) { return run(context, operation, hasAlpha); },
-            [operation](InferContext& context) { return inferPair(context, operation == Arithmetic::Div, false); }));
+            [operation](InferContext& context) { return inferPair(context, makesFloats(operation), false); }));
     }
 }
 

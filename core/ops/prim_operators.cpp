@@ -23,7 +23,8 @@ struct Binary {
     std::string_view swapped = {};  ///< operator for (b, a) that equals this one for (a, b)
 };
 
-double floorMod(double a, double b) { return a - std::floor(a / b) * b; }
+/// As TorchScript has it for numbers (torch/csrc/jit/runtime/register_prim_ops.cpp).
+double floorMod(double a, double b) { return std::fmod(b + std::fmod(a, b), b); }
 
 constexpr Binary kBinaries[] = {
     {"add", "a + b", Category::Elementwise, "add", [](double a, double b) { return a + b; }, false, false, "add"},
@@ -73,6 +74,10 @@ base::Result<Value> computeWhole(const Binary& op, std::int64_t a, std::int64_t 
 }
 
 base::Result<Value> computeNumbers(const Binary& op, const Value& a, const Value& b) {
+    if (op.compares && isWhole(a) && isWhole(b)) {  // exact beyond 2^53
+        const std::int64_t x = wholeOf(a), y = wholeOf(b);
+        return Value::ofBool(op.compute(x < y ? -1 : x > y ? 1 : 0, 0) != 0);
+    }
     if (op.compares) return Value::ofBool(op.compute(a.number(), b.number()) != 0);
     if (isWhole(a) && isWhole(b) && !op.makesFloat) return computeWhole(op, wholeOf(a), wholeOf(b));
     return Value::ofFloat(op.compute(a.number(), b.number()));

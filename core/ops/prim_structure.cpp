@@ -258,9 +258,17 @@ base::Result<void> contains(KernelContext& context) {
 
 template <bool largest>
 base::Result<void> extreme(KernelContext& context) {
-    SONDE_ASSIGN(const double a, numberOf(context.value("a")));
-    SONDE_ASSIGN(const double b, numberOf(context.value("b")));
-    context.setOutput(context.value((largest ? b > a : b < a) ? "b" : "a"));
+    const Value &first = context.value("a"), &second = context.value("b");
+    if (first.kind() == ValueKind::Int && second.kind() == ValueKind::Int) {  // exact beyond 2^53
+        context.setOutput((largest ? second.toInt() > first.toInt() : second.toInt() < first.toInt()) ? second : first);
+        return {};
+    }
+    SONDE_ASSIGN(const double a, numberOf(first));
+    SONDE_ASSIGN(const double b, numberOf(second));
+    const Value& taken = (largest ? b > a : b < a) ? second : first;
+    // TorchScript: of an int and a float a float.
+    const bool isFloat = first.kind() == ValueKind::Float || second.kind() == ValueKind::Float;
+    context.setOutput(isFloat && taken.kind() == ValueKind::Int ? Value::ofFloat(taken.number()) : taken);
     return {};
 }
 

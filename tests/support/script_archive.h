@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -103,14 +104,19 @@ inline std::string zip64(const Records& records) {
 }
 
 /// A TorchScript archive of one module, class `M` of the given source, with attributes (keys and values of a pickled
-/// dict).
+/// dict). `more`: further records; one that is there already takes its place.
 inline void writeScript(const std::filesystem::path& path, const std::string& source,
                         const std::string& attributes = {}, Records more = {}) {
     Records records{{"version", "3\n"},
                     {"constants.pkl", pickle::file(")")},
                     {"data.pkl", pickle::file(pickle::instance("__torch__", "M", attributes))},
                     {"code/__torch__.py", source}};
-    records.insert(records.end(), more.begin(), more.end());
+    for (auto& record : more) {
+        const auto known =
+            std::find_if(records.begin(), records.end(), [&](const auto& each) { return each.first == record.first; });
+        if (known != records.end()) known->second = std::move(record.second);
+        else records.push_back(std::move(record));
+    }
     writeRecords(path, records);
 }
 

@@ -18,6 +18,15 @@ constexpr const char* kExportHint =
     "build the model in Python, load the weights with load_state_dict, and export it: "
     "`traced = torch.jit.trace(model.eval(), example_input)` and `torch.jit.save(traced, \"model.pt\")`";
 
+// Records are small in the file and may be huge when they are inflated, so that is asked before.
+constexpr std::uint64_t kMaxVersionBytes = 64;
+constexpr std::uint64_t kMaxCodeBytes = std::uint64_t{256} << 20;
+
+base::Error tooLarge(const ZipEntry& entry, std::uint64_t limit) {
+    return base::unreadable(entry.name + " has " + std::to_string(entry.size) + " bytes; at most " +
+                            std::to_string(limit) + " are read");
+}
+
 }  // namespace
 
 base::Result<std::shared_ptr<Archive>> Archive::open(const std::filesystem::path& path) {
@@ -68,6 +77,7 @@ base::Result<void> Archive::readRecords() {
     for (const char* record : {"version", ".data/version"}) {
         const ZipEntry* entry = m_zip->find(m_prefix + record);
         if (!entry) continue;
+        if (entry->size > kMaxVersionBytes) return tooLarge(*entry, kMaxVersionBytes);
         SONDE_ASSIGN(const SharedBytes bytes, m_zip->read(*entry));
         std::string_view text(reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
         m_version = base::takeNumber<std::int64_t>(text).value_or(m_version);
@@ -97,6 +107,7 @@ base::Result<const SourceUnit*> Archive::unit(const std::string& module) {
     const ZipEntry* entry = m_zip->find(m_prefix + "code/" + file + ".py");
     std::unique_ptr<SourceUnit>& place = m_units[module];
     if (!entry) return static_cast<const SourceUnit*>(nullptr);
+    if (entry->size > kMaxCodeBytes) return tooLarge(*entry, kMaxCodeBytes);
     SONDE_ASSIGN(const SharedBytes bytes, m_zip->read(*entry));
     const std::string_view text(reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
     SONDE_ASSIGN(SourceUnit parsed, parseSource(text, m_place + ":code/" + file + ".py"));

@@ -18,6 +18,7 @@ using trace::TraceError;
 using trace::TraceErrorKind;
 
 bool hasTensorOrProxy(const ScriptValue& value) {
+    checkNesting();
     if (value.cell() || value.isProxy()) return true;
     const std::vector<ScriptValue>* items = itemsOf(value);
     return items && std::ranges::any_of(*items, hasTensorOrProxy);
@@ -47,6 +48,11 @@ bool arithmetic(Arguments& in, ScriptValue& out, std::int64_t (*ints)(std::uint6
 
 bool compare(Arguments& in, ScriptValue& out, bool (*decide)(int)) {
     if (in.size() != 2) return false;
+    if (isInt(in[0]) && isInt(in[1])) {  // exact beyond 2^53
+        const std::int64_t a = intOf(in[0]), b = intOf(in[1]);
+        out = Var(decide(a < b ? -1 : a > b ? 1 : 0));
+        return true;
+    }
     if (in[0].isNumber() && in[1].isNumber()) {
         const double a = numberOf(in[0]);
         const double b = numberOf(in[1]);
@@ -97,6 +103,7 @@ bool add(Arguments& in, ScriptValue& out) {
 }
 
 bool mul(Arguments& in, ScriptValue& out) {
+    if (in.size() == 2 && in[1].list() && isInt(in[0])) std::swap(in[0], in[1]);
     if (in.size() == 2 && in[0].isString() && in[1].isNumber() && isInt(in[1])) {
         const std::size_t times = static_cast<std::size_t>(std::max<std::int64_t>(intOf(in[1]), 0));
         if (!stringOf(in[0]).empty() && times > kMaxElements / stringOf(in[0]).size())
@@ -132,11 +139,19 @@ bool extreme(Arguments& in, ScriptValue& out, bool largest) {
     Arguments items = in;
     if (in.size() == 1 && itemsOf(in[0])) items = *itemsOf(in[0]);
     if (items.empty() || !std::ranges::all_of(items, [](const ScriptValue& v) { return v.isNumber(); })) return false;
-    ScriptValue best = items[0];
-    for (const ScriptValue& item : items) {
-        if (largest ? numberOf(item) > numberOf(best) : numberOf(item) < numberOf(best)) best = item;
+    if (std::ranges::all_of(items, isInt)) {
+        std::int64_t best = intOf(items[0]);
+        for (const ScriptValue& item : items)
+            best = largest ? std::max(best, intOf(item)) : std::min(best, intOf(item));
+        out = Var(best);
+        return true;
     }
-    out = best;
+    // Of an int and a float a float.
+    double best = numberOf(items[0]);
+    for (const ScriptValue& item : items) {
+        if (largest ? numberOf(item) > best : numberOf(item) < best) best = numberOf(item);
+    }
+    out = Var(best);
     return true;
 }
 
@@ -337,7 +352,7 @@ const BuiltinTable& table() {
          }},
         {"remainder", [](Arguments& in, ScriptValue& out) {
              return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return floorRemainder(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)); },
-                               [](double a, double b) { return a - std::floor(a / b) * b; });
+                               [](double a, double b) { return std::fmod(b + std::fmod(a, b), b); });
          }},
         {"eq", [](Arguments& in, ScriptValue& out) { return equality(in, out, true); }},
         {"ne", [](Arguments& in, ScriptValue& out) { return equality(in, out, false); }},

@@ -177,6 +177,7 @@ bool reverse(Arguments& in, ScriptValue& out) {
 
 /// Numbers, strings and tuples of them; anything else has no order.
 bool before(const ScriptValue& a, const ScriptValue& b) {
+    checkNesting();
     if (a.isNumber() && b.isNumber()) return isInt(a) && isInt(b) ? intOf(a) < intOf(b) : numberOf(a) < numberOf(b);
     if (a.isString() && b.isString()) return stringOf(a) < stringOf(b);
     if (itemsOf(a) && itemsOf(b)) return std::ranges::lexicographical_compare(*itemsOf(a), *itemsOf(b), before);

@@ -27,6 +27,7 @@ std::string floatText(double number) {
 }  // namespace
 
 std::string textOf(const ScriptValue& value, bool quoted) {
+    checkNesting();
     if (value.isString()) return quoted ? "'" + stringOf(value) + "'" : stringOf(value);
     if (value.isNone()) return "None";
     if (value.plain() && value.plain()->kind() == Var::Kind::Value) {

@@ -23,6 +23,7 @@ bool meet(const std::vector<CellPtr>& a, const std::vector<CellPtr>& b) {
 
 /// Two tensors in a list, tuple or dict may share memory.
 bool shareInside(const ScriptValue& value) {
+    checkNesting();
     std::vector<ScriptValue> parts;
     if (value.list()) parts = value.list()->items;
     if (value.tuple()) parts = value.tuple()->items;

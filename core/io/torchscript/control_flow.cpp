@@ -83,6 +83,7 @@ class Join {
         : m_control(control), m_owner(owner), m_changes(changes) {}
 
     ScriptValue values(const ScriptValue& a, const ScriptValue& b) {
+        checkNesting();
         if (isUninitialized(a) && isUninitialized(b)) return a;
         if (isUninitialized(a) && b.plain() && b.plain()->kind() == Var::Kind::Value) return b;
         if (isUninitialized(b) && a.plain() && a.plain()->kind() == Var::Kind::Value) return a;

@@ -122,6 +122,7 @@ ScriptValue EagerRun::own(const void* key, const Tensor& tensor) {
 }
 
 ScriptValue EagerRun::own(const ScriptValue& value) {
+    checkNesting();
     if (const TensorCell* cell = value.cell()) {
         const bool isTensor = cell->var.kind() == Var::Kind::Value && cell->var.value().isTensor();
         return isTensor ? own(cell, cell->var.value().tensor()) : value;

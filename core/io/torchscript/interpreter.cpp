@@ -5,6 +5,7 @@
 
 #include "core/base/counted_text.h"
 #include "core/base/current_stop.h"
+#include "core/base/stack_room.h"
 #include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/node_memory.h"
@@ -25,6 +26,10 @@ using Kind = Expression::Kind;
 
 namespace {
 
+[[noreturn]] void failTooDeep() {
+    fail(TraceErrorKind::Depth, "the script's functions, blocks and expressions nest too deeply for the stack");
+}
+
 constexpr int kMaxCalls = 150;
 constexpr std::int64_t kMaxStatements = 50'000'000;
 /// A loop that is unrolled into a graph makes nodes; more than this cannot be looked at.
@@ -39,6 +44,11 @@ class CallGuard {
         if (++m_run.depth > kMaxCalls) {
             --m_run.depth;
             fail(TraceErrorKind::Runtime, "functions call each other more than " + std::to_string(kMaxCalls) + " deep");
+        }
+        // What a function's own nesting takes of the stack comes on top of its calls.
+        if (base::stackIsLow()) {
+            --m_run.depth;
+            failTooDeep();
         }
     }
     ~CallGuard() { --m_run.depth; }
@@ -142,6 +152,7 @@ ScriptValue Interpreter::evaluateConstant(const Expression& expression) {
 }
 
 Interpreter::Flow Interpreter::run(const std::vector<Statement>& body, Environment& env, ScriptValue& result) {
+    if (base::stackIsLow()) failTooDeep();
     for (const Statement& statement : body) {
         countStatement();
         SourceFrame::at(statement);
@@ -394,38 +405,19 @@ ScriptValue constant(const Archive& archive, const std::string& name) {
     }
     if (index >= archive.constants().size()) fail(TraceErrorKind::Name, "there is no constant " + name);
     const Value& value = archive.constants()[index];
-    // A number that met a tensor while tracing: it takes part like a plain number, without raising the tensor's type.
-    const bool isNumber = value.isTensor() && value.tensor().rank() == 0;
-    if (isNumber && value.tensor().dtype() == tensor::DType::Float64) return Var(value.tensor().toDouble(0));
-    if (isNumber && value.tensor().dtype() == tensor::DType::Int64) return Var(value.tensor().toInt64(0));
-    if (EagerRun* run = EagerRun::current(); run && value.isTensor()) return run->own(&value, value.tensor());
-    return fromVar(Var(value));
-}
-
-}  // namespace
-
-namespace {
-
-/// NAME of an enumeration; none if the path is no enumeration, or has no such member.
-ScriptValue enumMember(Archive& archive, const std::string& path, const std::string& name) {
-    if (!path.starts_with("__torch__")) return {};
-    const auto type = archive.findClass(path);
-    if (!type || !*type || (*type)->base != "Enum") return {};
-    for (const ClassAttribute& member : (*type)->attributes) {
-        if (member.name != name) continue;
-        auto instance = std::make_shared<InstanceValue>();
-        instance->typeName = path;
-        instance->type = *type;
-        instance->attributes["name"] = Var(name);
-        instance->attributes["value"] = Interpreter(archive).evaluateConstant(member.value);
-        return instance;
+    EagerRun* const run = EagerRun::current();
+    ScriptValue made = run && value.isTensor() ? run->own(&value, value.tensor()) : fromVar(Var(value));
+    if (TensorCell* cell = made.cell(); cell && value.tensor().rank() == 0) {
+        const tensor::DType dtype = value.tensor().dtype();
+        cell->mayBeNumber = dtype == tensor::DType::Float64 || dtype == tensor::DType::Int64;
     }
-    return {};
+    return made;
 }
 
 }  // namespace
 
 ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env) {
+    if (base::stackIsLow()) failTooDeep();
     const auto all = [&](const std::vector<Expression>& parts) {
         std::vector<ScriptValue> items;
         for (const Expression& part : parts) items.push_back(evaluate(part, env));

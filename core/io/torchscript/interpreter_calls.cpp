@@ -41,14 +41,6 @@ bool isCallOfModule(const std::string& name) {
 /// torch optimises a method's graph before it is inlined into its caller's.
 bool inSubmodule() { return !trace::Tracer::active()->currentModuleQualifiedName().empty(); }
 
-/// Operators that change their first argument and are no tensor operators.
-bool changesContainer(const std::string& name) {
-    static const std::set<std::string, std::less<>> names{"append", "insert",    "pop",    "extend",  "reverse",
-                                                          "sort",   "clear",     "remove", "popitem", "setdefault",
-                                                          "update", "_set_item", "Delete"};
-    return names.contains(name);
-}
-
 /// A number before an operator and a tensor after it go through functions of torch's own prelude: `1.0 - x` is
 /// add(neg(x), 1.0) in the archive, `1.0 / x` is mul(reciprocal(x), 1.0). The tensor's expression; null for all else.
 const Expression* behindNumber(const Expression& expression, std::string_view inner, std::string_view prelude) {
@@ -59,6 +51,13 @@ const Expression* behindNumber(const Expression& expression, std::string_view in
 }
 
 }  // namespace
+
+bool changesContainer(const std::string& name) {
+    static const std::set<std::string, std::less<>> names{"append", "insert",    "pop",    "extend",  "reverse",
+                                                          "sort",   "clear",     "remove", "popitem", "setdefault",
+                                                          "update", "_set_item", "Delete"};
+    return names.contains(name);
+}
 
 ScriptValue Interpreter::evaluateCall(const Expression& expression, Environment& env) {
     const Expression& callee = expression.parts.front();
@@ -108,6 +107,8 @@ ScriptValue Interpreter::callMethod(const ScriptValue& object, const std::string
     } else if (const auto* instance = object.as<std::shared_ptr<InstanceValue>>()) {
         type = (*instance)->type;
     }
+    if (name == "tolist" && object.cell() && arguments.empty() && keywords.empty())
+        return callOperator("prim.tolist", {object}, {});
     const FunctionDef* method = type ? type->method(name) : nullptr;
     if (!method)
         fail(TraceErrorKind::Attribute, "a value of type " + typeName(object) + " has no method '" + name + "'");
@@ -205,7 +206,9 @@ bool isInstance(const ScriptValue& value, const Expression& type) {
     if (text.starts_with("Optional[")) return value.isNone() || isInstance(value, type.parts.at(1));
     const bool isPlain = value.plain() && value.plain()->kind() == Var::Kind::Value;
     const auto is = [&](tensor::ValueKind kind) { return isPlain && value.plain()->value().kind() == kind; };
-    if (text == "Tensor") return value.cell() != nullptr;
+    const bool isNumber = value.isProxy() && numberKindOf(*value.plain()) != NumberKind::Unknown;
+    if (text == "Tensor" && (!value.isProxy() || isNumber || isSizeList(*value.plain())))
+        return value.cell() != nullptr;
     if (value.isProxy()) fail(TraceErrorKind::ControlFlow, "isinstance() of a symbolic value");
     if (text == "int") return is(tensor::ValueKind::Int);
     if (text == "float") return is(tensor::ValueKind::Float);
@@ -384,9 +387,16 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
         if (const auto* dict = arguments[0].as<std::shared_ptr<DictValue>>()) Region::noteChange(*dict);
     }
     if (name == "wait" && arguments.size() == 1) return arguments[0];
+    takeConstantsAsNumbers(name, arguments, keywords);
     if (name == "len" && arguments.size() == 1 && arguments[0].isProxy() && !recordsControlFlow() &&
         !trace::Tracer::active()->knowsValues()) {
         fail(TraceErrorKind::Length, kLengthText);
+    }
+    if ((name == "is_contiguous" || name == "stride") && !arguments.empty() && isSymbolic(arguments[0])) {
+        const TensorCell* cell = arguments[0].cell();
+        if (name == "is_contiguous" && arguments.size() == 1 && keywords.empty() && cell && cell->isDense)
+            return ScriptValue(Var(true));
+        fail(TraceErrorKind::ControlFlow, name + "() of a tensor whose order in memory only a run knows");
     }
     // A number that was a tensor when it was traced (x.shape[0] as NumToTensor).
     if (name == "detach" && arguments.size() == 1 && (arguments[0].isNumber() || arguments[0].isProxy()))

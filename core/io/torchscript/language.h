@@ -13,6 +13,8 @@
 
 namespace sonde::io::script {
 
+class Archive;
+
 /// What a model raises and what is not supported: ends the call.
 [[noreturn]] inline void fail(trace::TraceErrorKind kind, const std::string& text) {
     throw trace::TraceError(kind, text);
@@ -26,10 +28,18 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
 /// The overload of aten::NAME that takes these arguments: a node if one of them is symbolic, else computed at once.
 Var recordCall(const std::string& name, const std::vector<ScriptValue>& arguments,
                const std::vector<std::pair<std::string, ScriptValue>>& keywords);
+/// A number that met a tensor while tracing is a constant tensor in the archive, as torch.tensor(2) of the model is. As
+/// an operand it is taken for the plain number, which does not raise the other one's type; everywhere else it is the
+/// tensor.
+void takeConstantsAsNumbers(const std::string& name, std::vector<ScriptValue>& arguments,
+                            const std::vector<std::pair<std::string, ScriptValue>>& keywords);
 /// unsqueeze_ and the like: gives a tensor the shape of a view of it.
 bool isViewInPlace(const std::string& name);
 /// The first argument of the operator; a node that the operator writes to, or takes a view of, is a tensor.
 ScriptValue asReceiver(const std::string& name, const std::vector<ScriptValue>& arguments);
+
+/// Operators that change their first argument and are no tensor operators.
+bool changesContainer(const std::string& name);
 
 /// Operators on plain values. False: not one of them, `result` is untouched.
 bool callBuiltin(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result);
@@ -59,6 +69,12 @@ struct Range {
 };
 /// Throws TraceError for a step of 0 and for proxies.
 Range rangeOf(const std::vector<ScriptValue>& arguments);
+
+/// Member `name` of the enumeration `path`, an object with `name` and `value`; none if the path is no enumeration, or
+/// has no such member.
+ScriptValue enumMember(Archive& archive, const std::string& path, const std::string& name);
+/// The same for the member that has this value: pickles name members by it.
+ScriptValue enumMemberOf(Archive& archive, const std::string& path, const tensor::Value& value);
 
 /// Whether something is true. Throws for proxies.
 bool toBool(const ScriptValue& value);

@@ -49,6 +49,7 @@ class Carried {
     std::vector<Leaf> leaves;
 
     void add(const std::string& name, const ScriptValue& value) {
+        checkNesting();
         if (const std::vector<ScriptValue>* parts = itemsOf(value)) {
             for (const ScriptValue& part : *parts) add(name, part);
         } else if (value.dict()) {

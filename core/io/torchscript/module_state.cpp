@@ -88,6 +88,7 @@ void ModuleState::visitAssigned(
 }
 
 ScriptValue ModuleState::ownCopy(const ScriptValue& stored) {
+    checkNesting();
     const void* const object = stored.cell()    ? static_cast<const void*>(stored.cell())
                                : stored.list()  ? static_cast<const void*>(stored.list())
                                : stored.dict()  ? static_cast<const void*>(stored.dict())

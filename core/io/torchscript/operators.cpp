@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "core/io/torchscript/builtins.h"
 #include "core/io/torchscript/dense.h"
 #include "core/io/torchscript/eager.h"
 #include "core/io/torchscript/interpreter.h"
@@ -187,6 +188,32 @@ const CellPtr* onlyTensor(const std::string& name, const ScriptValue& list) {
     return operators::returnsItsOnlyTensor("aten", name) && items.size() == 1 ? items.front().as<CellPtr>() : nullptr;
 }
 
+/// An overload that takes them without a tensor for a number or the other way round.
+bool takes(const std::string& name, const std::vector<ScriptValue>& arguments, const Named& keywords) {
+    const std::vector<const OpDef*>* rows = overloadsOf(name);
+    return rows &&
+           std::ranges::any_of(*rows, [&](const OpDef* row) { return matches(*row, arguments, keywords, false); });
+}
+
+bool isKnownNumber(const ScriptValue& value) {
+    if (!value.isProxy()) return value.isNumber();
+    const Var& var = *value.plain();
+    return numberKindOf(var) != NumberKind::Unknown || var.tracer().recording().isNumber(var.node());
+}
+
+/// No keywords, or alpha=1.
+bool isPlainSum(const Named& keywords) {
+    return std::ranges::all_of(keywords, [](const auto& entry) {
+        return entry.first == "alpha" && entry.second.isNumber() && entry.second.plain()->value().number() == 1;
+    });
+}
+
+std::optional<Var> constantNumber(const ScriptValue& value) {
+    if (!value.cell() || !value.cell()->mayBeNumber || isSymbolic(value)) return std::nullopt;
+    const tensor::Value now = toVar(value).toValue();
+    return tensor::isFloating(now.tensor().dtype()) ? Var(now.tensor().toDouble(0)) : Var(now.tensor().toInt64(0));
+}
+
 std::string typesOf(const std::vector<ScriptValue>& arguments) {
     std::string text;
     for (const ScriptValue& argument : arguments) text += (text.empty() ? "" : ", ") + typeName(argument);
@@ -194,6 +221,24 @@ std::string typesOf(const std::vector<ScriptValue>& arguments) {
 }
 
 }  // namespace
+
+void takeConstantsAsNumbers(const std::string& name, std::vector<ScriptValue>& arguments, const Named& keywords) {
+    std::vector<std::pair<std::size_t, Var>> constants;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (const auto number = constantNumber(arguments[i])) constants.emplace_back(i, *number);
+    }
+    // where(c, 1., 2.) gives what two tensors give, no tensor of the default type.
+    const auto behind = std::ranges::count_if(constants, [](const auto& each) { return each.first > 0; });
+    for (const auto& [i, number] : constants) {
+        const ScriptValue* const other = i < 2 && arguments.size() > 1 ? &arguments[1 - i] : nullptr;
+        const bool isOfNumbers =
+            other && (other->isNumber() || other->isProxy()) && (!numberOperator(name).empty() || name == "rsub");
+        std::vector<ScriptValue> taken = arguments;
+        taken[i] = number;
+        if (isOfNumbers || (i > 0 && behind == 1 && (name == "copy_" || takes(name, taken, keywords))))
+            arguments[i] = number;
+    }
+}
 
 Var recordCall(const std::string& name, const std::vector<ScriptValue>& arguments, const Named& keywords) {
     std::vector<Var> vars;
@@ -209,8 +254,11 @@ Var recordCall(const std::string& name, const std::vector<ScriptValue>& argument
     if (isReversed)
         return trace::callFunction(trace::Function{"sub", "sub", "operator.sub", false, "prim"}, {vars[1], vars[0]});
     if (const std::string_view op = numberOperator(name); !op.empty() && !anyTensor && keywords.empty()) {
-        return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"},
-                                   std::move(vars));
+        const Var made = trace::callFunction(
+            trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"}, std::move(vars));
+        // Python's power of integers is one; TorchScript's is a float.
+        if (op != "pow" || !std::ranges::all_of(arguments, isKnownNumber)) return made;
+        return trace::callFunction(trace::Function{"Float", "Float", "Float", false, "prim"}, {made});
     }
     if (const std::string_view op = mathOperator(name);
         !op.empty() && vars.size() == 1 && keywords.empty() && numberKindOf(vars[0]) != NumberKind::Unknown) {
@@ -225,6 +273,18 @@ Var recordCall(const std::string& name, const std::vector<ScriptValue>& argument
         return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"},
                                    std::move(vars));
     }
+    // A size before a tensor, n * x: the operator of Python takes both as they come.
+    if (const std::string_view op = numberOperator(name); !op.empty() && vars.size() == 2 &&
+                                                          isKnownNumber(arguments[0]) && arguments[1].cell() &&
+                                                          isPlainSum(keywords) && !takes(name, arguments, keywords)) {
+        return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), true, "prim"},
+                                   std::move(vars));
+    }
+    const bool isOfNumbers = !arguments.empty() && std::ranges::all_of(arguments, isKnownNumber);
+    if (isOfNumbers && (mathBuiltins().contains(name) || name == "__lshift__" || name == "__rshift__"))
+        fail(TraceErrorKind::ControlFlow, name + "() of a number that only a run knows");
+    if (name == "prim.min" || name == "prim.max" || name == "prim.abs" || name == "prim.tolist")
+        fail(TraceErrorKind::ControlFlow, name.substr(5) + "() of what only a run knows");
     if (name.starts_with("prim.")) {
         return trace::callFunction(trace::Function{"getattr", "getattr", "getattr", false, "prim"},
                                    {vars.at(0), name.substr(5)});
@@ -244,6 +304,13 @@ Var recordCall(const std::string& name, const std::vector<ScriptValue>& argument
     const OpDef* row = choose(*rows, arguments, keywords);
     if (!row)
         throw TraceError(TraceErrorKind::Type, "no overload of aten::" + name + " takes (" + typesOf(arguments) + ")");
+    for (std::size_t i = 0; i < vars.size(); ++i) {
+        const bool isTensor = row->parameters[i].type.starts_with("Tensor") && !row->parameters[i].type.ends_with("]");
+        if (isTensor && isKnownNumber(arguments[i]) && (i == 0 || vars[i].isProxy())) {
+            vars[i] = trace::callFunction(
+                trace::Function{"NumToTensor", "NumToTensor", "prim.NumToTensor", true, "prim"}, {vars[i]});
+        }
+    }
     const std::size_t outputs = std::max<std::size_t>(row->outputs.size(), 1);
     const bool makesTensor = row->outputs.empty() || (row->outputs.front().name.starts_with("Tensor") &&
                                                       !row->outputs.front().name.ends_with("]"));

@@ -350,7 +350,12 @@ class Machine {
         SONDE_ASSIGN(const Item arguments, pop());
         SONDE_ASSIGN(const Item function, pop());
         SONDE_ASSIGN(const std::string name, globalName(function.value));
-        if (arguments.value.kind() != ValueKind::Tuple) return wrong("a call without a tuple of arguments");
+        if (arguments.value.kind() != ValueKind::Tuple) {
+            // A member of an enumeration: torch writes the class and the member's value.
+            const bool isPlain = arguments.value.isNumber() || arguments.value.kind() == ValueKind::String;
+            if (isPlain && name.starts_with("__torch__.")) return newInstance(name, arguments);
+            return wrong("a call without a tuple of arguments");
+        }
         SONDE_ASSIGN(std::optional<Value> result, m_hooks.call(name, arguments.value));
         if (!result) return newInstance(name, arguments);
         const void* made = identity(*result);

@@ -18,7 +18,7 @@ class PickledObject final : public tensor::ObjectBase {
     PickledObject(std::string className, tensor::Value arguments)
         : m_className(std::move(className)), m_arguments(std::move(arguments)) {}
     std::string typeName() const override { return m_className; }
-    const tensor::Value& arguments() const { return m_arguments; }  ///< a tuple; empty for NEWOBJ
+    const tensor::Value& arguments() const { return m_arguments; }  ///< a tuple, empty for NEWOBJ; of an Enum its value
     tensor::Value state;                                            ///< a dict for modules; none if there was no BUILD
 
   private:

@@ -98,13 +98,13 @@ void Region::swap(Changes& changes) {
         std::swap(static_cast<TensorState&>(*entry.cell), entry.state);
     }
     for (List& entry : changes.lists) {
-        std::swap(entry.list->items, entry.items);
+        entry.list->items.swap(entry.items);
         std::swap(entry.list->symbolic, entry.symbolic);
         std::swap(entry.list->ofTensors, entry.ofTensors);
         std::swap(entry.list->memory, entry.memory);
     }
-    for (Dict& entry : changes.dicts) std::swap(entry.dict->items, entry.items);
-    for (Instance& entry : changes.instances) std::swap(entry.instance->attributes, entry.attributes);
+    for (Dict& entry : changes.dicts) entry.dict->items.swap(entry.items);
+    for (Instance& entry : changes.instances) entry.instance->attributes.swap(entry.attributes);
 }
 
 Region::Changes Region::takeBack() {

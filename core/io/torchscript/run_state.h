@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace sonde::io::script {
 
@@ -9,6 +10,7 @@ class ModuleCall;
 class ModuleState;
 class Region;
 class SourceFrame;
+struct ScriptValue;
 
 /// What goes on in the scripts of this thread. Each pointer is the innermost of its kind, null outside of any; who
 /// makes one puts back what was there before.
@@ -25,6 +27,8 @@ struct RunState {
     std::uint64_t serial = 0;        ///< see nextSerial()
     std::uint64_t writes = 0;        ///< see writeCount()
     int versions = 0;                ///< see nextVersion()
+    int letGo = 0;                   ///< see Parts
+    std::vector<ScriptValue>* letGoLater = nullptr;
 };
 
 /// Of the calling thread. Not passed along: between a call of a module and the called module's code are tracers and

@@ -159,6 +159,7 @@ std::string typeName(const ScriptValue& value) {
 }
 
 bool equalValues(const ScriptValue& a, const ScriptValue& b) {
+    checkNesting();
     const auto equalLists = [](const std::vector<ScriptValue>& x, const std::vector<ScriptValue>& y) {
         if (x.size() != y.size()) return false;
         for (std::size_t i = 0; i < x.size(); ++i) {
@@ -170,7 +171,11 @@ bool equalValues(const ScriptValue& a, const ScriptValue& b) {
         throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
     if (a.list() && b.list()) return equalLists(a.list()->items, b.list()->items);
     if (a.tuple() && b.tuple()) return equalLists(a.tuple()->items, b.tuple()->items);
-    if (a.isNumber() && b.isNumber()) return a.plain()->value().number() == b.plain()->value().number();
+    if (a.isNumber() && b.isNumber()) {
+        const Value &first = a.plain()->value(), &second = b.plain()->value();
+        const bool areWhole = first.kind() != ValueKind::Float && second.kind() != ValueKind::Float;
+        return areWhole ? a.plain()->toInt() == b.plain()->toInt() : first.number() == second.number();
+    }
     if (a.isString() && b.isString()) return a.plain()->value().toString() == b.plain()->value().toString();
     if (a.isNone() || b.isNone()) return a.isNone() && b.isNone();
     const auto* first = a.as<std::shared_ptr<InstanceValue>>();

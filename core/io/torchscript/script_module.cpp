@@ -106,6 +106,47 @@ Var withObjects(const ScriptValue& result) {
 
 }  // namespace
 
+std::vector<const FunctionDef*> ScriptModule::hooks(std::string_view list) const {
+    std::vector<const FunctionDef*> found;
+    for (const ClassAttribute& attribute : m_type.attributes) {
+        if (attribute.name != list) continue;
+        for (const Expression& name : attribute.value.parts) found.push_back(&method(name.text));
+    }
+    return found;
+}
+
+ScriptValue ScriptModule::run(const FunctionDef& function, std::vector<ScriptValue> arguments,
+                              const std::vector<std::pair<std::string, ScriptValue>>& keywords) {
+    Interpreter interpreter(*m_archive);
+    const bool isRootsForward = installedAs().empty() && function.name == "forward";
+    const auto before = isRootsForward ? hooks("__forward_pre_hooks__") : std::vector<const FunctionDef*>();
+    const auto after = isRootsForward ? hooks("__forward_hooks__") : std::vector<const FunctionDef*>();
+    if (before.empty() && after.empty()) return interpreter.call(function, std::move(arguments), true, keywords);
+    // As for modules below (torch/csrc/jit/python/python_sugared_value.cpp): hooks take the inputs as a tuple; what
+    // they give takes the place of the inputs or of the output, unless it is None.
+    const ScriptValue self = arguments.front();
+    std::vector<ScriptValue> inputs(arguments.begin() + 1, arguments.end());
+    for (std::size_t i = inputs.size(); i < function.parameters.size(); ++i) {
+        const FunctionParameter& parameter = function.parameters[i];
+        const auto given = std::ranges::find(keywords, parameter.name, &std::pair<std::string, ScriptValue>::first);
+        if (given == keywords.end() && !parameter.hasDefault) break;
+        inputs.push_back(given != keywords.end() ? given->second : interpreter.evaluateConstant(parameter.fallback));
+    }
+    ScriptValue input = makeTuple(std::move(inputs));
+    for (const FunctionDef* hook : before) {
+        const ScriptValue made = interpreter.call(*hook, {self, input}, true);
+        if (!made.isNone()) input = made.tuple() ? made : makeTuple({made});
+    }
+    arguments = input.tuple()->items;
+    arguments.insert(arguments.begin(), self);
+    ScriptValue output = interpreter.call(function, std::move(arguments), true);
+    for (const FunctionDef* hook : after) {
+        const ScriptValue made = interpreter.call(*hook, {self, input, output}, true);
+        if (!made.isNone()) output = made;
+    }
+    return output;
+}
+
 Var ScriptModule::forward(std::span<const Var> in) { return forwardFunction()(in); }
 
 std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
@@ -131,7 +172,7 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
         for (const ScriptValue& each : given) std::ranges::copy(rootsIn(each), std::back_inserter(tensors));
         CalledModule called(*self, given);
         std::ranges::copy(given, arguments.begin() + 1);
-        const ScriptValue result = Interpreter(*self->m_archive).call(function, std::move(arguments), true);
+        const ScriptValue result = self->run(function, std::move(arguments));
         // What the model gives has its structure, whether or not a node makes it.
         trace::Tracer* tracer = trace::Tracer::active();
         // Library modules that work in place say so where they are traced.
@@ -175,7 +216,7 @@ ScriptValue ScriptModule::callForward(const std::string& name, std::vector<Scrip
                                       std::vector<std::pair<std::string, ScriptValue>> keywords) {
     if (EagerRun::current()) {
         arguments.insert(arguments.begin(), std::static_pointer_cast<ScriptModule>(shared_from_this()));
-        return Interpreter(*m_archive).call(method(name), std::move(arguments), true, keywords);
+        return run(method(name), std::move(arguments), keywords);
     }
     const MethodChoice choice(m_method, name);
     std::vector<Var> vars;
@@ -203,6 +244,7 @@ namespace {
 
 /// Something that can be changed, or a tuple with such things.
 bool isObject(const ScriptValue& value) {
+    checkNesting();
     if (value.tuple()) return std::ranges::any_of(value.tuple()->items, isObject);
     return value.cell() || value.list() || value.dict() || value.as<std::shared_ptr<InstanceValue>>();
 }
@@ -291,6 +333,11 @@ class Builder {
         SONDE_ASSIGN(const ClassDef* type, m_archive->findClass(name));
         if (!type) return base::unreadable("the archive has no class " + name);
         if (type->base == "Module") return module(*data, *type, depth);
+        if (type->base == "Enum") {
+            ScriptValue member = enumMemberOf(*m_archive, name, data->arguments());
+            if (member.isNone()) return base::unreadable(name + " has no member of the value that is stored");
+            return m_made[data.get()] = std::move(member);
+        }
         auto instance = std::make_shared<InstanceValue>(InstanceValue{name, type, {}});
         m_made[data.get()] = instance;
         if (data->state.kind() == ValueKind::Dict) {
@@ -336,15 +383,16 @@ class Builder {
         return {};
     }
 
-    /// A module registered under two names is pickled twice when scripted; both have the same class and the same
-    /// tensors.
+    /// The module that this one is under another name: isSameModule. Modules without tensors are left as they are.
     std::shared_ptr<ScriptModule> sameModule(const std::shared_ptr<ScriptModule>& made) {
         std::string key = made->typeName();
         const std::vector<trace::NamedTensor> tensors = trace::namedTensors(*made);
         if (tensors.empty()) return made;
         for (const trace::NamedTensor& tensor : tensors)
             key += ' ' + std::to_string(reinterpret_cast<std::uintptr_t>(tensor.slot.get()));
-        return m_modules.try_emplace(std::move(key), made).first->second;
+        std::vector<std::shared_ptr<ScriptModule>>& known = m_modules[key];
+        const auto same = std::ranges::find_if(known, [&](const auto& each) { return isSameModule(*each, *made); });
+        return same == known.end() ? known.emplace_back(made) : *same;
     }
 
     /// Tensors that are the same memory are one slot: tied parameters.
@@ -363,7 +411,7 @@ class Builder {
 
     std::shared_ptr<Archive> m_archive;
     std::unordered_map<const PickledObject*, ScriptValue> m_made;
-    std::unordered_map<std::string, std::shared_ptr<ScriptModule>> m_modules;
+    std::unordered_map<std::string, std::vector<std::shared_ptr<ScriptModule>>> m_modules;
     std::unordered_map<const tensor::Storage*, std::vector<std::shared_ptr<trace::Slot>>> m_slots;
 };
 

@@ -34,11 +34,18 @@ class ScriptModule final : public trace::Module {
     /// Child, tensor, constant or plain attribute. Throws AttributeError.
     ScriptValue attribute(const std::string& name) const;
     void setAttribute(const std::string& name, ScriptValue value);
+    const std::map<std::string, ScriptValue>& attributes() const { return m_attributes; }
     /// Lists, dicts or objects are among the attributes.
     bool holdsObjects() const;
 
   private:
     const FunctionDef& method(const std::string& name) const;
+    /// Methods of the class that the list `list` names: "__forward_hooks__".
+    std::vector<const FunctionDef*> hooks(std::string_view list) const;
+    /// Runs the function; `arguments` begin with the module. Around forward of the root are its hooks. (Those of a
+    /// module below it are called by the archive's own code, where the module is.)
+    ScriptValue run(const FunctionDef& function, std::vector<ScriptValue> arguments,
+                    const std::vector<std::pair<std::string, ScriptValue>>& keywords = {});
 
     std::shared_ptr<Archive> m_archive;
     std::string m_typeName;
@@ -46,6 +53,12 @@ class ScriptModule final : public trace::Module {
     std::map<std::string, ScriptValue> m_attributes;
     std::string m_method = "forward";  ///< which of forward, forward1 … the call that goes on is of
 };
+
+/// Whether nothing tells two modules of an archive apart but where they stand: they have one class, the same tensors,
+/// children of which this is true as well, equal attributes, and no method that changes any of these attributes. A
+/// module that is registered under two names is pickled twice when it is scripted; two modules that share a weight and
+/// differ in anything else are two modules.
+bool isSameModule(const ScriptModule& a, const ScriptModule& b);
 
 /// The archive's root with everything below it. Errors: classes that the archive lacks, data that fits no class.
 base::Result<std::shared_ptr<trace::Module>> makeRootModule(const std::shared_ptr<Archive>& archive);

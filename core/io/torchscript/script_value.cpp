@@ -2,12 +2,58 @@
 
 #include <algorithm>
 
+#include "core/base/stack_room.h"
 #include "core/io/torchscript/part_count.h"
 #include "core/io/torchscript/run_state.h"
 
 namespace sonde::io::script {
 
 std::uint64_t nextSerial() { return ++runState().serial; }
+
+void checkNesting() {
+    if (base::stackIsLow()) throw trace::TraceError(trace::TraceErrorKind::Depth, "a value nests too deeply");
+}
+
+namespace {
+
+/// Levels of containers that let go of each other while they are let go of.
+constexpr int kMaxLetGo = 100;
+
+void keepForLater(ScriptValue& value, std::vector<ScriptValue>& later) {
+    if (!value.plain() && !value.cell() && !value.as<GlobalValue>()) later.push_back(std::move(value));
+}
+void keepForLater(std::pair<ScriptValue, ScriptValue>& entry, std::vector<ScriptValue>& later) {
+    keepForLater(entry.first, later);
+    keepForLater(entry.second, later);
+}
+void keepForLater(std::pair<const std::string, ScriptValue>& entry, std::vector<ScriptValue>& later) {
+    keepForLater(entry.second, later);
+}
+
+}  // namespace
+
+template <typename Items>
+Parts<Items>::~Parts() {
+    if (this->empty()) return;
+    RunState& run = runState();
+    if (run.letGo >= kMaxLetGo) {
+        for (auto& part : *this) keepForLater(part, *run.letGoLater);
+        return;
+    }
+    std::vector<ScriptValue> later;
+    if (run.letGo == 0) run.letGoLater = &later;
+    ++run.letGo;
+    this->clear();
+    while (!later.empty()) {
+        const ScriptValue next = std::move(later.back());
+        later.pop_back();
+    }
+    --run.letGo;
+}
+
+template class Parts<PartList>;
+template class Parts<PartPairs>;
+template class Parts<PartsByName>;
 
 ScriptValue makeList(std::vector<ScriptValue> items) {
     return std::make_shared<ListValue>(ListValue{.items = std::move(items)});

@@ -78,12 +78,31 @@ struct TensorCell : TensorState, std::enable_shared_from_this<TensorCell> {
     bool repeats = false;                     ///< several elements may be one place in memory, whatever the steps say
     bool isArgumentWritten = false;           ///< of an argument of forward: changed in place
     bool isDense = false;                     ///< see dense.h
+    bool mayBeNumber = false;                 ///< a constant of the archive: see takeConstantsAsNumbers
     std::shared_ptr<const trace::Slot> slot;  ///< of a module's own tensor
     std::uint64_t serial = nextSerial();
 };
 
+/// What a container holds. Containers in containers are let go level by level down to a certain depth, what lies deeper
+/// one after the other: a script makes a list in a list in a list … deeper than any stack.
+template <typename Items>
+class Parts : public Items {
+  public:
+    using Items::Items;
+    Parts() = default;
+    Parts(Items items) : Items(std::move(items)) {}
+    Parts(const Parts&) = default;
+    Parts(Parts&&) noexcept = default;
+    Parts& operator=(const Parts&) = default;
+    Parts& operator=(Parts&&) noexcept = default;
+    ~Parts();
+};
+using PartList = std::vector<ScriptValue>;
+using PartPairs = std::vector<std::pair<ScriptValue, ScriptValue>>;
+using PartsByName = std::map<std::string, ScriptValue>;
+
 struct ListValue {
-    std::vector<ScriptValue> items;
+    Parts<PartList> items;
     /// A proxy if only a run knows the elements (a loop that appends); `items` is empty then.
     Var symbolic = {};
     bool ofTensors = false;  ///< of a symbolic list: its elements are tensors
@@ -92,12 +111,12 @@ struct ListValue {
     std::uint64_t serial = nextSerial();
 };
 struct TupleValue {
-    std::vector<ScriptValue> items;
+    Parts<PartList> items;
     const ClassDef* type = nullptr;  ///< of a named tuple
     Var node = {};
 };
 struct DictValue {
-    std::vector<std::pair<ScriptValue, ScriptValue>> items;
+    Parts<PartPairs> items;
     Var node = {};
     std::uint64_t serial = nextSerial();
 };
@@ -105,7 +124,7 @@ struct DictValue {
 struct InstanceValue {
     std::string typeName;
     const ClassDef* type = nullptr;
-    std::map<std::string, ScriptValue> attributes;
+    Parts<PartsByName> attributes;
     std::uint64_t serial = nextSerial();
 };
 /// A dotted path that is no variable: "torch.add", "ops.prim.device", "__torch__.own_models.Box".
@@ -154,6 +173,13 @@ inline constexpr const char* kUninitialized = "<uninitialized>";
 inline bool isUninitialized(const ScriptValue& value) {
     return value.as<GlobalValue>() && value.as<GlobalValue>()->path == kUninitialized;
 }
+
+extern template class Parts<PartList>;
+extern template class Parts<PartPairs>;
+extern template class Parts<PartsByName>;
+
+/// Throws TraceError where a value nests so deeply that going on into it would leave the stack.
+void checkNesting();
 
 /// Whether an index is a number that is known here.
 inline bool isWhole(const Var& var) {

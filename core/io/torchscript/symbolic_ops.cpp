@@ -21,6 +21,7 @@ Var record(std::string_view op, std::string_view target, std::vector<Var> argume
 }
 
 bool holdsSymbolic(const ScriptValue& value) {
+    checkNesting();
     if (value.tuple()) return std::ranges::any_of(value.tuple()->items, holdsSymbolic);
     if (value.list()) return value.isSymbolicList() || std::ranges::any_of(value.list()->items, holdsSymbolic);
     return value.isProxy();

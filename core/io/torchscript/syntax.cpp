@@ -1,6 +1,8 @@
 #include "core/io/torchscript/syntax.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/base/number_text.h"
 #include "core/base/unicode.h"
@@ -311,10 +313,16 @@ class Parser {
 
     base::Result<Expression> expression() {
         if (++m_depth > kMaxSyntaxDepth) return wrong("expressions nest too deeply");
+        const int beside = std::exchange(m_height, 0);
         SONDE_ASSIGN(Expression result, primary());
+        ++m_height;
         while (isSymbol(".") || isSymbol("(") || isSymbol("[")) {
+            const int object = std::exchange(m_height, 0);
             SONDE_ASSIGN(result, trailer(std::move(result)));
+            m_height = std::max(object, m_height) + 1;
+            if (m_height > kMaxSyntaxDepth) return wrong("expressions nest too deeply");
         }
+        m_height = std::max(beside, m_height);
         --m_depth;
         return result;
     }
@@ -461,6 +469,9 @@ class Parser {
     const std::string& m_file;
     std::size_t m_at = 0;
     int m_depth = 0;
+    /// Levels of the highest expression that was read inside of the one that is being read: x.a.b.c is read in a loop,
+    /// but everything that walks it goes down as many levels as it has trailers.
+    int m_height = 0;
 };
 
 }  // namespace

@@ -241,6 +241,7 @@ void collectRoots(const ScriptValue& value, std::vector<CellPtr>& roots, int dep
 }  // namespace
 
 void noteOtherName(const ScriptValue& value) {
+    checkNesting();
     if (TensorCell* cell = value.cell()) shown(*cell).mayBeOther = true;
     if (const CellPtr tensor = value.isProxy() ? knownTensorOf(*value.plain()) : nullptr)
         shown(*tensor).mayBeOther = true;
@@ -249,6 +250,7 @@ void noteOtherName(const ScriptValue& value) {
 }
 
 bool mayRepeatElements(const ScriptValue& value) {
+    checkNesting();
     if (value.list()) return std::ranges::any_of(value.list()->items, mayRepeatElements);
     if (value.tuple()) return std::ranges::any_of(value.tuple()->items, mayRepeatElements);
     for (const TensorCell* at = value.cell() ? &shown(*value.cell()) : nullptr; at; at = at->base.get()) {

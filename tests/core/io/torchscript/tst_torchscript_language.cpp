@@ -1,6 +1,5 @@
 // The serialised language, form by form, on archives written here; every expected value is worked out by hand.
 
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <algorithm>
@@ -10,67 +9,16 @@
 #include "core/document/document.h"
 #include "core/exec/runner.h"
 #include "core/export/lowering/onnx_graph.h"
-#include "tests/support/script_archive.h"
+#include "tests/support/script_program.h"
 
 namespace tst_torchscript_language {
 
 using namespace sonde;
 using tensor::Tensor;
 using tensor::Value;
-
-namespace {
-
-/// A model whose forward has this body (indented by four), and what else its file holds.
-std::string model(const std::string& body, const std::string& result = "Tensor", const std::string& attributes = {},
-                  const std::string& behind = {}) {
-    return "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n" + attributes +
-           "  def forward(self: __torch__.M,\n    x: Tensor) -> " + result + ":\n" + body + behind;
-}
-
-class Script {
-  public:
-    explicit Script(const std::string& source, const std::string& attributes = {}, test::Records more = {}) {
-        const std::string path = m_folder.filePath("m.pt").toStdString();
-        test::writeScript(path, source, attributes, std::move(more));
-        opened = document::open(path);
-    }
-    /// Runs on x = values (one dimension).
-    exec::Recording run(const std::vector<float>& values, std::stop_token stop = {}) const {
-        const auto plan = exec::Plan::make((*opened)->graph, {});
-        exec::Runner runner(1);
-        const Tensor x = Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values);
-        base::WorkContext work;
-        work.stop = stop;
-        return runner.run(**plan, std::vector<Value>{Value(x)}, work);
-    }
-
-    base::Result<std::shared_ptr<const document::Document>> opened = base::unreadable("not opened");
-
-  private:
-    QTemporaryDir m_folder;
-};
-
-/// The outputs' numbers, or the error.
-QString numbers(const exec::Recording& recording) {
-    if (recording.error) return QString::fromStdString(recording.error->text());
-    QStringList parts;
-    const std::function<void(const Value&)> add = [&](const Value& value) {
-        if (value.isTensor()) {
-            for (std::int64_t i = 0; i < value.tensor().numel(); ++i)
-                parts << QString::number(value.tensor().toDouble(i));
-        } else if (value.isListLike()) {
-            for (const Value& item : value.items()) add(item);
-        } else if (value.kind() == tensor::ValueKind::Dict) {
-            for (const auto& [key, item] : value.dictItems()) add(item);
-        } else {
-            parts << QString::fromStdString(value.text());
-        }
-    };
-    for (const Value& output : recording.outputs) add(output);
-    return parts.join(' ');
-}
-
-}  // namespace
+using test::model;
+using test::numbers;
+using test::Script;
 
 class TestTorchScriptLanguage : public QObject {
     Q_OBJECT
