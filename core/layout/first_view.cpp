@@ -28,7 +28,7 @@ constexpr double kAreaOfItem = 25'000;
 /// A first picture is drawn in columns if these are so much larger than it is, and not much too small to be read.
 constexpr double kMuchLarger = 1.5;
 constexpr double kAlmostLegible = 0.5;
-/// A picture that is fitted and cannot be read is drawn in columns if it becomes so much larger.
+/// A picture that is fitted is drawn in columns if it becomes so much larger.
 constexpr double kLarger = 1.15;
 /// More items are not legible in columns either, and each try would take long.
 constexpr std::size_t kMaxWrapped = 4000;
@@ -81,10 +81,6 @@ bool fits(const SceneLayout& scene, const Legibility& legibility) {
     return fitScale(scene, legibility) >= legibility.minScale;
 }
 
-bool isReadWithEase(const SceneLayout& scene, const Legibility& legibility) {
-    return fitScale(scene, legibility) >= legibility.easyScale();
-}
-
 /// What takes part in composing a picture.
 struct Composing {
     const Outline& outline;
@@ -128,9 +124,9 @@ base::Result<FirstView> inColumns(const FirstView& plain, const Legibility& legi
     return best;
 }
 
-/// A first picture that cannot be read whole with ease, in columns if that is much better.
+/// A first picture that cannot be read whole, in columns if that is much better.
 base::Result<FirstView> firstInColumns(FirstView plain, const Legibility& legibility, const Composing& compose) {
-    if (plain.view.wrapping != Wrapping::Automatic || isReadWithEase(*plain.scene, legibility)) return plain;
+    if (plain.view.wrapping != Wrapping::Automatic || fits(*plain.scene, legibility)) return plain;
     SONDE_ASSIGN(FirstView wrapped, inColumns(plain, legibility, compose));
     const double scale = fitScale(*wrapped.scene, legibility);
     const bool isBetter =
@@ -218,12 +214,11 @@ base::Result<FirstView> composeFitted(const Outline& outline, const ViewState& v
     FirstView plain{view, {}};
     if (view.wrapping == Wrapping::Automatic) plain.view.columnHeight = 0;
     SONDE_ASSIGN(plain.scene, composeScene(outline, plain.view, options, workers, cache, work));
-    if (view.wrapping != Wrapping::Automatic || isReadWithEase(*plain.scene, legibility)) return plain;
+    if (view.wrapping != Wrapping::Automatic || fits(*plain.scene, legibility)) return plain;
     SceneOptions quiet = options;
     quiet.onPartial = {};
     SONDE_ASSIGN(FirstView wrapped, inColumns(plain, legibility, {outline, quiet, workers, cache, work}));
-    const double larger = fits(*plain.scene, legibility) ? kMuchLarger : kLarger;
-    const bool isBetter = fitScale(*wrapped.scene, legibility) >= larger * fitScale(*plain.scene, legibility);
+    const bool isBetter = fitScale(*wrapped.scene, legibility) >= kLarger * fitScale(*plain.scene, legibility);
     return isBetter ? std::move(wrapped) : std::move(plain);
 }
 

@@ -157,8 +157,7 @@ void GraphCanvas::requestLayout() {
 /// A whole that could not be read may be drawn in columns, and one in columns may do without.
 void GraphCanvas::layOutFitted() {
     if (state().view().wrapping != layout::Wrapping::Automatic || !m_view.painter()) return;
-    if (m_view.scene()->jumps.empty() && m_placement.fittedScale() >= m_layouts.legibility(m_view.size()).easyScale())
-        return;
+    if (m_view.scene()->jumps.empty() && m_placement.fittedScale() >= m_layouts.legibleScale()) return;
     m_beginning.stop();
     m_placement.layoutRequested();
     m_layouts.request(m_view.size(), true);

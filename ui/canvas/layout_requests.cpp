@@ -66,10 +66,7 @@ bool LayoutRequests::areLabelsOutdated() const {
 
 void LayoutRequests::remeasure() { m_measure = std::make_shared<TextMeasure>(Theme::instance().textScale()); }
 
-layout::Legibility LayoutRequests::legibility(QSizeF room) const {
-    return {{room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin},
-            kMinTextHeight / m_measure->height(TextRole::Title)};
-}
+double LayoutRequests::legibleScale() const { return kMinTextHeight / m_measure->height(TextRole::Title); }
 
 void LayoutRequests::request(QSizeF room, bool fitted) {
     if (!m_context.model().isOpen() || !m_context.model().outline()) return;
@@ -89,7 +86,8 @@ void LayoutRequests::request(QSizeF room, bool fitted) {
             Qt::QueuedConnection);
     };
     if (!m_lateTimer.isActive() && !m_isLate) m_lateTimer.start();
-    const layout::Legibility legibility = this->legibility(room);
+    const layout::Legibility legibility{{room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin},
+                                        legibleScale()};
     layout::ViewState asked = m_state.view();
     if (asked.wrapping == layout::Wrapping::On && asked.columnHeight <= 0)
         asked.columnHeight = layout::columnHeightFor(asked, legibility);

@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 
-#include "core/layout/first_view.h"
 #include "ui/canvas/canvas_marks.h"
 #include "ui/canvas/canvas_style.h"
 #include "ui/canvas/scene_index.h"
@@ -42,8 +41,8 @@ class LayoutRequests : public QObject {
     /// `room`: of the canvas, in pixels. The first picture of a model opens what can be read in it, and one that is to
     /// be `fitted` may be drawn in columns to be read: the state is told.
     void request(QSizeF room, bool fitted = false);
-    /// What can be read in `room`: scales are those of titles.
-    layout::Legibility legibility(QSizeF room) const;
+    /// The least scale at which titles are read, in pixels per scene unit.
+    double legibleScale() const;
     /// What was requested is not delivered any more.
     void abandon();
     /// With another document: the same, and its notes are told once more.

@@ -168,7 +168,8 @@ InspectorContext::InspectorContext(QObject* parent)
     new Outputs(m_session, m_model, m_runs, m_sessionFiles, m_messages, this);
     new Lessons({m_model, m_navigation, m_points, m_runs, m_edits, m_debugger, m_canvases}, this);
     wireMemory();
-    connect(&m_runs, &Runs::liveChanged, this, [this](bool isLive) { static_cast<Events&>(*m_events).noteLive(isLive); });
+    connect(&m_runs, &Runs::liveChanged, this,
+            [this](bool isLive) { static_cast<Events&>(*m_events).noteLive(isLive); });
     // What is known of another run is not shown beside a debugged one.
     connect(&m_debugger, &Debugger::changed, this, [this] {
         m_valueMeasures.setHidden(m_debugger.isShown());

@@ -172,10 +172,9 @@ class TableReader {
             return {};  // an empty line
         if (m_columns == 0) m_columns = row.size();
         if (row.size() != m_columns)
-            return wrong(
-                "the row has " + base::countedText(static_cast<std::int64_t>(row.size()), "cell") +
-                    " and the first one " + base::countText(static_cast<std::int64_t>(m_columns)),
-                line, row.size() - 1);
+            return wrong("the row has " + base::countedText(static_cast<std::int64_t>(row.size()), "cell") +
+                             " and the first one " + base::countText(static_cast<std::int64_t>(m_columns)),
+                         line, row.size() - 1);
         const bool mayBeNames = m_values.empty() && !m_hasNames;
         if (mayBeNames && std::ranges::none_of(row, [](const Cell& cell) { return numberOf(cell.text).has_value(); })) {
             m_hasNames = true;

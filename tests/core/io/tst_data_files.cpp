@@ -310,7 +310,8 @@ void TestDataFiles::refusals() {
 void TestDataFiles::aTextNeedsItsTokenizer() {
     const auto ids = io::giveInput("'hello'", input({Dim{}, Dim{}}, DType::Int64), 0);
     QVERIFY(!ids);
-    QCOMPARE(QString::fromStdString(ids.error().text()), QStringLiteral("a text needs the file of its tokenizer (input 'x')"));
+    QCOMPARE(QString::fromStdString(ids.error().text()),
+             QStringLiteral("a text needs the file of its tokenizer (input 'x')"));
     const auto text = io::giveInput("'hello'", input({}, DType::String), 0);
     QVERIFY2(text, text ? "" : text.error().text().c_str());
 }

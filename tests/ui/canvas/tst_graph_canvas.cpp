@@ -271,7 +271,6 @@ void TestGraphCanvas::arrowsTurnWithTheDirection() {
     layout::ViewState view = m_canvas->state().view();
     view.direction = layout::Direction::LeftRight;
     view.wrapping = layout::Wrapping::Off;  // in rows they are not beside each other
-    view.columnHeight = 0;
     m_canvas->state().setView(view);
     settle();
     m_canvas->navigation().fit();
@@ -433,11 +432,6 @@ void TestGraphCanvas::revealOpensWhatHides() {
 
 void TestGraphCanvas::overviewMapMovesTheView() {
     open("zoo:resnet18");
-    layout::ViewState view = m_canvas->state().view();
-    view.wrapping = layout::Wrapping::Off;  // a long one
-    view.columnHeight = 0;
-    m_canvas->state().setView(view);
-    settle();
     m_canvas->view().zoomReset();
     settle();
     auto* map = m_canvas->findChild<canvas::OverviewMap*>();

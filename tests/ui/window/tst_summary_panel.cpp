@@ -281,9 +281,11 @@ void TestSummaryPanel::aLineKeepsItsTitleOrItsFigure() {
     QVERIFY2(line("SHA-256", hash, "SHA-256: 836d200182").startsWith(QStringLiteral("SHA-256: 836d")),
              qPrintable(line("SHA-256", hash, "SHA-256: 836d200182")));
     QVERIFY(line("", hash, "836d200182955a").startsWith(QStringLiteral("836d")));
-    QCOMPARE(line("FLOPs", QStringLiteral("1.814 G (1,814,073,344)"), "FLOPs: 1.814 G.."), QStringLiteral("FLOPs: 1.814 G"));
+    QCOMPARE(line("FLOPs", QStringLiteral("1.814 G (1,814,073,344)"), "FLOPs: 1.814 G.."),
+             QStringLiteral("FLOPs: 1.814 G"));
     const QString figure = line("multiply-adds", QStringLiteral("11072000*batch"), "multiply: 11072000.");
-    QVERIFY2(figure.startsWith(QStringLiteral("mult")) && figure.contains(QStringLiteral(": 11072000")), qPrintable(figure));
+    QVERIFY2(figure.startsWith(QStringLiteral("mult")) && figure.contains(QStringLiteral(": 11072000")),
+             qPrintable(figure));
 }
 
 QTEST_MAIN(TestSummaryPanel)

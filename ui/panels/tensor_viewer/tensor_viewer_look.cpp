@@ -80,7 +80,8 @@ void TensorViewer::setTokens(std::shared_ptr<const session::TokenNames> tokens) 
     refresh();
 }
 
-/// Controls scroll away rather than leave the view less than some lines of text, or than what it needs. One of two values has its half.
+/// Controls scroll away rather than leave the view less than some lines of text, or than what it needs. One of two
+/// values has its half.
 void TensorViewer::reserveRows(bool isAlone) {
     constexpr int kMinRows = 11;
     m_stack->setLeastHeight(isAlone ? kMinRows * fontMetrics().lineSpacing() : 0);

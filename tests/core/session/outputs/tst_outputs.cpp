@@ -161,9 +161,7 @@ void TestOutputs::classesHaveShares() {
 
 void TestOutputs::textSaysWhichSampleItIsOf() {
     const Tensor batch = Tensor::of<float>({3, 3}, {5, 1, 0, 1, 5, 0, 0, 1, 5});
-    const auto lines = [&](const char* choice) {
-        return textLines(Asked().output("y", batch).choose(choice).first());
-    };
+    const auto lines = [&](const char* choice) { return textLines(Asked().output("y", batch).choose(choice).first()); };
     QCOMPARE(lines("classes").back(),
              std::string("note: sample 0 is shown, of 3, 0 to 2; classes:sample=N shows another"));
     QCOMPARE(lines("classes:sample=2").back(),
@@ -173,8 +171,7 @@ void TestOutputs::textSaysWhichSampleItIsOf() {
     QCOMPARE(behind.back(), std::string("note: there is no sample 9: sample 2 is shown, of 3, 0 to 2"));
     for (const std::string& line : textLines(Asked().output("y", batch.sliced(0, 0, 1)).choose("classes").first()))
         QVERIFY2(line.find("sample") == std::string::npos, line.c_str());
-    for (const std::string& line : lines("table"))
-        QVERIFY2(line.find("sample") == std::string::npos, line.c_str());
+    for (const std::string& line : lines("table")) QVERIFY2(line.find("sample") == std::string::npos, line.c_str());
 }
 
 void TestOutputs::classesTellScales_data() {

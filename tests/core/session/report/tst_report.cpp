@@ -225,9 +225,10 @@ void TestReport::tallPicturesHavePartsOnPaper() {
         Report report{"model", "report", {}, {}, {}};
         report.sections.push_back({"g",
                                    "Graph",
-                                   {ReportPicture{"P", "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"600\" "
-                                                       "height=\"" +
-                                                           std::string(height) + "\"></svg>"}}});
+                                   {ReportPicture{"P",
+                                                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"600\" "
+                                                  "height=\"" +
+                                                      std::string(height) + "\"></svg>"}}});
         return ReadHtml(reportHtml(report));
     };
     const ReadHtml tall = htmlOf("3000");

@@ -109,9 +109,7 @@ class TestSpecialViews : public QObject {
             for (QWidget* at = view; !area; at = at->parentWidget())
                 area = qobject_cast<QScrollArea*>(at->parentWidget()->parentWidget());
             QTRY_VERIFY2(view->height() >= view->minimumSizeHint().height(), id);
-            const auto part = [&] {
-                return QRect(view->mapTo(area->viewport(), QPoint()), view->size());
-            };
+            const auto part = [&] { return QRect(view->mapTo(area->viewport(), QPoint()), view->size()); };
             const int room = area->viewport()->height();
             if (view->height() <= room) QTRY_VERIFY2(part().top() >= 0 && part().bottom() < room, id);
             else QVERIFY2(area->verticalScrollBar()->isVisible(), id);
