@@ -122,14 +122,14 @@ class TestSessionVerbs : public QObject {
             const Outcome run = runSonde({"run", saved.session, "--show", form});
             return run.status == 0 ? run.out : run.err;
         };
-        QVERIFY2(shown("auto").contains("score  float32[1,16]  classes\n"), qPrintable(shown("auto")));
+        QVERIFY2(shown("auto").contains("score  float32[3,16]  classes\n"), qPrintable(shown("auto")));
         QJsonObject all = saved.json();
         all.remove("format");
         all.insert("outputs", QJsonArray{QJsonObject{{"name", "score"}, {"form", "table"}}});
         write(saved.session,
               "{\"format\":\"sonde-session\"," + QJsonDocument(all).toJson(QJsonDocument::Compact).mid(1));
-        QVERIFY2(shown("auto").contains("score  float32[1,16]  table\n"), qPrintable(shown("auto")));
-        QVERIFY2(shown("classes").contains("score  float32[1,16]  classes\n"), qPrintable(shown("classes")));
+        QVERIFY2(shown("auto").contains("score  float32[3,16]  table\n"), qPrintable(shown("auto")));
+        QVERIFY2(shown("classes").contains("score  float32[3,16]  classes\n"), qPrintable(shown("classes")));
     }
 
     /// The session file is no file of the model: it may change while the model is open.

@@ -18,6 +18,8 @@ namespace {
 constexpr int kRememberMs = 300;
 /// Sizes come and go while panels are laid out: the camera follows once they have settled.
 constexpr int kResizeMs = 60;
+/// In a window of another size panels get theirs one after the other, on a busy machine late.
+constexpr int kWindowResizeMs = 250;
 
 /// The camera moved as little as needed to show all of an area; as it is if that is larger than the view.
 Camera shifted(Camera camera, const QRectF& area, QSizeF size) {
@@ -42,7 +44,7 @@ ScenePlacement::ScenePlacement(CanvasView& view, const CanvasOverlays& overlays,
     m_keepInView.setInterval(kResizeMs);
     connect(&m_keepInView, &QTimer::timeout, this, &ScenePlacement::keepInView);
     m_settles.setSingleShot(true);
-    m_settles.setInterval(kResizeMs);
+    m_settles.setInterval(kWindowResizeMs);
     connect(&view, &CanvasView::cameraChanged, this, &ScenePlacement::rememberSoon);
     connect(&overlays, &CanvasOverlays::roomChanged, this, &ScenePlacement::placeAgain);
     connect(&context.navigation(), &context::Navigation::selectionChanged, this, [this] { m_isUsed = true; });
