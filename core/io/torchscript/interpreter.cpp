@@ -19,8 +19,6 @@
 namespace sonde::io::script {
 
 using tensor::Value;
-using tensor::ValueKind;
-using trace::TraceError;
 using trace::TraceErrorKind;
 using Kind = Expression::Kind;
 
