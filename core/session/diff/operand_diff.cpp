@@ -102,8 +102,7 @@ class OperandDiffer {
         const Expr &ours = m_flatA.graph.expr(m_flatA.graph.node(a).producer),
                    &theirs = m_flatB.graph.expr(m_flatB.graph.node(b).producer);
         if (ours.kind == ExprKind::Output && theirs.kind == ExprKind::Output) return areSameMembers(ours, theirs);
-        if (!isDiffOperation(ours) && !isDiffOperation(theirs))
-            return isInput(m_flatA, a) == isInput(m_flatB, b) && areSame(a, b);
+        if (!isDiffOperation(ours) && !isDiffOperation(theirs)) return areSameSources(a, b);
         if (!isDiffOperation(ours) || !isDiffOperation(theirs)) return !hasCounterpart(ours, theirs);
         const ExprId counterpart = m_pairs.ofFirst[ours.id.index()];
         if (counterpart == theirs.id) return m_flatA.graph.node(a).outputIndex == m_flatB.graph.node(b).outputIndex;
@@ -134,8 +133,7 @@ class OperandDiffer {
         constexpr int kMaxDepth = 8;
         const InternalGraph &first = m_flatA.graph, &second = m_flatB.graph;
         const Expr &ours = first.expr(first.node(a).producer), &theirs = second.expr(second.node(b).producer);
-        if (!isDiffOperation(ours) || !isDiffOperation(theirs))
-            return isInput(m_flatA, a) == isInput(m_flatB, b) && areSame(a, b);
+        if (!isDiffOperation(ours) || !isDiffOperation(theirs)) return areSameSources(a, b);
         if (first.node(a).outputIndex != second.node(b).outputIndex) return false;
         if (m_pairs.ofFirst[ours.id.index()] == theirs.id) return true;
         if (depth == kMaxDepth || !ours.bodies.empty() || !theirs.bodies.empty()) return false;
@@ -148,6 +146,11 @@ class OperandDiffer {
         return flat.graph.expr(flat.graph.node(node).producer).kind == ExprKind::Input;
     }
     bool isSource(NodeId a) const { return isInput(m_flatA, a) || storedTensor(m_flatA.graph, a); }
+
+    /// Of inputs and stored values.
+    bool areSameSources(NodeId a, NodeId b) const {
+        return isInput(m_flatA, a) == isInput(m_flatB, b) && areSame(a, b);
+    }
 
     /// What they are is not known to be another; of results of operations nothing is said.
     bool areSame(NodeId a, NodeId b) const {
