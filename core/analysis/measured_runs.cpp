@@ -284,22 +284,27 @@ base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, 
     result.ofNode.resize(run.graph->nodeCount());
     exec::PlanOptions plan;
     plan.watch = computedNodes(*run.graph);
+    plan.measuresWatched = true;
     plan.edits = run.edits;
     SONDE_ASSIGN(const auto made, exec::Plan::make(run.graph, plan));
     const std::vector<NodeId> sources = exec::valueSources(*run.graph);
     std::vector<std::optional<TensorStats>> last(run.graph->nodeCount());  // by node: of the value that it has now
     exec::RunOptions options;
-    // While the value is in the cache; none is kept.
-    options.mayDefer = false;
-    options.mayKeep = [&](NodeId node, const tensor::Value& value) {
-        const auto tensor = asTensor(value);
-        if (!tensor || tensor->dtype() == tensor::DType::String) return false;
-        const auto& ofSource = last[sources[node.index()].index()];
+    options.countsBad = false;  // the statistics do
+    options.measured = [&](NodeId node, const tensor::Value& value, const ops::kernels::ElementMoments* moments) {
+        const NodeId source = sources[node.index()];
         auto& now = last[node.index()];
-        now = sources[node.index()] != node && ofSource ? ofSource : tensorStats(*tensor, work.stop, &runner.pool());
+        if (source != node && last[source.index()]) {
+            now = last[source.index()];
+        } else if (moments) {
+            now = tensorStats(*moments);
+        } else {
+            const auto tensor = asTensor(value);
+            if (!tensor || tensor->dtype() == tensor::DType::String) return;
+            now = tensorStats(*tensor, work.stop, &runner.pool());
+        }
         auto& known = result.ofNode[node.index()];
         known = known ? together(*known, *now) : *now;
-        return false;
     };
     Recording recording = runner.run(*made, run.inputs, work, options);
     // The last ones may be of a part of the elements.

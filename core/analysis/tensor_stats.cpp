@@ -5,12 +5,14 @@
 #include <limits>
 
 #include "core/ops/kernels/finite.h"
-#include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/moments.h"
 
 namespace sonde::analysis {
 
+using ops::kernels::momentsOf;
 using tensor::DType;
 using tensor::Tensor;
+using Part = ops::kernels::ElementMoments;
 
 namespace {
 
@@ -92,64 +94,6 @@ void visitElements(const Tensor& tensor, const std::stop_token& stop, Visit&& vi
     }
 }
 
-/// Of a part of the elements: what two parts have together is known from what each has.
-struct Part {
-    std::int64_t finite = 0, nans = 0, infs = 0, zeros = 0;
-    double low = std::numeric_limits<double>::infinity(), high = -low, mean = 0;
-    double squares = 0;  ///< Σ (x − mean)²
-
-    /// Chan, Golub, LeVeque (1979): the squared deviations of both, and that of their means.
-    void add(const Part& other) {
-        nans += other.nans, infs += other.infs, zeros += other.zeros;
-        low = std::min(low, other.low), high = std::max(high, other.high);
-        if (other.finite == 0) return;
-        const auto n = static_cast<double>(finite), m = static_cast<double>(other.finite);
-        const double apart = other.mean - mean;
-        mean += apart * m / (n + m);
-        squares += other.squares + apart * apart * n * m / (n + m);
-        finite += other.finite;
-    }
-};
-
-/// Of elements that visit() shows one after another, and again: one pass for each moment.
-template <typename VisitAll>
-Part partOf(const VisitAll& visitAll) {
-    Part part;
-    visitAll([&](double x) {
-        if (!std::isfinite(x)) {
-            std::isnan(x) ? ++part.nans : ++part.infs;
-            return;
-        }
-        ++part.finite;
-        part.zeros += x == 0 ? 1 : 0;
-        part.low = std::min(part.low, x);
-        part.high = std::max(part.high, x);
-        part.mean += x;
-    });
-    if (part.finite > 0) part.mean /= static_cast<double>(part.finite);
-    visitAll([&](double x) {
-        if (std::isfinite(x)) part.squares += (x - part.mean) * (x - part.mean);
-    });
-    return part;
-}
-
-/// Where all elements are finite one pass does, about one of them: the sums of squares then lose no more than `count`
-/// roundings of what they come to.
-Part partOf(const float* x, std::int64_t count) {
-    const double shift = std::isfinite(*x) ? *x : 0;
-    ops::kernels::MomentSums sums;
-    ops::kernels::floatKernels().moments(x, static_cast<std::size_t>(count), shift, sums);
-    if (!std::isfinite(sums.sum)) return partOf([&](const auto& visit) { std::for_each(x, x + count, visit); });
-    Part part;
-    const auto n = static_cast<double>(count);
-    part.finite = count;
-    part.zeros = static_cast<std::int64_t>(sums.zeros);
-    part.low = sums.low, part.high = sums.high;
-    part.mean = shift + sums.sum / n;
-    part.squares = std::max(0.0, sums.squares - sums.sum * sums.sum / n);
-    return part;
-}
-
 /// Of a float32 tensor, in the order of the memory where its elements lie side by side: a transposed one need not be
 /// turned. Those of other views are put side by side, all of them if they are not too many.
 Part partOfFloats(const Tensor& given, const std::stop_token& stop, base::ThreadPool* pool) {
@@ -166,13 +110,13 @@ Part partOfFloats(const Tensor& given, const std::stop_token& stop, base::Thread
         const std::int64_t begin = static_cast<std::int64_t>(at) * kStatsPiece;
         const std::int64_t count = std::min(numel - begin, kStatsPiece);
         if (start) {
-            parts[at] = partOf(tensor.data<float>() + *start + begin, count);
+            parts[at] = momentsOf(tensor.data<float>() + *start + begin, count);
             return;
         }
         std::vector<float> gathered(static_cast<std::size_t>(count));
         for (std::int64_t i = 0; i < count; ++i)
             gathered[static_cast<std::size_t>(i)] = static_cast<float>(tensor.toDouble(begin + i));
-        parts[at] = partOf(gathered.data(), count);
+        parts[at] = momentsOf(gathered.data(), count);
     };
     if (pool && parts.size() > 1)
         pool->parallelFor(parts.size(), 1, [&](std::size_t begin, std::size_t end) {
@@ -212,9 +156,11 @@ TensorStats tensorStats(const Tensor& tensor, const std::stop_token& stop, base:
     if (!hasNumbers(tensor)) return {.count = tensor.numel()};
     const Part part = tensor.dtype() == DType::Float32
                           ? partOfFloats(tensor, stop, pool)
-                          : partOf([&](const auto& visit) { visitElements(tensor, stop, visit); });
+                          : momentsOf([&](const auto& visit) { visitElements(tensor, stop, visit); });
     return statsOf(part, tensor.numel());
 }
+
+TensorStats tensorStats(const Part& moments) { return statsOf(moments, moments.count()); }
 
 TensorStats together(const TensorStats& a, const TensorStats& b) {
     Part sum = partOf(a);

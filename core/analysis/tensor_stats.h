@@ -8,6 +8,10 @@
 #include "core/base/thread_pool.h"
 #include "core/tensor/value.h"
 
+namespace sonde::ops::kernels {
+struct ElementMoments;
+}
+
 namespace sonde::analysis {
 
 /// What there is to say about a tensor's elements in one line. NaN and infinite elements are counted and left out of
@@ -28,6 +32,8 @@ struct TensorStats {
 /// it has) when asked to.
 TensorStats tensorStats(const tensor::Tensor& tensor, const std::stop_token& stop = {},
                         base::ThreadPool* pool = nullptr);
+/// The same, of what a kernel has measured of its result.
+TensorStats tensorStats(const ops::kernels::ElementMoments& moments);
 
 /// The statistics of two sets of elements together.
 TensorStats together(const TensorStats& a, const TensorStats& b);

@@ -148,33 +148,25 @@ void Execution::collectOutputs() {
     for (NodeId node : ends.empty() ? m_graph.outputs() : ends) m_recording.outputs.push_back(read(node));
 }
 
-Execution::Outcome Execution::publish(NodeId node, Value value, Value kept, const std::optional<BadCount>& counted) {
+Execution::Outcome Execution::publish(NodeId node, Value value, Known known) {
     const std::size_t index = node.index();
     const NodeId source = m_plan.source[index];
-    std::optional<BadCount> bad = counted;
     if (source == node && m_plan.isEdited(node)) {
         if (auto edited = edit(node, value); !edited) {
             fail(std::move(edited).error());
             m_failure = {m_graph.node(node).producer, *m_recording.error, {}};
             return Outcome::Failed;
         }
-        kept = {};
-        bad.reset();
+        known = {};
     }
-    if (m_census) m_census->made(node, value, bad);
+    if (m_census) m_census->made(node, value, known.bad);
     if (source == node) m_isMissing[index] = false;
     // Calls hand values on under other names.
-    if (!kept.isNone()) m_keptAs[source] = kept;
+    if (!known.kept.isNone()) m_keptAs[source] = known.kept;
     else if (source == node) m_keptAs.erase(node);
-    else if (const auto found = m_keptAs.find(source); found != m_keptAs.end()) kept = found->second;
+    else if (const auto found = m_keptAs.find(source); found != m_keptAs.end()) known.kept = found->second;
     m_recording.computedNodes[index] = true;
-    if (keeps(node) && m_options.mayKeep && !m_options.mayKeep(node, kept.isNone() ? value : kept)) {
-        m_recording.kept.erase(node);
-        m_recording.keptPasses.erase(node);
-    } else if (keeps(node)) {
-        m_recording.kept[node].push_back(kept.isNone() ? value : std::move(kept));
-        if (!m_passes.empty()) m_recording.keptPasses[node].push_back(m_passes);
-    }
+    keepOrMeasure(node, value, known);
     if (m_trace) m_trace->holds(source, value);
     m_values[source.index()] = std::move(value);
     // An end point counts once, however often a loop computes it.
@@ -187,6 +179,22 @@ Execution::Outcome Execution::publish(NodeId node, Value value, Value kept, cons
         }
     }
     return Outcome::Finished;
+}
+
+/// Of a node that is watched.
+void Execution::keepOrMeasure(NodeId node, const Value& value, Known& known) {
+    if (!m_plan.keep[node.index()]) return;
+    if (m_plan.options.measuresWatched) {
+        if (m_options.measured) m_options.measured(node, value, known.moments ? &*known.moments : nullptr);
+    } else if (!m_options.keepsWatched) {
+        return;
+    } else if (m_options.mayKeep && !m_options.mayKeep(node, known.kept.isNone() ? value : known.kept)) {
+        m_recording.kept.erase(node);
+        m_recording.keptPasses.erase(node);
+    } else {
+        m_recording.kept[node].push_back(known.kept.isNone() ? value : std::move(known.kept));
+        if (!m_passes.empty()) m_recording.keptPasses[node].push_back(m_passes);
+    }
 }
 
 Execution::Outcome Execution::runBody(BodyId id, int depth) {

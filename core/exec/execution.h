@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/base/progress.h"
@@ -46,11 +47,19 @@ class Execution {
     enum class Outcome : std::uint8_t { Finished, AllEndsReached, Failed };
     class KernelBodies;
     using BadCount = ops::kernels::BadCount;
+    using ElementMoments = ops::kernels::ElementMoments;
     using Epilogue = ops::kernels::Epilogue;
 
     Outcome runBody(graph::BodyId id, int depth);
-    /// `kept` goes into the recording in its place, if it is there; `bad` is known if the kernel has counted.
-    Outcome publish(NodeId node, Value value, Value kept = {}, const std::optional<BadCount>& counted = {});
+    /// What the kernel that made a value knows of it.
+    struct Known {
+        Value kept = {};                             ///< goes into the recording in its place, if it is there
+        std::optional<BadCount> bad = {};            ///< if it has counted
+        std::optional<ElementMoments> moments = {};  ///< if it has measured
+    };
+    Outcome publish(NodeId node, Value value) { return publish(node, std::move(value), Known()); }
+    Outcome publish(NodeId node, Value value, Known known);
+    void keepOrMeasure(NodeId node, const Value& value, Known& known);
     void fail(base::Error error) { m_recording.error = std::move(error); }
     /// The value of a node: constants are read from the graph, everything else from this run.
     const Value& read(NodeId node) const {

@@ -84,6 +84,7 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
     base::Result<std::vector<Value>> results = std::vector<Value>();
     m_environment.seed = seedOf(step);
     std::optional<BadCount> known;  // of what was computed once and for all
+    const bool measures = m_plan.options.measuresWatched;
     try {
         const auto constantsOf = [&] { return constantInputs(m_plan, step); };
         auto prepared = m_memory.prepared.find(m_plan, step, constantsOf, m_environment);
@@ -91,8 +92,9 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
             const auto* const constant = dynamic_cast<const ops::ConstantOutput*>(prepared->get());
             if (constant && constant->isFinite) known.emplace();
             const auto call = [&](Epilogue::Census mode) {
-                const bool runs = step.call->runsEpilogue && (m_census || !step.epilogue.empty()) && areFloats(inputs);
-                if (runs) epilogue.emplace(linksOf(step), m_memory.blocks, mode);
+                const bool runs =
+                    step.call->runsEpilogue && (m_census || measures || !step.epilogue.empty()) && areFloats(inputs);
+                if (runs) epilogue.emplace(linksOf(step), m_memory.blocks, mode, measures);
                 const Epilogue::Scope scope(runs ? &*epilogue : nullptr);
                 results = ops::callPrepared(*step.call->op, inputs, step.call->attributes, expr.outputs.size(),
                                             m_environment, expr.op.version, prepared->get(),
@@ -114,7 +116,7 @@ Execution::Outcome Execution::runOperator(const Step& step, const Expr& expr, in
         results = base::runError("the model's own code threw an exception that is not a std::exception");
     }
     if (results && epilogue) return publishEpilogue(step, expr, (*results)[0], *epilogue);
-    if (results && known) return publish(expr.outputs.front(), std::move(results->front()), {}, known);
+    if (results && known) return publish(expr.outputs.front(), std::move(results->front()), {{}, known, {}});
     if (results) return publishAll(expr, std::move(*results));
     if (bodies.outcome == Outcome::AllEndsReached) return Outcome::AllEndsReached;
     // An error inside a body was described where it happened; here only the way up to it is added.
@@ -162,15 +164,15 @@ std::vector<Execution::Epilogue::Link> Execution::linksOf(const Step& step) {
 Execution::Outcome Execution::publishEpilogue(const Step& step, const Expr& expr, Value result,
                                               const Epilogue& epilogue) {
     NodeId node = expr.outputs.front();
-    Value kept;
-    std::optional<BadCount> bad = epilogue.badInMain();
+    Known known{{}, epilogue.badInMain(), epilogue.momentsOfMain()};
     for (std::size_t f = 0;; ++f) {
         const bool isOverwritten = f < epilogue.bound() && step.epilogue[f].overwrites;
         m_recording.computedNodes[node.index()] = true;
         if (isOverwritten) {
-            if (m_census) m_census->made(node, result, bad);
+            if (m_census) m_census->made(node, result, known.bad);
+            keepOrMeasure(node, Value(), known);
         } else {
-            const Outcome outcome = publish(node, std::move(result), std::move(kept), bad);
+            const Outcome outcome = publish(node, std::move(result), std::move(known));
             if (outcome != Outcome::Finished) return outcome;
         }
         if (f == epilogue.bound()) return Outcome::Finished;
@@ -181,8 +183,8 @@ Execution::Outcome Execution::publishEpilogue(const Step& step, const Expr& expr
         if (m_recording.started[next.index()] == 0) m_recording.started[next.index()] = nowNs() - m_startNs;
         node = m_graph.expr(next).outputs.front();
         result = Value(epilogue.result(f));
-        bad = epilogue.badInResult(f);
-        kept = step.epilogue[f].isKept ? Value(epilogue.kept(f)) : Value();
+        known = {step.epilogue[f].isKept ? Value(epilogue.kept(f)) : Value(), epilogue.badInResult(f),
+                 epilogue.momentsOfResult(f)};
     }
 }
 

@@ -33,8 +33,9 @@ class Joiner {
         collectReads();
         if (graph.bodyCount() > 1) countReaders();
         for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
-            if (plan.keep[i] || plan.isEnd[i]) m_wanted[plan.source[i].index()] = true;
-            if (plan.keep[i]) m_kept[plan.source[i].index()] = true;
+            const bool isKept = plan.keep[i] && !plan.options.measuresWatched;
+            if (isKept || plan.isEnd[i]) m_wanted[plan.source[i].index()] = true;
+            if (isKept) m_kept[plan.source[i].index()] = true;
             if (plan.isEnd[i]) m_ends[plan.source[i].index()] = true;
         }
         // What an edit reads is to be there itself.

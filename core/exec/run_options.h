@@ -7,6 +7,10 @@
 
 #include "core/exec/plan_options.h"
 
+namespace sonde::ops::kernels {
+struct ElementMoments;
+}
+
 namespace sonde::exec {
 
 /// Told about a run while it goes on, on the running thread. The values are only valid during the call.
@@ -42,6 +46,10 @@ struct RunOptions {
     /// its memory until then. False: not so, for those who read all of them at once.
     bool mayDefer = true;
     std::span<const Value> given = {};  ///< the values of PlanOptions::given, in its order
+    /// With PlanOptions::measuresWatched, in place of keeping: told of each watched value when it is made, on the
+    /// running thread. If the kernel has measured it while it was in the cache, the moments say how
+    /// (ops::kernels::quickMoments) and the value may be gone: None, or written over. Null: the value is there.
+    std::function<void(NodeId, const Value&, const ops::kernels::ElementMoments*)> measured = {};
 };
 
 }  // namespace sonde::exec

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <string>
 
 namespace sonde::ops::kernels {
@@ -254,9 +255,9 @@ std::unique_ptr<EpilogueOp> affineEpilogue(const EpilogueCall& call, std::span<c
     return size > 0 && !factor.empty() ? std::make_unique<AffineEpilogueOp>(factor, shift, size) : nullptr;
 }
 
-Epilogue::Epilogue(std::vector<Link> links, OutputAllocator& allocator, Census census)
+Epilogue::Epilogue(std::vector<Link> links, OutputAllocator& allocator, Census census, bool measures)
     : m_links(std::move(links)), m_allocator(allocator), m_census(census),
-      m_counts(census == Census::Count ? m_links.size() + 1 : 0) {}
+      m_counts(census == Census::Count ? m_links.size() + 1 : 0), m_measures(measures) {}
 
 Epilogue::Scope::Scope(Epilogue* epilogue) { current = epilogue; }
 Epilogue::Scope::~Scope() { current = nullptr; }
@@ -276,8 +277,8 @@ bool Epilogue::bind(const Tensor& y) {
     for (std::size_t i = 0; i < m_links.size() && bindLink(i, y.shape()); ++i) {
     }
     if (m_census == Census::Detect) chooseLooks();
-    if (m_census != Census::Count) joinPasses();
-    return !m_bound.empty() || m_census != Census::None;
+    if (m_census != Census::Count && !m_measures) joinPasses();
+    return !m_bound.empty() || m_census != Census::None || m_measures;
 }
 
 /// A value need not be looked at if the next one is bad whenever it is, or if it is finite whenever the one before it
@@ -362,6 +363,7 @@ void Epilogue::keep(std::size_t link) {
 }
 
 void Epilogue::apply(std::int64_t offset, std::int64_t count) const {
+    if (m_measures) return measure(offset, count);
     const bool counts = m_census == Census::Count;
     bool isFinite = !(counts || m_looksAtMain) || look(0, m_results.front().data<float>() + offset, count);
     for (std::size_t i = 0; i < m_bound.size(); ++i) {
@@ -376,6 +378,24 @@ void Epilogue::apply(std::int64_t offset, std::int64_t count) const {
         bound.op->apply(bound.from + offset, bound.to + offset, offset, count);
         if (counts ? !(isFinite && bound.op->keepsFinite()) : bound.looks)
             isFinite = look(i + 1, bound.to + offset, count);
+    }
+}
+
+/// Each value is measured before the next link may write over it.
+void Epilogue::measure(std::int64_t offset, std::int64_t count) const {
+    std::vector<ElementMoments> found(m_results.size());
+    const std::int64_t end = offset + count;
+    for (std::int64_t n = std::min(count, kEpiloguePiece); offset < end; offset += n) {
+        n = std::min(n, end - offset);
+        found.front() = quickMoments(m_results.front().data<float>() + offset, n);
+        for (std::size_t i = 0; i < m_bound.size(); ++i) {
+            const Bound& bound = m_bound[i];
+            bound.op->apply(bound.from + offset, bound.to + offset, offset, n);
+            found[i + 1] = quickMoments(bound.to + offset, n);
+        }
+        const std::scoped_lock lock(m_mutex);
+        m_pieces.push_back(offset);
+        m_measured.insert(m_measured.end(), found.begin(), found.end());
     }
 }
 
@@ -395,12 +415,24 @@ bool Epilogue::look(std::size_t value, const float* data, std::int64_t count) co
 void Epilogue::restart() const {
     m_detected = false;
     for (AtomicCount& count : m_counts) count.nan = 0, count.inf = 0;
+    m_pieces.clear(), m_measured.clear();
 }
 
 std::optional<BadCount> Epilogue::badIn(std::size_t value) const {
     if (m_census == Census::None || value >= m_results.size() || detected()) return std::nullopt;
     if (m_census == Census::Detect) return BadCount{};
     return BadCount{m_counts[value].nan.load(), m_counts[value].inf.load()};
+}
+
+/// Put together in the order of the elements, whichever thread was first.
+std::optional<ElementMoments> Epilogue::momentsIn(std::size_t value) const {
+    if (!m_measures || value >= m_results.size()) return std::nullopt;
+    std::vector<std::size_t> order(m_pieces.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [this](std::size_t piece) { return m_pieces[piece]; });
+    ElementMoments sum;
+    for (const std::size_t piece : order) sum.add(m_measured[piece * m_results.size() + value]);
+    return sum;
 }
 
 }  // namespace sonde::ops::kernels

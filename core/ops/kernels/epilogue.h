@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "core/ops/kernels/finite.h"
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/moments.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::ops::kernels {
@@ -101,7 +103,8 @@ class Epilogue {
         Detect,  ///< look at as few values of a chain as tell whether any holds some
         Count    ///< count in all of them
     };
-    Epilogue(std::vector<Link> links, OutputAllocator& allocator, Census census = Census::None);
+    /// `measures`: takes the moments of all values in the pieces while they are in the cache.
+    Epilogue(std::vector<Link> links, OutputAllocator& allocator, Census census = Census::None, bool measures = false);
 
     /// Those of the kernel that runs now, bound to its result y, which must be contiguous float32; null if there are
     /// none.
@@ -118,6 +121,10 @@ class Epilogue {
     /// did not take the epilogue, or if they have not counted what is there.
     std::optional<BadCount> badInMain() const { return badIn(0); }
     std::optional<BadCount> badInResult(std::size_t link) const { return badIn(link + 1); }
+    /// The moments of y, and of the result of a bound link, in the same way. They are put together from pieces, and how
+    /// those are cut may depend on the number of threads.
+    std::optional<ElementMoments> momentsOfMain() const { return momentsIn(0); }
+    std::optional<ElementMoments> momentsOfResult(std::size_t link) const { return momentsIn(link + 1); }
     /// The first so many links were bound, and are computed when the kernel is done.
     std::size_t bound() const { return m_bound.size(); }
     /// Of a bound link.
@@ -141,7 +148,9 @@ class Epilogue {
     };
     bool look(std::size_t value, const float* data, std::int64_t count) const;
     void chooseLooks();
+    void measure(std::int64_t offset, std::int64_t count) const;
     std::optional<BadCount> badIn(std::size_t value) const;
+    std::optional<ElementMoments> momentsIn(std::size_t value) const;
     bool bind(const Tensor& y);
     bool bindLink(std::size_t index, const Shape& shape);
     void keep(std::size_t link);
@@ -167,6 +176,10 @@ class Epilogue {
     bool m_looksAtMain = false;  ///< Census::Detect looks at y
     mutable std::atomic<bool> m_detected{false};
     mutable std::vector<AtomicCount> m_counts;  ///< of y, then of each link's result; empty unless Census::Count
+    bool m_measures;
+    mutable std::mutex m_mutex;
+    mutable std::vector<std::int64_t> m_pieces;      ///< offsets of those that were measured, in any order
+    mutable std::vector<ElementMoments> m_measured;  ///< of each piece: those of y, then of each link's result
 };
 
 }  // namespace sonde::ops::kernels

@@ -1,6 +1,7 @@
 // What statistics are made of, in one pass: Σ (x − shift) and Σ (x − shift)² in double precision, extremes, zeros.
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/isa/doubles.h"
 #include "core/ops/kernels/isa/vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
@@ -10,11 +11,6 @@ namespace {
 /// Sixteen running sums in every instruction set, so that the order of additions is the same in all.
 constexpr int kLanes = 16;
 
-constexpr int kDoubles = kWidth / 2;  ///< in a vector
-typedef int Counts __attribute__((vector_size(kWidth * sizeof(int))));
-typedef float Half __attribute__((vector_size(kDoubles * sizeof(float)), aligned(sizeof(float)), may_alias));
-typedef double Doubles __attribute__((vector_size(kDoubles * sizeof(double))));
-
 /// Running sums of sixteen elements side by side.
 struct Lanes {
     Doubles sums[kLanes / kDoubles] = {}, squares[kLanes / kDoubles] = {};
@@ -22,19 +18,9 @@ struct Lanes {
     Counts zeros[kLanes / kWidth] = {};  ///< −1 each
 };
 
-inline __attribute__((always_inline)) void read(const float* x, Doubles& d) {
-#if defined(__AVX512F__)
-    d = _mm512_cvtps_pd(_mm256_loadu_ps(x));  // GCC 12 converts the halves one by one
-#else
-    d = __builtin_convertvector(*reinterpret_cast<const Half*>(x), Doubles);
-#endif
-}
-
 inline __attribute__((always_inline)) void add(Lanes& lanes, const float* x, double shift) {
     for (int l = 0; l < kLanes / kDoubles; ++l) {
-        Doubles d;
-        read(x + l * kDoubles, d);
-        d -= shift;
+        const Doubles d = widened(x + l * kDoubles) - shift;
         lanes.sums[l] += d;
         lanes.squares[l] += d * d;
     }

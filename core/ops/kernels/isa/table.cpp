@@ -11,6 +11,7 @@ void addIntegers(FloatKernels& table);
 void addMoments(FloatKernels& table);
 void addQuantizedLoops(FloatKernels& table);
 void addRows(FloatKernels& table);
+void addShortMoments(FloatKernels& table);
 void addWinograd(FloatKernels& table);
 
 void fillTable(FloatKernels& table);
@@ -30,6 +31,7 @@ void fillTable(FloatKernels& table) {
     addMoments(table);
     addQuantizedLoops(table);
     addRows(table);
+    addShortMoments(table);
     addWinograd(table);
 }
 

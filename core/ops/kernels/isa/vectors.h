@@ -22,6 +22,7 @@ inline constexpr int kWidth = 4;
 #endif
 typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
 typedef unsigned Bits __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef int Counts __attribute__((vector_size(kWidth * sizeof(int))));
 
 /// The first n elements, at most kWidth, zeros behind them.
 inline __attribute__((always_inline)) Vector loadFirst(const float* x, std::size_t n) {
