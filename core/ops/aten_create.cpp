@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/number_text.h"
-#include "core/base/random.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
@@ -206,133 +204,6 @@ EagerResult spaced(Eager& e, std::optional<double> base) {
     return e.as(y, e.dtype("dtype", DType::Float32));
 }
 
-// Random numbers: the run's seed and the shape decide them.
-
-enum class Draw : std::uint8_t { Uniform, Normal, Integers };
-
-/// a and b: bounds, or mean and deviation.
-Tensor drawn(Eager& e, Draw how, const Shape& shape, DType dtype, double a, double b) {
-    if (!shape.checkedNumel()) e.fail("no tensor has the shape " + shape.text());
-    base::Random random(e.context().environment().seed * base::Random::kStep +
-                        static_cast<std::uint64_t>(shape.numel()) * 3 + static_cast<std::uint64_t>(how));
-    Tensor y = e.get(wideZeros(shape));
-    for (double& v : y.mutableSpan<double>()) {
-        if (how == Draw::Normal) v = a + b * random.normal();
-        else v = a + (b - a) * random.uniform();
-        if (how == Draw::Integers) v = std::floor(v);
-    }
-    return e.as(y, dtype);
-}
-
-EagerResult randomOrder(Eager& e) {
-    const std::int64_t n = e.integer("n");
-    if (n < 0 || n > 1'000'000'000) e.fail("an order of " + std::to_string(n) + " numbers");
-    base::Random random(e.context().environment().seed + static_cast<std::uint64_t>(n));
-    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::size_t j = static_cast<std::size_t>(random.bits() % (i + 1));
-        order[i] = order[j];
-        order[j] = static_cast<std::int64_t>(i);
-    }
-    return e.as(Tensor::of<std::int64_t>({n}, order), e.dtype("dtype", DType::Int64));
-}
-
-/// 1 with the probability p, or with that of each element.
-EagerResult bernoulli(Eager& e) {
-    const Tensor x = e.tensor("self"), at = drawn(e, Draw::Uniform, x.shape(), DType::Float64, 0, 1);
-    const Tensor chances = e.has("p") ? Tensor::scalar<double>(e.number("p")) : e.as(x, DType::Float64);
-    return e.as(e("lt.Tensor", at, chances), x.dtype());
-}
-
-/// Numbers of classes with the probability of their weight; without replacement each only once.
-EagerResult multinomial(Eager& e) {
-    Tensor weights = e.get(e.get(wide(e.tensor("self"))).clone());
-    const std::int64_t count = e.integer("num_samples"),
-                       classes = weights.rank() > 0 ? weights.dim(weights.rank() - 1) : 0;
-    const bool again = e.flag("replacement");
-    if (weights.rank() < 1 || weights.rank() > 2 || classes < 1 || count < 0 || (!again && count > classes))
-        e.fail("cannot draw " + std::to_string(count) + " classes from " + e.tensor("self").typeText());
-    const std::int64_t rows = weights.numel() / classes;
-    Tensor y = e.get(Tensor::allocate(DType::Int64, weights.rank() == 1 ? Shape{count} : Shape{rows, count}));
-    base::Random random(e.context().environment().seed + 17);
-    for (std::int64_t row = 0; row < rows; ++row) {
-        double* w = weights.mutableData<double>() + row * classes;
-        for (std::int64_t i = 0; i < count; ++i) {
-            double total = 0;
-            for (std::int64_t c = 0; c < classes; ++c) total += w[c];
-            if (!(total > 0)) e.fail("the weights of a draw add up to " + base::shortestText(total));
-            double at = random.uniform() * total;
-            std::int64_t c = 0;
-            while (c + 1 < classes && at >= w[c]) at -= w[c++];
-            y.mutableData<std::int64_t>()[row * count + i] = c;
-            if (!again) w[c] = 0;
-        }
-    }
-    return y;
-}
-
-void defineRandom(Registry& registry) {
-    const auto add = [&](std::string_view schema, std::string_view summary, EagerKernel kernel) {
-        OpDef def = eagerRow(schema, summary, kData, std::move(kernel));
-        def.random = true;
-        registry.add(std::move(def));
-    };
-    add("rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "random numbers from 0 to 1", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Uniform, Shape(e.integers("size")), e.dtype("dtype", DType::Float32), 0, 1);
-        });
-    add("randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "random numbers of a normal distribution", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Normal, Shape(e.integers("size")), e.dtype("dtype", DType::Float32), 0, 1);
-        });
-    add("rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        "random numbers from 0 to 1", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Uniform, e.tensor("self").shape(), e.dtype("dtype", e.tensor("self").dtype()), 0, 1);
-        });
-    add("randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        "random numbers of a normal distribution", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Normal, e.tensor("self").shape(), e.dtype("dtype", e.tensor("self").dtype()), 0, 1);
-        });
-    add("randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "random integers", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Integers, Shape(e.integers("size")), e.dtype("dtype", DType::Int64), 0,
-                         e.number("high"));
-        });
-    add("randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "random integers", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Integers, Shape(e.integers("size")), e.dtype("dtype", DType::Int64), e.number("low"),
-                         e.number("high"));
-        });
-    add("randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        "random integers", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Integers, e.tensor("self").shape(), e.dtype("dtype", e.tensor("self").dtype()), 0,
-                         e.number("high"));
-        });
-    add("randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "integers in a random order", randomOrder);
-    add("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", "1 with the probability of each element",
-        bernoulli);
-    add("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", "1 with a probability", bernoulli);
-    add("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-        "classes drawn by weight", multinomial);
-    add("uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
-        "random numbers between two bounds in x's shape", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Uniform, e.tensor("self").shape(), e.tensor("self").dtype(), e.number("from"),
-                         e.number("to"));
-        });
-    add("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
-        "random numbers of a normal distribution in x's shape", [](Eager& e) -> EagerResult {
-            return drawn(e, Draw::Normal, e.tensor("self").shape(), e.tensor("self").dtype(), e.number("mean"),
-                         e.number("std"));
-        });
-    add("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-        "random numbers of normal distributions", [](Eager& e) -> EagerResult {
-            return e("add.Tensor", e.tensor("mean"),
-                     e("mul.Tensor", e.tensor("std"),
-                       drawn(e, Draw::Normal, e.tensor("mean").shape(), e.tensor("mean").dtype(), 0, 1)));
-        });
-}
-
 /// torch.tensor(number or nested list)
 Tensor fromData(Eager& e, const Value& data, std::optional<DType> wanted) {
     if (data.isTensor()) return wanted ? e.as(data.tensor(), *wanted) : data.tensor();
@@ -507,7 +378,6 @@ void define_aten_create(Registry& registry) {
     add(registry,
         "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "start, start + step …", arange, inferArange);
-    defineRandom(registry);
     defineMore(registry);
     add(
         registry, "tril(Tensor self, int diagonal=0) -> Tensor", "the lower triangle, 0 elsewhere",

@@ -19,8 +19,13 @@ namespace {
 base::Result<void> indexSelect(KernelContext& context) {
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.value("dim")));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in("self").rank()));
-    SONDE_TRY(checkFromStart(context.in("index"), context.in("self").rank() == 0 ? 1 : context.in("self").dim(axis)));
-    return kernels::gather(context, context.in("self"), context.in("index"), axis);
+    Tensor index = context.in("index");
+    SONDE_TRY(checkFromStart(index, context.in("self").rank() == 0 ? 1 : context.in("self").dim(axis)));
+    // The axis stays, even for a single number.
+    if (index.rank() == 0 && context.in("self").rank() > 0) {
+        SONDE_ASSIGN(index, index.reshaped({1}));
+    }
+    return kernels::gather(context, context.in("self"), index, axis);
 }
 
 base::Result<void> inferIndexSelect(InferContext& context) {
@@ -28,9 +33,9 @@ base::Result<void> inferIndexSelect(InferContext& context) {
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant("dim")));
     Dims dims = *context.in("self").shape;
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
-    dims[axis] = context.in("index").shape && context.in("index").shape->size() == 1
-                     ? context.in("index").shape->front()
-                     : Dim{};
+    const auto& index = context.in("index").shape;
+    if (!dims.empty())
+        dims[axis] = !index ? Dim{} : index->empty() ? Dim::of(1) : index->size() == 1 ? index->front() : Dim{};
     setLike(context, "self", std::move(dims));
     return {};
 }

@@ -1,4 +1,4 @@
-// ATen's layers in one call: transformer layers, cells, packed sequences, normalisations with their moments, losses.
+// ATen's layers in one call: transformer layers, cells, packed sequences, normalisations with their moments.
 
 #include <algorithm>
 #include <cmath>
@@ -272,152 +272,6 @@ Tensor normExcept(Eager& e, const Tensor& v, std::int64_t power, std::int64_t di
     return e("norm.ScalarOpt_dim", v, power, axes, true);
 }
 
-// ---- Losses
-
-/// at::Reduction: 0 none, 1 mean, 2 sum.
-EagerResult reduced(Eager& e, const Tensor& loss) {
-    const std::int64_t how = e.integer("reduction");
-    if (how == 0) return loss;
-    if (how != 1 && how != 2) e.fail("there is no reduction " + std::to_string(how));
-    return e(how == 1 ? "mean" : "sum", loss);
-}
-
-/// 0.5·d²/beta below beta, else |d| − 0.5·beta; Huber's is beta times that.
-EagerResult smoothLoss(Eager& e, bool huber) {
-    const double beta = e.number({"beta", "delta"});
-    const Tensor d = e("abs", e("sub.Tensor", e.tensor("self"), e.tensor("target")));
-    if (beta == 0) return reduced(e, d);
-    Tensor loss = e("where.self", e("lt.Scalar", d, beta), e("mul.Scalar", e("square", d), 0.5 / beta),
-                    e("sub.Scalar", d, 0.5 * beta));
-    if (huber) loss = e("mul.Scalar", loss, beta);
-    return reduced(e, loss);
-}
-
-const char* reductionName(Eager& e) {
-    static constexpr const char* kNames[] = {"none", "mean", "sum"};
-    const std::int64_t how = e.integer("reduction");
-    if (how < 0 || how > 2) e.fail("there is no reduction " + std::to_string(how));
-    return kNames[how];
-}
-
-/// (self, target, weight, reduction, ignore_index) on logarithms of probabilities.
-Tensor negativeLogLikelihood(Eager& e, const Tensor& x, const Value& weight, const char* reduction,
-                             std::int64_t ignored) {
-    const bool single = x.rank() == 1;
-    std::vector<Value> inputs{Value(single ? x.unsqueezed(0) : x),
-                              Value(single ? e.reshape(e.tensor("target"), Shape{1}) : e.tensor("target"))};
-    if (!weight.isNone()) inputs.push_back(weight);
-    const Tensor loss = e.onnx("NegativeLogLikelihoodLoss", std::move(inputs),
-                               Attributes{{"reduction", std::string(reduction)}, {"ignore_index", ignored}});
-    return single && loss.rank() == 1 ? e.reshape(loss, Shape{}) : loss;
-}
-
-/// A weight for each class, along the axis of the classes.
-Tensor weighted(Eager& e, const Tensor& x, std::int64_t axis) {
-    if (!e.has("weight")) return x;
-    Shape shape(Ints(x.rank(), 1));
-    shape[static_cast<std::size_t>(axis)] = e.tensor("weight").numel();
-    return e("mul.Tensor", x, e.reshape(e.tensor("weight"), std::move(shape)));
-}
-
-/// (1 − s)·w_t·l_t + s/C·Σ w_c·l_c, l = −ln p (arXiv:1512.00567, section 7); ignored labels give 0, the mean is
-/// weighted.
-EagerResult smoothedLoss(Eager& e, const Tensor& logarithms, std::int64_t axis, double smoothing) {
-    const std::int64_t ignored = e.integer("ignore_index");
-    const Tensor labels = negativeLogLikelihood(e, logarithms, e.value("weight"), "none", ignored);
-    const Tensor all = e("neg", e("sum.dim_IntList", weighted(e, logarithms, axis), Ints{axis}));
-    const Tensor counted = e("where.self", e("ne.Scalar", e.tensor("target"), ignored), all, e("zeros_like", all));
-    const double share = smoothing / static_cast<double>(logarithms.dim(static_cast<std::size_t>(axis)));
-    const Tensor loss = e("add.Tensor", e("mul.Scalar", labels, 1 - smoothing), e("mul.Scalar", counted, share));
-    if (e.integer("reduction") != 1) return reduced(e, loss);
-    const Tensor weights =
-        negativeLogLikelihood(e, e("full_like", logarithms, -1.0), e.value("weight"), "none", ignored);
-    return e("div.Tensor", e("sum", loss), e("sum", weights));
-}
-
-/// (self, target, weight, reduction, ignore_index, label_smoothing)
-EagerResult crossEntropy(Eager& e) {
-    const Tensor x = e.tensor("self");
-    const std::int64_t axis = x.rank() == 1 ? 0 : 1;
-    const Tensor logarithms = e("log_softmax.int", x, axis);
-    const double smoothing = e.number("label_smoothing");
-    if (tensor::isFloating(e.tensor("target").dtype())) {  // probabilities of the classes
-        Tensor target = e.tensor("target");
-        if (smoothing > 0)
-            target = e("add.Scalar", e("mul.Scalar", target, 1 - smoothing),
-                       smoothing / static_cast<double>(x.dim(static_cast<std::size_t>(axis))));
-        const Tensor loss =
-            e("neg", e("sum.dim_IntList", weighted(e, e("mul.Tensor", logarithms, target), axis), Ints{axis}));
-        return reduced(e, loss);
-    }
-    if (smoothing > 0) return smoothedLoss(e, logarithms, axis, smoothing);
-    return negativeLogLikelihood(e, logarithms, e.value("weight"), reductionName(e), e.integer("ignore_index"));
-}
-
-/// −w·(y·ln x + (1 − y)·ln(1 − x)), logarithms not below −100.
-EagerResult binaryCrossEntropy(Eager& e) {
-    const auto bounded = [&](const Tensor& p) { return e("clamp_min", e("log", p), -100.0); };
-    const Tensor x = e.tensor("self"), y = e.tensor("target");
-    Tensor loss = e("neg", e("add.Tensor", e("mul.Tensor", y, bounded(x)),
-                             e("mul.Tensor", e("rsub.Scalar", y, 1.0), bounded(e("rsub.Scalar", x, 1.0)))));
-    if (e.has("weight")) loss = e("mul.Tensor", loss, e.tensor("weight"));
-    return reduced(e, loss);
-}
-
-/// (1 − y)·x + (1 + (w − 1)·y)·ln(1 + e^−x), w: weight of the positive ones.
-EagerResult binaryCrossEntropyOfLogits(Eager& e) {
-    const Tensor x = e.tensor("self"), y = e.tensor("target");
-    Tensor soft = e("neg", e("log_sigmoid", x));
-    if (e.has("pos_weight"))
-        soft = e("mul.Tensor", soft,
-                 e("add.Scalar", e("mul.Tensor", e("sub.Scalar", e.tensor("pos_weight"), 1.0), y), 1.0));
-    Tensor loss = e("add.Tensor", e("mul.Tensor", e("rsub.Scalar", y, 1.0), x), soft);
-    if (e.has("weight")) loss = e("mul.Tensor", loss, e.tensor("weight"));
-    return reduced(e, loss);
-}
-
-/// y·(ln y − x), or e^y·(y − x) if the target is logarithms too.
-EagerResult divergence(Eager& e) {
-    const Tensor x = e.tensor("self"), y = e.tensor("target");
-    const Tensor loss = e.flag("log_target") ? e("mul.Tensor", e("exp", y), e("sub.Tensor", y, x))
-                                             : e("sub.Tensor", e("xlogy.Tensor", y, y), e("mul.Tensor", y, x));
-    return reduced(e, loss);
-}
-
-void defineLosses(Registry& registry) {
-    registry.add(eagerRow(
-        "mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "(a − b)²", kRed,
-        [](Eager& e) { return reduced(e, e("square", e("sub.Tensor", e.tensor("self"), e.tensor("target")))); }));
-    registry.add(
-        eagerRow("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", "|a − b|", kRed,
-                 [](Eager& e) { return reduced(e, e("abs", e("sub.Tensor", e.tensor("self"), e.tensor("target")))); }));
-    registry.add(eagerRow("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
-                          "(a − b)² near 0, |a − b| beyond", kRed, [](Eager& e) { return smoothLoss(e, false); }));
-    registry.add(eagerRow("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor",
-                          "(a − b)² near 0, |a − b| beyond", kRed, [](Eager& e) { return smoothLoss(e, true); }));
-    for (
-        std::string_view schema :
-        {"nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
-         "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
-         "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"}) {
-        registry.add(eagerRow(schema, "minus the log probability of the labels", kRed, [](Eager& e) -> EagerResult {
-            return negativeLogLikelihood(e, e.tensor("self"), e.value("weight"), reductionName(e),
-                                         e.integer("ignore_index"));
-        }));
-    }
-    registry.add(eagerRow(
-        "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, float label_smoothing=0.0) -> Tensor",
-        "minus the log softmax of the labels", kRed, crossEntropy));
-    registry.add(
-        eagerRow("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor",
-                 "minus the log probability of yes or no", kRed, binaryCrossEntropy));
-    registry.add(eagerRow(
-        "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor",
-        "minus the log probability of yes or no", kRed, binaryCrossEntropyOfLogits));
-    registry.add(eagerRow("kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor",
-                          "divergence of two distributions", kRed, divergence));
-}
-
 void defineNorms(Registry& registry) {
     registry.add(eagerRow(
         "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
@@ -508,24 +362,8 @@ void define_aten_layers(Registry& registry) {
         "one layer of a transformer encoder", Category::Attention, encoderLayer, inferSame));
     defineRecurrent(registry);
     defineNorms(registry);
-    defineLosses(registry);
     explain("aten", "native_layer_norm", dependence::layerNormalised);
     explain("aten", "rms_norm", dependence::rootMeanSquareNormalised);
-    const auto explainLoss = [](std::string_view name, std::string_view formula) {
-        explain("aten", name, dependence::pairLoss, formula);
-    };
-    explainLoss("mse_loss", "(x - y) ** 2");
-    explainLoss("l1_loss", "abs(x - y)");
-    explain("aten", "smooth_l1_loss", dependence::huberLoss,
-            "where(abs(x - y) < beta, 0.5 * (x - y) ** 2 / beta, abs(x - y) - 0.5 * beta)");
-    explain("aten", "huber_loss", dependence::huberLoss,
-            "where(abs(x - y) < beta, 0.5 * (x - y) ** 2, beta * (abs(x - y) - 0.5 * beta))");
-    explainLoss("kl_div", "where(y == 0, 0, y * log(y)) - y * x | exp(y) * (y - x)");
-    explainLoss("binary_cross_entropy", "-(y * maximum(log(x), -100) + (1 - y) * maximum(log(1 - x), -100))");
-    explainLoss("binary_cross_entropy_with_logits",
-                "(1 - y) * x + (1 + (positive - 1) * y) * (maximum(-x, 0) + log1p(exp(-abs(x))))");
-    explain("aten", "nll_loss nll_loss2d nll_loss_nd", dependence::likelihoodLoss);
-    explain("aten", "cross_entropy_loss", dependence::entropyLoss);
     explain("aten", "norm_except_dim", dependence::normed, "except");
     explain("aten", "_weight_norm", dependence::weightNormed);
     explain("aten", "renorm", dependence::heldBelowNorm);

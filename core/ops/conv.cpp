@@ -327,7 +327,8 @@ void addAtenConv(Registry& registry) {
          "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
          "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", int[1] dilation=1, int groups=1) -> Tensor",
          "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor",
-         "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor"}) {
+         "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor",
+         "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] dilation, int groups) -> Tensor"}) {
         registry.add(
             withPlan(atenRow(schema, "convolution", Category::Layer, atenConvKernel<convArguments>, inferAtenWindow)));
     }
@@ -381,14 +382,14 @@ void define_conv(Registry& registry) {
                      .attrInts("strides")
                      .runs(onnxConvTranspose, inferOnnxConvTranspose));
     kernels::addEpilogueKernel("", "Conv");
-    for (const char* name :
-         {"conv1d", "conv2d", "conv3d", "conv2d.padding", "convolution", "_convolution", "_convolution.deprecated"}) {
+    for (const char* name : {"conv1d", "conv2d", "conv3d", "conv1d.padding", "conv2d.padding", "conv3d.padding",
+                             "_convolution_mode", "convolution", "_convolution", "_convolution.deprecated"}) {
         kernels::addEpilogueKernel("aten", name);
     }
     addAtenConv(registry);
     explain("", "Conv", onnxConvTerms);
     explain("", "ConvTranspose", onnxTransposedTerms);
-    explain("aten", "conv1d conv2d conv3d", atenConvTerms<convArguments>);
+    explain("aten", "conv1d conv2d conv3d _convolution_mode", atenConvTerms<convArguments>);
     explain("aten", "conv_transpose1d conv_transpose2d conv_transpose3d", atenConvTerms<transposeArguments>);
     explain("aten", "convolution _convolution", atenConvTerms<convolutionArguments>);
 }

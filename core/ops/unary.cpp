@@ -10,6 +10,7 @@
 #include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/epilogue.h"
+#include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -156,7 +157,7 @@ std::vector<Function> functions() {
         {"", 0, "x · sigmoid(x)", "x / (1 + exp(-x))", kAct, kFloats, {[](double x, double, double) { return x * sigmoidOf(x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}},
          {"silu(Tensor self) -> Tensor", "silu_(Tensor(a!) self) -> Tensor(a!)"}},
         {"", 0, "min(max(0, x), 6)", "clip(x, min, max)", kAct, kFloats,
-         {[](double x, double a, double b) { return x < a ? a : x > b ? b : x; }, nullptr, Unary::Clip}, {{"min", 0.0}, {"max", 6.0}},
+         {[](double x, double a, double b) { return x < a ? a : x > b ? b : x; }, [](std::int64_t x) { return std::clamp<std::int64_t>(x, 0, 6); }, Unary::Clip}, {{"min", 0.0}, {"max", 6.0}},
          {"relu6(Tensor self) -> Tensor", "relu6_(Tensor(a!) self) -> Tensor(a!)"}},
         {"", 0, "clip(x/6 + 1/2, 0, 1)", "clip(alpha * x + beta, 0, 1)", kAct, kFloats,
          {[](double x, double a, double b) { return clamp01(a * x + b); }, nullptr, Unary::HardSigmoid}, {{"alpha", 1.0 / 6}, {"beta", 0.5}},
@@ -315,18 +316,32 @@ void addAtenUnary(Registry& registry, const Function& row) {
     }
 }
 
-/// ATen functions whose parameters are arguments: f(x; a, b) with a and b from the given positions.
-void addParametric(Registry& registry, std::string_view schema, std::string_view summary, UnaryFunction function) {
+/// A function of integers with two of them as parameters, by other operators.
+using OfIntegers = base::Result<Tensor> (*)(KernelContext& context, const Tensor& x, std::int64_t a, std::int64_t b);
+
+/// ATen functions whose parameters are arguments: f(x; a, b) with a and b from the given positions. Integers stay
+/// integers where `ofIntegers` is given, with parameters rounded toward zero.
+void addParametric(Registry& registry, std::string_view schema, std::string_view summary, UnaryFunction function,
+                   OfIntegers ofIntegers = nullptr) {
     registry.add(atenRow(
         schema, summary, Category::Activation,
-        [function](KernelContext& context) -> base::Result<void> {
+        [function, ofIntegers](KernelContext& context) -> base::Result<void> {
             double parameters[2] = {0, 0};
             for (std::size_t i = 0; i < 2 && context.has(kOperand + 1 + i); ++i) {
                 SONDE_ASSIGN(parameters[i], numberOf(context.value(kOperand + 1 + i)));
             }
-            return runAten(context, function, parameters[0], parameters[1]);
+            const Tensor& x = context.in(kOperand);
+            if (!ofIntegers || !tensor::isInteger(x.dtype()))
+                return runAten(context, function, parameters[0], parameters[1]);
+            for (const double parameter : parameters) {
+                if (!(std::fabs(parameter) < 0x1p63)) return opError("the parameter is no 64-bit integer");
+            }
+            SONDE_ASSIGN(Tensor y, ofIntegers(context, x, static_cast<std::int64_t>(parameters[0]),
+                                              static_cast<std::int64_t>(parameters[1])));
+            context.setOutput(Value(std::move(y)));
+            return {};
         },
-        inferAten));
+        ofIntegers ? &inferSame : &inferAten));
     if (!function.fast) return;
     kernels::addEpilogueOp(
         "aten", schema.substr(0, schema.find('(')),
@@ -338,6 +353,17 @@ void addParametric(Registry& registry, std::string_view schema, std::string_view
             }
             return call.at == 0 ? kernels::unaryEpilogue(*function.fast, parameters[0], parameters[1]) : nullptr;
         });
+}
+
+base::Result<Tensor> hardtanhOfIntegers(KernelContext& context, const Tensor& x, std::int64_t low, std::int64_t high) {
+    if (x.dtype() == DType::UInt8 && (low < 0 || high < 0)) return opError("unsigned integers have no negative limits");
+    return invokeAten(context, "clamp", {Value(x), Value::ofInt(low), Value::ofInt(high)});
+}
+
+base::Result<Tensor> thresholdOfIntegers(KernelContext& context, const Tensor& x, std::int64_t threshold,
+                                         std::int64_t value) {
+    SONDE_ASSIGN(Tensor held, invokeAten(context, "le.Scalar", {Value(x), Value::ofInt(threshold)}));
+    return invokeAten(context, "masked_fill.Scalar", {Value(x), Value(std::move(held)), Value::ofInt(value)});
 }
 
 /// Gelu has its approximation as a string in both vocabularies.
@@ -448,12 +474,13 @@ void define_unary(Registry& registry) {
         addParametric(registry, schema, "x held between min_val and max_val",
                       {[](double x, double a, double b) { return x < a   ? a
                                                                  : x > b ? b
-                                                                         : x; }, nullptr, Unary::Clip});
+                                                                         : x; }, nullptr, Unary::Clip},
+                      hardtanhOfIntegers);
     }
     for (std::string_view schema : {"threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
                                     "threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"}) {
         addParametric(registry, schema, "x where it is above the threshold, else value",
-                      {[](double x, double a, double b) { return x <= a ? b : x; }, nullptr});
+                      {[](double x, double a, double b) { return x <= a ? b : x; }, nullptr}, thresholdOfIntegers);
     }
     for (std::string_view schema :
          {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",

@@ -435,7 +435,7 @@ LoweringRules commonRules() {
         {"short", castToResult}, {"char", castToResult}, {"byte", castToResult}, {"bool", castToResult},
         {"matmul", matmul}, {"mm", matmul}, {"bmm", matmul}, {"linear", linear}, {"conv1d", conv}, {"conv2d", conv}, {"conv3d", conv},
         {"conv_transpose1d", convTranspose}, {"conv_transpose2d", convTranspose}, {"conv_transpose3d", convTranspose}, {"convolution", convolution},
-        {"_convolution", convolution}, {"batch_norm", batchNorm}, {"layer_norm", layerNorm}, {"group_norm", groupNorm},
+        {"_convolution", convolution}, {"_convolution_mode", conv}, {"batch_norm", batchNorm}, {"layer_norm", layerNorm}, {"group_norm", groupNorm},
         
         
         {"flatten", reshape}, {"view", view}, {"reshape", view}, {"unflatten", reshape},   {"view_as", reshape},

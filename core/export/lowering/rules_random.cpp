@@ -43,9 +43,21 @@ std::vector<Argument> drawnTruth(C& c) {
     return one(c.cast(c.make("Less", {keys, c.scalar(c.number(1), DType::Float32)}), dtype));
 }
 std::vector<Argument> drawnAround(C& c) {
-    if (!c.expr().op.name.ends_with(".Tensor_Tensor")) return drawn(c, true, c.number(1, 0), c.number(2, 1));
-    const NodeId deviation = c.make("Mul", {c.in(1), drawn(c, true, 0, 1).front().node});
-    return one(c.make("Add", {c.in(0), deviation}));
+    const std::string& name = c.expr().op.name;
+    if (name.ends_with(".float_float")) return drawn(c, true, c.number(0), c.number(1));
+    if (!name.starts_with("normal.")) return drawn(c, true, c.number(1, 0), c.number(2, 1));
+    const auto operand = [&](std::size_t i) {
+        return name.ends_with(i == 0 ? ".float_Tensor" : ".Tensor_float") ? c.scalar(c.number(i, 1), c.result().dtype())
+                                                                          : c.in(i);
+    };
+    const NodeId deviation = c.make("Mul", {operand(1), drawn(c, true, 0, 1).front().node});
+    return one(c.make("Add", {operand(0), deviation}));
+}
+/// -ln(1 - u) / rate
+std::vector<Argument> drawnTimes(C& c) {
+    const DType dtype = c.result().dtype();
+    const NodeId kept = c.make("Sub", {c.scalar(1, dtype), drawn(c, false, 0, 1).front().node});
+    return one(c.make("Div", {c.make("Log", {kept}), c.scalar(-c.number(1, 1), dtype)}));
 }
 /// In the shape of a tensor, which may depend on the data.
 std::vector<Argument> drawnLike(C& c, const char* name) {
@@ -65,6 +77,13 @@ void addRandomRules(LoweringRules& rules) {
     put("randint", [](C& c) {
         const bool hasLow = c.expr().op.name.ends_with(".low");
         return drawnIntegers(c, hasLow ? c.number(0) : 0, c.number(hasLow ? 1 : 0));
+    });
+    put("log_normal",
+        [](C& c) { return one(c.make("Exp", {drawn(c, true, c.number(1, 1), c.number(2, 2)).front().node})); });
+    put("exponential", drawnTimes);
+    put("random", [](C& c) {
+        const bool hasLow = c.expr().op.name.ends_with(".from");
+        return drawnIntegers(c, hasLow ? c.number(1) : 0, c.number(hasLow ? 2 : 1));
     });
     put("randint_like", [](C& c) { return drawnIntegers(c, 0, c.number(1)); });
     put("randperm", drawnOrder);

@@ -87,10 +87,12 @@ bool add(Arguments& in, ScriptValue& out) {
     if (in.size() == 2 && in[0].isString() && in[1].isString()) {
         if (stringOf(in[0]).size() + stringOf(in[1]).size() > kMaxElements)
             fail(TraceErrorKind::Runtime, "a string exceeds the size limit");
+        countCharacters(stringOf(in[0]).size() + stringOf(in[1]).size());
         out = Var(stringOf(in[0]) + stringOf(in[1]));
         return true;
     }
     if (in.size() == 2 && in[0].list() && in[1].list()) {
+        countElements(in[0].list()->items.size() + in[1].list()->items.size());
         std::vector<ScriptValue> items = in[0].list()->items;
         items.insert(items.end(), in[1].list()->items.begin(), in[1].list()->items.end());
         if (items.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
@@ -108,6 +110,7 @@ bool mul(Arguments& in, ScriptValue& out) {
         const std::size_t times = static_cast<std::size_t>(std::max<std::int64_t>(intOf(in[1]), 0));
         if (!stringOf(in[0]).empty() && times > kMaxElements / stringOf(in[0]).size())
             fail(TraceErrorKind::Runtime, "a string exceeds the size limit");
+        countCharacters(times * stringOf(in[0]).size());
         std::string text;
         for (std::size_t i = 0; i < times && !stringOf(in[0]).empty(); ++i) text += stringOf(in[0]);
         out = Var(std::move(text));
@@ -118,6 +121,7 @@ bool mul(Arguments& in, ScriptValue& out) {
         const std::int64_t times = std::max<std::int64_t>(intOf(in[1]), 0);
         if (!part.empty() && static_cast<std::uint64_t>(times) > kMaxElements / part.size())
             fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
+        countElements(static_cast<std::size_t>(times) * part.size());
         std::vector<ScriptValue> items;
         for (std::int64_t i = 0; i < times && !part.empty(); ++i) items.insert(items.end(), part.begin(), part.end());
         out = makeList(std::move(items));

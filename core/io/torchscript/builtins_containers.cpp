@@ -33,6 +33,7 @@ bool setItem(Arguments& in, ScriptValue& out) {
     if (ListValue* list = in[0].list()) {
         list->items[checkedIndex(intOf(in[1]), list->items.size())] = in[2];
     } else if (DictValue* dict = in[0].dict()) {
+        countWork(dict->items.size());
         setEntry(*dict, in[1], in[2]);
     } else {
         return false;
@@ -71,6 +72,7 @@ bool insert(Arguments& in, ScriptValue& out) {
     std::int64_t at = intOf(in[1]);
     const auto size = static_cast<std::int64_t>(items.size());
     if (at < 0) at += size;
+    countWork(items.size());
     items.insert(items.begin() + std::clamp<std::int64_t>(at, 0, size), in[2]);
     out = in[0];
     return true;
@@ -90,6 +92,7 @@ bool extend(Arguments& in, ScriptValue& out) {
     const std::vector<ScriptValue> more = *itemsOf(in[1]);
     if (in[0].list()->items.size() + more.size() > kMaxElements)
         fail(TraceErrorKind::Runtime, "a list exceeds the size limit");
+    countElements(more.size());
     in[0].list()->items.insert(in[0].list()->items.end(), more.begin(), more.end());
     out = in[0];
     return true;
@@ -113,6 +116,7 @@ bool slice(Arguments& in, ScriptValue& out) {
     };
     const std::int64_t start = bound(1, step > 0 ? 0 : size - 1);
     const std::int64_t stop = bound(2, step > 0 ? size : -1);
+    countElements(static_cast<std::size_t>(std::max<std::int64_t>(step > 0 ? stop - start : start - stop, 0)));
     std::vector<ScriptValue> part;
     std::string text;
     for (std::int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
@@ -141,6 +145,7 @@ bool copyList(Arguments& in, ScriptValue& out) {
         return true;
     }
     if (!itemsOf(in[0])) return false;
+    countElements(itemsOf(in[0])->size());
     out = makeList(*itemsOf(in[0]));
     return true;
 }

@@ -72,7 +72,8 @@ void countStatement() {
     const std::int64_t limit = trace::Tracer::active() ? kMaxTracedStatements : kMaxStatements;
     RunState& run = runState();
     if (++run.statements > limit)
-        fail(TraceErrorKind::Runtime, "the script ran " + std::to_string(limit) + " statements without an end");
+        fail(TraceErrorKind::Runtime,
+             "the script ran " + std::to_string(limit) + " statements, or built as many elements, without an end");
     const trace::Tracer* tracer = trace::Tracer::active();
     const graph::InternalGraph* graph = tracer ? tracer->recording().recordedGraph() : nullptr;
     if (graph && graph->nodeCount() > kMaxTracedNodes) {
@@ -80,6 +81,18 @@ void countStatement() {
     }
     if (run.statements % 64 == 0 && base::stopRequested()) fail(TraceErrorKind::Runtime, "cancelled");
 }
+
+void countWork(std::size_t statements) {
+    runState().statements += static_cast<std::int64_t>(std::min(statements, static_cast<std::size_t>(kMaxStatements)));
+    countStatement();
+}
+
+void countElements(std::size_t count) {
+    constexpr std::size_t kStatementsOfAnElement = 8;  // what it takes in time and memory
+    countWork(count * kStatementsOfAnElement);
+}
+
+void countCharacters(std::size_t count) { countElements(count / sizeof(ScriptValue)); }
 
 bool isSymbolic(const ScriptValue& value) {
     return value.isProxy() || value.isSymbolicList() || (value.cell() && toVar(value).isProxy());

@@ -57,6 +57,11 @@ bool isSymbolic(const ScriptValue& value);
 bool recordsControlFlow();
 /// Bounds what a script does. Throws TraceError: too many statements, or a stop was asked for.
 void countStatement();
+/// The same for an operation that takes as long as so many statements.
+void countWork(std::size_t statements);
+/// The same for one that makes so many elements of a list or characters of a string.
+void countElements(std::size_t count);
+void countCharacters(std::size_t count);
 
 /// range(stop), range(start, stop), range(start, stop, step).
 struct Range {

@@ -12,6 +12,7 @@
 #include "core/io/torchscript/known_rank.h"
 #include "core/io/torchscript/node_memory.h"
 #include "core/io/torchscript/number_nodes.h"
+#include "core/io/torchscript/run_state.h"
 #include "core/io/torchscript/views.h"
 #include "core/io/torchscript/write_overlap.h"
 #include "core/operators/names.h"
@@ -214,6 +215,22 @@ std::optional<Var> constantNumber(const ScriptValue& value) {
     return tensor::isFloating(now.tensor().dtype()) ? Var(now.tensor().toDouble(0)) : Var(now.tensor().toInt64(0));
 }
 
+/// The trace that a call of known arguments belongs to because it draws numbers: a graph draws them in each run, as
+/// the script does. Null: it is computed at once.
+trace::Tracer* drawingTracer(const OpDef& row, const std::vector<Var>& arguments) {
+    const bool draws = operators::traitsOf(row.domain, row.name).is(operators::Trait::Random);
+    if (!draws || runState().eager || std::ranges::any_of(arguments, &Var::hasProxy)) return nullptr;
+    return trace::Tracer::active();
+}
+
+Var recordDraw(const trace::Tracer& tracer, const trace::Function& function, std::vector<Var> arguments,
+               trace::Keywords keywords) {
+    return tracer.recording().record(graph::ExprKind::CallFunction,
+                                     {std::string(function.domain), std::string(function.op), 0},
+                                     std::string(function.target), function.display, std::move(arguments),
+                                     std::move(keywords), function.makesTensor, function.outputs);
+}
+
 std::string typesOf(const std::vector<ScriptValue>& arguments) {
     std::string text;
     for (const ScriptValue& argument : arguments) text += (text.empty() ? "" : ", ") + typeName(argument);
@@ -314,9 +331,10 @@ Var recordCall(const std::string& name, const std::vector<ScriptValue>& argument
     const std::size_t outputs = std::max<std::size_t>(row->outputs.size(), 1);
     const bool makesTensor = row->outputs.empty() || (row->outputs.front().name.starts_with("Tensor") &&
                                                       !row->outputs.front().name.ends_with("]"));
-    return trace::callFunction(
-        trace::Function{row->name, base, interned("torch." + name), makesTensor, row->domain, outputs}, std::move(vars),
-        std::move(named));
+    const trace::Function function{row->name, base, interned("torch." + name), makesTensor, row->domain, outputs};
+    if (trace::Tracer* const tracer = drawingTracer(*row, vars))
+        return recordDraw(*tracer, function, std::move(vars), std::move(named));
+    return trace::callFunction(function, std::move(vars), std::move(named));
 }
 
 ScriptValue asReceiver(const std::string& name, const std::vector<ScriptValue>& arguments) {

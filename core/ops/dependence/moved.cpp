@@ -159,10 +159,12 @@ base::Result<Dependence> gathered(const ElementCall& call) {
     }
     SONDE_ASSIGN(const std::size_t axis, axisOf(given, table.rank()));
     // [in front of the axis, dimensions of the indices, behind the axis]
-    const std::size_t rank = indices.rank();
+    const bool keepsAxis = indices.rank() == 0 && call.at.size() == table.rank();  // index_select with one number
+    const std::size_t rank = keepsAxis ? 1 : indices.rank();
     if (call.at.size() + 1 != table.rank() + rank) return opError("the result does not match the indices");
     const auto begin = call.at.begin() + static_cast<std::ptrdiff_t>(axis);
-    const std::int64_t position = elementAt({begin, begin + static_cast<std::ptrdiff_t>(rank)}, indices.shape());
+    const std::int64_t position =
+        elementAt({begin, begin + static_cast<std::ptrdiff_t>(indices.rank())}, indices.shape());
     std::int64_t row = indices.toInt64(position);
     if (row < 0) row += table.dim(axis);
     std::vector<std::int64_t> index(call.at.begin(), begin);

@@ -401,6 +401,31 @@ class TestTorchScriptLanguage : public QObject {
         QVERIFY2(QString::fromStdString(recording.error->text()).contains("deep"), recording.error->text().c_str());
     }
 
+    void numbersAreDrawnInEachRun_data() {
+        QTest::addColumn<QByteArray>("draw");
+        QTest::newRow("randn") << QByteArray("torch.randn([2])");
+        QTest::newRow("rand") << QByteArray("torch.rand([2])");
+        QTest::newRow("randint") << QByteArray("torch.randint(1000000, [2])");
+        QTest::newRow("of a constant") << QByteArray("torch.normal(torch.zeros([2]), 1.)");
+    }
+    /// Nothing of it depends on an input; it is an operation of the graph all the same, not a constant.
+    void numbersAreDrawnInEachRun() {
+        QFETCH(QByteArray, draw);
+        const Script script(model("    return torch.add(x, " + draw.toStdString() + ")\n"));
+        QVERIFY2(script.opened, script.opened ? "" : script.opened.error().text().c_str());
+        const auto plan = exec::Plan::make((*script.opened)->graph, {});
+        QVERIFY(plan);
+        const auto numbersWith = [&](std::uint64_t seed) {
+            exec::Runner runner(1);
+            const std::vector<Value> inputs{Value(Tensor::of<float>({2}, {1, 2}))};
+            exec::RunOptions options;
+            options.seed = seed;
+            return numbers(runner.run(**plan, inputs, {}, options));
+        };
+        QCOMPARE(numbersWith(1), numbersWith(1));
+        QVERIFY2(numbersWith(1) != numbersWith(2), qPrintable(numbersWith(1)));
+    }
+
     void absurdSizesAreErrors_data() {
         QTest::addColumn<QByteArray>("body");
         QTest::newRow("list") << QByteArray(
@@ -408,6 +433,18 @@ class TestTorchScriptLanguage : public QObject {
         QTest::newRow("range") << QByteArray(
             "    l = torch.list(range(9223372036854775807))\n    return torch.mul(x, torch.len(l))\n");
         QTest::newRow("zeros") << QByteArray("    return torch.zeros([1099511627776, 1099511627776])\n");
+        QTest::newRow("many strings") << QByteArray(
+            "    s = torch.mul(\"a\", 30000000)\n    l = annotate(List[str], [])\n    for i in range(100000):\n"
+            "      _0 = torch.append(l, torch.add(s, \"b\"))\n    return torch.mul(x, torch.len(l))\n");
+        QTest::newRow("a list that doubles") << QByteArray(
+            "    l = [0]\n    for i in range(25):\n      l = torch.add(l, l)\n"
+            "    for i in range(1000):\n      m = torch.add(l, l)\n    return torch.mul(x, torch.len(l))\n");
+        QTest::newRow("entries") << QByteArray(
+            "    d = annotate(Dict[int, int], {})\n    for i in range(1000000):\n      torch._set_item(d, i, i)\n"
+            "    return torch.mul(x, torch.len(d))\n");
+        QTest::newRow("insertions") << QByteArray(
+            "    l = annotate(List[int], [])\n    for i in range(1000000):\n      torch.insert(l, 0, i)\n"
+            "    return torch.mul(x, torch.len(l))\n");
         QTest::newRow("string") << QByteArray(
             "    s = \"abcdefgh\"\n    for i in range(40):\n      s = torch.add(s, s)\n    return torch.mul(x, torch.len(s))\n");
     }
