@@ -72,7 +72,7 @@ bool insert(Arguments& in, ScriptValue& out) {
     std::int64_t at = intOf(in[1]);
     const auto size = static_cast<std::int64_t>(items.size());
     if (at < 0) at += size;
-    countWork(items.size());
+    countWork(4 * items.size());
     items.insert(items.begin() + std::clamp<std::int64_t>(at, 0, size), in[2]);
     out = in[0];
     return true;

@@ -434,7 +434,7 @@ class TestTorchScriptLanguage : public QObject {
             "    l = torch.list(range(9223372036854775807))\n    return torch.mul(x, torch.len(l))\n");
         QTest::newRow("zeros") << QByteArray("    return torch.zeros([1099511627776, 1099511627776])\n");
         QTest::newRow("many strings") << QByteArray(
-            "    s = torch.mul(\"a\", 30000000)\n    l = annotate(List[str], [])\n    for i in range(100000):\n"
+            "    s = torch.mul(\"a\", 3000000)\n    l = annotate(List[str], [])\n    for i in range(100000):\n"
             "      _0 = torch.append(l, torch.add(s, \"b\"))\n    return torch.mul(x, torch.len(l))\n");
         QTest::newRow("a list that doubles") << QByteArray(
             "    l = [0]\n    for i in range(25):\n      l = torch.add(l, l)\n"
