@@ -48,7 +48,7 @@ struct RunOptions {
     std::span<const Value> given = {};  ///< the values of PlanOptions::given, in its order
     /// With PlanOptions::measuresWatched, in place of keeping: told of each watched value when it is made, on the
     /// running thread. If the kernel has measured it while it was in the cache, the moments say how
-    /// (ops::kernels::quickMoments) and the value may be gone: None, or written over. Null: the value is there.
+    /// (ops::kernels::QuickMoments) and the value may be gone: None, or written over. Null: the value is there.
     std::function<void(NodeId, const Value&, const ops::kernels::ElementMoments*)> measured = {};
 };
 

@@ -98,6 +98,7 @@ class Direct {
             return position / pitch * columns + std::min(position % pitch, columns);
         };
         const std::int64_t begin = outputsBefore(first), count = outputsBefore(end) - begin;
+        Epilogue::Piece piece(m_call.epilogue);
         for (std::int64_t r = 0; r < rowsOf(panel); ++r) {
             const std::int64_t row = (panel * m_micro.mr + r) * plane + begin;
             float* y = m_call.y + row;
@@ -107,10 +108,10 @@ class Direct {
                 copyFloats(sums + r * m_width + from - first, y, to - from);
                 y += to - from;
             }
-            if (m_call.epilogue && m_strips > 1) m_call.epilogue->apply(m_call.offset + row, count);
+            if (m_strips > 1) piece.apply(m_call.offset + row, count);
         }
-        if (m_call.epilogue && m_strips == 1)
-            m_call.epilogue->apply(m_call.offset + panel * m_micro.mr * plane, rowsOf(panel) * plane);
+        if (m_strips == 1) piece.apply(m_call.offset + panel * m_micro.mr * plane, rowsOf(panel) * plane);
+        piece.end();
     }
 
     const DirectConv& m_call;

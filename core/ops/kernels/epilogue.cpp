@@ -363,7 +363,11 @@ void Epilogue::keep(std::size_t link) {
 }
 
 void Epilogue::apply(std::int64_t offset, std::int64_t count) const {
-    if (m_measures) return measure(offset, count);
+    if (m_measures) {
+        Piece piece(this);
+        piece.apply(offset, count);
+        return piece.end();
+    }
     const bool counts = m_census == Census::Count;
     bool isFinite = !(counts || m_looksAtMain) || look(0, m_results.front().data<float>() + offset, count);
     for (std::size_t i = 0; i < m_bound.size(); ++i) {
@@ -382,21 +386,35 @@ void Epilogue::apply(std::int64_t offset, std::int64_t count) const {
 }
 
 /// Each value is measured before the next link may write over it.
-void Epilogue::measure(std::int64_t offset, std::int64_t count) const {
-    std::vector<ElementMoments> found(m_results.size());
+void Epilogue::measure(std::int64_t offset, std::int64_t count, std::vector<QuickMoments>& measured) const {
     const std::int64_t end = offset + count;
     for (std::int64_t n = std::min(count, kEpiloguePiece); offset < end; offset += n) {
         n = std::min(n, end - offset);
-        found.front() = quickMoments(m_results.front().data<float>() + offset, n);
+        measured.front().add(m_results.front().data<float>() + offset, n);
         for (std::size_t i = 0; i < m_bound.size(); ++i) {
             const Bound& bound = m_bound[i];
             bound.op->apply(bound.from + offset, bound.to + offset, offset, n);
-            found[i + 1] = quickMoments(bound.to + offset, n);
+            measured[i + 1].add(bound.to + offset, n);
         }
-        const std::scoped_lock lock(m_mutex);
-        m_pieces.push_back(offset);
-        m_measured.insert(m_measured.end(), found.begin(), found.end());
     }
+}
+
+void Epilogue::Piece::apply(std::int64_t offset, std::int64_t count) {
+    if (!m_epilogue) return;
+    if (!m_epilogue->m_measures) return m_epilogue->apply(offset, count);
+    if (m_measured.empty()) {
+        m_measured.resize(m_epilogue->m_results.size());
+        m_offset = offset;
+    }
+    m_epilogue->measure(offset, count, m_measured);
+}
+
+void Epilogue::Piece::end() {
+    if (m_measured.empty()) return;
+    const std::scoped_lock lock(m_epilogue->m_mutex);
+    m_epilogue->m_pieces.push_back(m_offset);
+    for (const QuickMoments& one : m_measured) m_epilogue->m_measured.push_back(one.result());
+    m_measured.clear();
 }
 
 /// Whether all is finite; counts or notes it if not.

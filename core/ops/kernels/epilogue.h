@@ -113,6 +113,19 @@ class Epilogue {
     static void dismiss();
 
     void apply(std::int64_t offset, std::int64_t count) const;
+    /// Short stretches that a kernel finishes together: what they measure is put together before the epilogue gets it.
+    class Piece {
+      public:
+        /// Null: none.
+        explicit Piece(const Epilogue* epilogue) : m_epilogue(epilogue) {}
+        void apply(std::int64_t offset, std::int64_t count);
+        void end();
+
+      private:
+        const Epilogue* m_epilogue;
+        std::int64_t m_offset = 0;             ///< of the first stretch
+        std::vector<QuickMoments> m_measured;  ///< of y, then of each link's result; empty: nothing yet
+    };
     /// The kernel begins again in another way: all elements come once more.
     void restart() const;
     /// Some value holds bad elements, but they were not counted.
@@ -148,7 +161,7 @@ class Epilogue {
     };
     bool look(std::size_t value, const float* data, std::int64_t count) const;
     void chooseLooks();
-    void measure(std::int64_t offset, std::int64_t count) const;
+    void measure(std::int64_t offset, std::int64_t count, std::vector<QuickMoments>& measured) const;
     std::optional<BadCount> badIn(std::size_t value) const;
     std::optional<ElementMoments> momentsIn(std::size_t value) const;
     bool bind(const Tensor& y);

@@ -368,8 +368,10 @@ class Product {
     /// The epilogue. Short rows by the handful, where they follow each other in memory.
     void finish(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
         const std::int64_t step = n1 - n0 == m_call.ldc ? divideUp(kEpiloguePiece, m_call.ldc) : 1;
+        Epilogue::Piece piece(m_call.epilogue);
         for (std::int64_t m = m0; m < m1; m += step)
-            m_call.epilogue->apply(m_call.offset + m * m_call.ldc + n0, std::min(step, m1 - m) * (n1 - n0));
+            piece.apply(m_call.offset + m * m_call.ldc + n0, std::min(step, m1 - m) * (n1 - n0));
+        piece.end();
     }
 
     /// A panel of rows by a panel of columns, of which `width` are there.

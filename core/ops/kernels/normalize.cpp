@@ -77,6 +77,7 @@ base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, c
             using T = typename decltype(tag)::type;
             context.pool().parallelFor(
                 static_cast<std::size_t>(planes), grain, [&](std::size_t begin, std::size_t end) {
+                    Epilogue::Piece piece(epilogue);
                     for (std::size_t plane = begin; plane < end; ++plane) {
                         const std::size_t c = plane % factor.size();
                         const T* in = x.data<T>() + static_cast<std::int64_t>(plane) * size;
@@ -84,12 +85,13 @@ base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, c
                         if constexpr (std::is_same_v<T, float>) {
                             floatKernels().scaleShift(in, static_cast<float>(factor[c]), static_cast<float>(shift[c]),
                                                       out, static_cast<std::size_t>(size));
-                            if (epilogue) epilogue->apply(static_cast<std::int64_t>(plane) * size, size);
+                            piece.apply(static_cast<std::int64_t>(plane) * size, size);
                         } else {
                             for (std::int64_t i = 0; i < size; ++i)
                                 out[i] = static_cast<T>(static_cast<double>(in[i]) * factor[c] + shift[c]);
                         }
                     }
+                    piece.end();
                 });
         })) {
         return opError("normalisation is not defined for " + x.typeText());

@@ -154,6 +154,7 @@ class Winograd {
 
     bool finishPanel(const Place& place, std::int64_t k0, std::int64_t k1, const float* m) const {
         alignas(64) float results[(16 + 1) * kMaxColumns];  // vectors are read beyond the end
+        Epilogue::Piece piece(m_sizes.epilogue);
         for (std::int64_t k = k0; k < k1; ++k) {
             if (!m_kernel.output(m + k * m_columns, outputStride(), m_bias ? m_bias[k] : 0.0f, results, m_columns,
                                  static_cast<std::size_t>(place.count))) {
@@ -162,8 +163,9 @@ class Winograd {
             const std::int64_t plane =
                 (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1];
             scatter(results, place, m_y + plane);
-            if (m_sizes.epilogue) runEpilogue(place, plane);
+            if (m_sizes.epilogue) runEpilogue(place, plane, piece);
         }
+        piece.end();
         return true;
     }
 
@@ -208,14 +210,13 @@ class Winograd {
     }
 
     /// The epilogue, on the outputs of a block in one plane.
-    void runEpilogue(const Place& place, std::int64_t plane) const {
+    void runEpilogue(const Place& place, std::int64_t plane, Epilogue::Piece& piece) const {
         const std::int64_t height = m_sizes.output[0], width = m_sizes.output[1];
         forStretches(place, [&](std::int64_t, std::int64_t tileRow, std::int64_t tileColumn, std::int64_t count) {
             const std::int64_t first = tileColumn * m_tile, last = std::min(first + count * m_tile, width);
             const std::int64_t top = tileRow * m_tile, rows = std::min<std::int64_t>(m_tile, height - top);
-            if (first == 0 && last == width) return m_sizes.epilogue->apply(plane + top * width, rows * width);
-            for (std::int64_t y = top; y < top + rows; ++y)
-                m_sizes.epilogue->apply(plane + y * width + first, last - first);
+            if (first == 0 && last == width) return piece.apply(plane + top * width, rows * width);
+            for (std::int64_t y = top; y < top + rows; ++y) piece.apply(plane + y * width + first, last - first);
         });
     }
 

@@ -2,6 +2,7 @@
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/isa/doubles.h"
+#include "core/ops/kernels/isa/lanes.h"
 #include "core/ops/kernels/isa/vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
@@ -40,14 +41,18 @@ void moments(const float* x, std::size_t n, double shift, MomentSums& result) {
     }
     std::size_t i = 0;
     for (; i + kLanes <= n; i += kLanes) add(lanes, x + i, shift);
-    for (int l = 0; l < kLanes; ++l) {
-        result.sum += lanes.sums[l / kDoubles][l % kDoubles];
-        result.squares += lanes.squares[l / kDoubles][l % kDoubles];
-        const float low = lanes.lows[l / kWidth][l % kWidth], high = lanes.highs[l / kWidth][l % kWidth];
-        result.low = low < result.low ? low : result.low;
-        result.high = high > result.high ? high : result.high;
-        result.zeros += static_cast<std::size_t>(-lanes.zeros[l / kWidth][l % kWidth]);
-    }
+    const auto plus = [](auto a, auto b) __attribute__((always_inline)) { return a + b; };
+    result.sum += joined<kLanes, double>([&](std::size_t l) { return lanes.sums[l / kDoubles][l % kDoubles]; }, plus);
+    result.squares +=
+        joined<kLanes, double>([&](std::size_t l) { return lanes.squares[l / kDoubles][l % kDoubles]; }, plus);
+    const float low = joined<kLanes, float>([&](std::size_t l) { return lanes.lows[l / kWidth][l % kWidth]; },
+                                            [](float a, float b) { return a < b ? a : b; });
+    const float high = joined<kLanes, float>([&](std::size_t l) { return lanes.highs[l / kWidth][l % kWidth]; },
+                                             [](float a, float b) { return a > b ? a : b; });
+    result.low = low < result.low ? low : result.low;
+    result.high = high > result.high ? high : result.high;
+    result.zeros += static_cast<std::size_t>(
+        -joined<kLanes, int>([&](std::size_t l) { return lanes.zeros[l / kWidth][l % kWidth]; }, plus));
     for (; i < n; ++i) {
         const double d = static_cast<double>(x[i]) - shift;
         result.sum += d;

@@ -3,6 +3,7 @@
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/isa/doubles.h"
+#include "core/ops/kernels/isa/lanes.h"
 #include "core/ops/kernels/isa/vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
@@ -43,35 +44,19 @@ inline __attribute__((always_inline)) void look(Seen& seen, const Vector& x) {
     countZeros(seen.zeros, x);
 }
 
-/// One number of all lanes of a vector, halves first.
-template <std::size_t n, typename T, typename Join>
-inline __attribute__((always_inline)) T joined(T* lanes, Join join) {
-    if constexpr (n == 1) {
-        return lanes[0];
-    } else {
-        T half[n / 2];
-        for (std::size_t l = 0; l < n / 2; ++l) half[l] = join(lanes[l], lanes[l + n / 2]);
-        return joined<n / 2>(half, join);
-    }
-}
-
-template <std::size_t n, typename T, typename V, typename Join>
-inline __attribute__((always_inline)) T joined(const V& vector, Join join) {
-    T lanes[n];
-    for (std::size_t l = 0; l < n; ++l) lanes[l] = vector[l];
-    return joined<n>(lanes, join);
-}
-
 inline __attribute__((always_inline)) double total(const Doubles& sums) {
-    return joined<kDoubles, double>(sums, [](double a, double b) { return a + b; });
+    return joined<kDoubles, double>([&](std::size_t l) { return sums[l]; }, [](double a, double b) { return a + b; });
 }
 
 inline __attribute__((always_inline)) void addTo(MomentSums& result, const Seen& a, const Seen& b) {
     const Vector low = a.low < b.low ? a.low : b.low, high = a.high > b.high ? a.high : b.high;
     const Counts zeros = a.zeros + b.zeros;
-    result.low = joined<kWidth, float>(low, [](float x, float y) { return x < y ? x : y; });
-    result.high = joined<kWidth, float>(high, [](float x, float y) { return x > y ? x : y; });
-    result.zeros = static_cast<std::size_t>(joined<kWidth, int>(zeros, [](int x, int y) { return x + y; }));
+    result.low =
+        joined<kWidth, float>([&](std::size_t l) { return low[l]; }, [](float x, float y) { return x < y ? x : y; });
+    result.high =
+        joined<kWidth, float>([&](std::size_t l) { return high[l]; }, [](float x, float y) { return x > y ? x : y; });
+    result.zeros = static_cast<std::size_t>(
+        joined<kWidth, int>([&](std::size_t l) { return zeros[l]; }, [](int x, int y) { return x + y; }));
 }
 
 /// Less than a vector.
