@@ -116,7 +116,7 @@ class CostCounter {
             return notCounted(once.multiplyAdds.known());
         ExprCost cost{CostPart::Counted, {}};
         const bool isOwn = !sharesMemory(expr, once);
-        Symbolic read = once.bytes - once.bytesWritten, written = std::move(once.bytesWritten);
+        Symbolic read = std::move(once.bytesRead), written = std::move(once.bytesWritten);
         if (times.constant() != 1) {
             for (Symbolic* each : {&once.flops, &once.multiplyAdds, &read, &written}) *each = *each * times;
         }

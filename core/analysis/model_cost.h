@@ -28,6 +28,9 @@ struct CostSum {
     bool hasMultiplyAdds() const { return unknownMultiplyAdds == 0 || multiplyAdds.constant() != 0; }
     bool hasBytes() const { return unknownBytes == 0 || bytesRead.constant() != 0 || bytesWritten.constant() != 0; }
 
+    /// Where operands are not known, the results may be.
+    bool hasActivations() const { return unknownBytes == 0 || activationBytes.constant() != 0; }
+
     void add(const CostSum& other);
     /// FLOPs by byte read or written; empty unless both are numbers, and without any bytes.
     std::optional<double> intensity() const;

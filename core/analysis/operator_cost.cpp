@@ -70,10 +70,11 @@ class BoundCall {
 
 Cost costOfBody(const InternalGraph& graph, const graph::Body& body, const ops::Registry& registry) {
     const Symbolic zero = Symbolic::of(std::int64_t{0});
-    Cost sum{zero, zero, zero};
+    Cost sum{zero, zero, zero, zero, zero};
     for (const graph::ExprId id : body.order) {
         const Cost one = costOf(graph, graph.expr(id), registry);
-        sum = {sum.flops + one.flops, sum.multiplyAdds + one.multiplyAdds, sum.bytes + one.bytes};
+        sum = {sum.flops + one.flops, sum.multiplyAdds + one.multiplyAdds, sum.bytes + one.bytes,
+               sum.bytesWritten + one.bytesWritten, sum.bytesRead + one.bytesRead};
     }
     return sum;
 }
@@ -88,7 +89,7 @@ Cost costOf(const InternalGraph& graph, const Expr& expr, const ops::Registry& r
                          expr.kind == ExprKind::Constant || expr.kind == ExprKind::GetAttr;
     if (isValue) {
         const Symbolic zero = Symbolic::of(std::int64_t{0});
-        return {zero, zero, zero};
+        return {zero, zero, zero, zero, zero};
     }
     if (!hasOperator || !expr.bodies.empty()) return {};
     const BoundCall bound(graph, expr, registry);

@@ -156,7 +156,7 @@ bool movesNothing(const Call& call, const Traits& traits) {
     }
 }
 
-/// In all, and of these those written.
+/// Those read, and those written.
 std::pair<Symbolic, Symbolic> bytesMoved(const Call& call, const CallReader& reader) {
     const Traits& traits = reader.traits();
     if (movesNothing(call, traits)) return {number(0), number(0)};
@@ -165,7 +165,9 @@ std::pair<Symbolic, Symbolic> bytesMoved(const Call& call, const CallReader& rea
     const bool gathers = traits.opClass == OpClass::Embedding || traits.inputRole(0) == InputRole::Embedding;
     for (std::size_t i = 0; i < call.inputs.size(); ++i)
         sum = sum + (gathers && i == 0 ? results : bytesOfInput(reader, i));
-    return {sum + results, results};
+    // Of a list of unknown length: all that it has is in the result.
+    const bool joins = traits.opClass == OpClass::Concat || traits.opClass == OpClass::Stack;
+    return {joins && !sum.known() ? results : sum, results};
 }
 
 }  // namespace
@@ -174,8 +176,8 @@ Cost costOf(const Call& call) {
     const Traits& traits = traitsOf(call.domain, call.name);
     const CallReader reader(call, traits);
     const Work work = workOf(reader, costRuleOf(call.domain, call.name));
-    const auto [bytes, written] = bytesMoved(call, reader);
-    return {work.flops, work.multiplyAdds, bytes, written};
+    const auto [read, written] = bytesMoved(call, reader);
+    return {work.flops, work.multiplyAdds, read + written, written, read};
 }
 
 }  // namespace sonde::operators

@@ -23,6 +23,8 @@ struct Cost {
     tensor::Symbolic bytes;
     /// Of `bytes`, those written: the outputs.
     tensor::Symbolic bytesWritten = {};
+    /// The others: a sum of both may be too long to be known (tensor::Symbolic) where each is.
+    tensor::Symbolic bytesRead = {};
 };
 
 /// The cost of a call. Unknown where the operator has no formula, or where a shape or argument that it needs is not

@@ -75,7 +75,7 @@ void addCost(Json& json, const analysis::CostSum& sum) {
     json["flops"] = sumJson(sum.flops, sum.hasFlops());
     json["bytes_read"] = sumJson(sum.bytesRead, sum.hasBytes());
     json["bytes_written"] = sumJson(sum.bytesWritten, sum.hasBytes());
-    json["activation_bytes"] = sumJson(sum.activationBytes, sum.hasBytes());
+    json["activation_bytes"] = sumJson(sum.activationBytes, sum.hasActivations());
     const auto intensity = sum.intensity();
     json["intensity"] = intensity ? Json(*intensity) : Json();
 }

@@ -281,7 +281,7 @@ void addCost(InfoLines& lines, const ModelInfo& info) {
               knownText(total.hasBytes(), total.unknownBytes,
                         sumBytesText(total.bytesRead) + ", written " + sumBytesText(total.bytesWritten)),
               nodesWith(info, &CostSum::bytesRead));
-    std::string activations = knownText(total.hasBytes(), 0, sumBytesText(total.activationBytes));
+    std::string activations = knownText(total.hasActivations(), 0, sumBytesText(total.activationBytes));
     if (info.cost.peakActivationBytes)
         activations += ", at most " + analysis::bytesText(*info.cost.peakActivationBytes) + " at once";
     lines.add("activations", activations, nodesWith(info, &CostSum::activationBytes));

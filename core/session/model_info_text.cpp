@@ -30,7 +30,7 @@ void addModules(std::string& text, const document::Document& document, const Mod
                             i == 0 ? "(all)" : base::visibleText(modules[i].qualname), width,
                             info.counts.ofModule[i].parameters.elements,
                             told(cost.hasMultiplyAdds(), cost.multiplyAdds), told(cost.hasFlops(), cost.flops),
-                            told(cost.hasBytes(), bytes), told(cost.hasBytes(), cost.activationBytes));
+                            told(cost.hasBytes(), bytes), told(cost.hasActivations(), cost.activationBytes));
     }
 }
 

@@ -131,7 +131,7 @@ void addFacts(ModelDiff& diff, const document::Document& first, const document::
     add("flops", &CostSum::flops, &CostSum::hasFlops);
     add("bytes_read", &CostSum::bytesRead, &CostSum::hasBytes);
     add("bytes_written", &CostSum::bytesWritten, &CostSum::hasBytes);
-    add("activation_bytes", &CostSum::activationBytes, &CostSum::hasBytes);
+    add("activation_bytes", &CostSum::activationBytes, &CostSum::hasActivations);
     diff.cost = cost.take();
     if (diff.cost.empty()) return;
     for (const auto& [which, info] : {std::pair("first", &a), std::pair("second", &b)})

@@ -171,7 +171,7 @@ ReportSection costSection(const document::Document& document, const ModelInfo& i
          {"bytes read", reportBytes(total.bytesRead, total.hasBytes())},
          {"bytes written", reportBytes(total.bytesWritten, total.hasBytes())},
          {"intensity", total.intensity() ? fmt::format("{:.4g} FLOPs by byte", *total.intensity()) : std::string()},
-         {"activations", reportBytes(total.activationBytes, total.hasBytes())},
+         {"activations", reportBytes(total.activationBytes, total.hasActivations())},
          {"activations at once", peak ? analysis::bytesText(*peak) : std::string()}}));
     ReportTable modules{"By module",
                         {{"module"},
@@ -194,7 +194,7 @@ ReportSection costSection(const document::Document& document, const ModelInfo& i
                                 reportSum(cost.multiplyAdds, cost.hasMultiplyAdds()),
                                 reportSum(cost.flops, cost.hasFlops()), reportBytes(cost.bytesRead, cost.hasBytes()),
                                 reportBytes(cost.bytesWritten, cost.hasBytes()),
-                                reportBytes(cost.activationBytes, cost.hasBytes())});
+                                reportBytes(cost.activationBytes, cost.hasActivations())});
         if (depthOf(module.qualname) != 1) continue;
         bars.push_back(
             {module.qualname, static_cast<double>(cost.flops.constant().value_or(0)), reportSum(cost.flops)});

@@ -55,6 +55,8 @@ class TestCost : public QObject {
     void workedByHand();
     void symbolsStay();
     void unknownStaysUnknown();
+    void joinedListsAreReadAsTheyAreWritten();
+    void longSumsHaveTheirParts();
 };
 
 void TestCost::workedByHand_data() {
@@ -276,6 +278,33 @@ void TestCost::unknownStaysUnknown() {
                  "", "Einsum", {f32({2, 2}), f32({2, 2})}, {f32({2, 2})}, {{"equation", std::string("...j,jk->...k")}}}
                         .cost()),
              "? ? 48");
+}
+
+/// Of a list of unknown length: 4 tensors of 2·3 elements are in the result.
+void TestCost::joinedListsAreReadAsTheyAreWritten() {
+    TypeInfo list;
+    list.kind = tensor::ValueKind::List;
+    list.elements = {f32({2, 3})};
+    const Cost stack = Case{"aten", "stack", {list, plain(Value::ofInt(0))}, {f32({4, 2, 3})}}.cost();
+    QCOMPARE(stack.bytesRead.text(), std::string("96"));
+    QCOMPARE(stack.bytesWritten.text(), std::string("96"));
+    // Another operator may read more or less than it gives.
+    const Cost other = Case{"aten", "frobnicate", {list}, {f32({4, 2, 3})}}.cost();
+    QVERIFY(!other.bytesRead.known());
+}
+
+/// A sum of many terms is not known (tensor::Symbolic), and each of its parts is.
+void TestCost::longSumsHaveTheirParts() {
+    const auto image = [](const char* height, const char* width) {
+        TypeInfo type = TypeInfo::tensor(DType::Float32);
+        type.shape = {Dim::named("n"), Dim::of(64), Dim::named(height), Dim::named(width)};
+        return type;
+    };
+    const Cost pool =
+        Case{"", "MaxPool", {image("(a+1)//2-1", "(b+1)//2-1")}, {image("(a+3)//4-1", "(b+3)//4-1")}}.cost();
+    QVERIFY(!pool.bytes.known());
+    QVERIFY(pool.bytesRead.known());
+    QVERIFY(pool.bytesWritten.known());
 }
 
 QTEST_APPLESS_MAIN(TestCost)
