@@ -47,7 +47,7 @@ base::Result<int> runProfile(ProfileOptions& options) {
     if (!options.out.empty()) SONDE_TRY(analysis::writeTraceEvents(options.out, *profile));
     if (other) {
         const auto compared = analysis::compareProfiles(analysis::storedOf(*profile), *other, document->graph.get());
-        fmt::print("{}", options.json ? compared.json() : compared.text());
+        fmt::print("{}", options.json ? compared.json() : compared.text(options.lines));
     } else {
         fmt::print("{}", options.json ? analysis::profileFiguresJson(*profile)
                                       : session::profileText(*profile, options.lines));

@@ -16,8 +16,6 @@ using graph::ExprId;
 namespace {
 
 constexpr std::size_t kNoMatch = static_cast<std::size_t>(-1);
-/// A table has no more lines; the JSON has all.
-constexpr std::size_t kMaxLines = 40;
 
 /// Removes TAIL and digits at the end: "_token_17", "_output_0".
 bool dropNumbered(std::string& name, std::string_view tail) {
@@ -201,16 +199,16 @@ ProfileComparison compareProfiles(const StoredProfile& first, const StoredProfil
     return ProfileMatcher(first, second, graph).compare();
 }
 
-std::string ProfileComparison::text() const {
+std::string ProfileComparison::text(std::size_t lines) const {
     const bool isSame = engine == otherEngine;
     const std::string here = isSame ? "this run" : engine, there = isSame ? "the other" : otherEngine;
     std::string text = fmt::format("{}: {:.3f} ms, {}: {:.3f} ms\n{:>12}{:>12}{:>12}\n", here, inMilliseconds(totalNs),
                                    there, inMilliseconds(otherTotalNs), "ms", "other ms", "difference");
-    for (std::size_t i = 0; i < std::min(nodes.size(), kMaxLines); ++i)
+    for (std::size_t i = 0; i < std::min(nodes.size(), lines); ++i)
         text += fmt::format("{:12.3f}{:12.3f}{:+12.3f}  {}\n", inMilliseconds(nodes[i].ns),
                             inMilliseconds(nodes[i].otherNs), inMilliseconds(nodes[i].difference()),
                             base::visibleText(joined(nodes[i].names)));
-    if (nodes.size() > kMaxLines) text += fmt::format("{} more (--json)\n", nodes.size() - kMaxLines);
+    if (nodes.size() > lines) text += fmt::format("{} more (--lines, --json)\n", nodes.size() - lines);
     return text + unmatchedText(onlyHere, here, there) + unmatchedText(onlyThere, there, here);
 }
 

@@ -48,8 +48,8 @@ struct ProfileComparison {
     std::vector<ComparedNode> nodes;   ///< in both, largest difference (by amount) first
     std::vector<StoredNode> onlyHere;  ///< of the first, longest first
     std::vector<StoredNode> onlyThere;
-    std::string text() const;  ///< a table and what could not be matched
-    std::string json() const;  ///< {"format":"sonde-profile-comparison","version":1,…}
+    std::string text(std::size_t lines) const;  ///< a table of that many nodes, and what could not be matched
+    std::string json() const;                   ///< {"format":"sonde-profile-comparison","version":1,…}
 };
 
 /// By name: the node's, else the operation's in the model file; names of ONNX Runtime also without what its optimiser

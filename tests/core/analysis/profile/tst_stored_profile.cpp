@@ -79,7 +79,7 @@ void TestStoredProfile::namesOfItsOptimiserAreUnderstood() {
     QCOMPARE(compared.onlyHere.size(), std::size_t(1));
     QCOMPARE(compared.onlyHere.front().name, std::string("other"));
     QCOMPARE(compared.onlyThere.size(), std::size_t(1));
-    const std::string text = compared.text();
+    const std::string text = compared.text(40);
     QVERIFY2(
         text.find("1 node of ONNX Runtime (0.003 ms) not found in Sonde: ReorderOutput_token_185") != std::string::npos,
         text.c_str());
@@ -119,6 +119,9 @@ void TestStoredProfile::differencesAreSorted() {
     const double expected[] = {-40, 9, 1};
     for (std::size_t i = 0; i < 3; ++i) QCOMPARE(compared.nodes[i].difference(), expected[i]);
     QVERIFY(compared.onlyHere.empty() && compared.onlyThere.empty());
+    const QString two = QString::fromStdString(compared.text(2));
+    QVERIFY2(two.endsWith(QStringLiteral("  b\n1 more (--lines, --json)\n")), qPrintable(two));
+    QVERIFY(QString::fromStdString(compared.text(3)).endsWith(QStringLiteral("  c\n")));
 }
 
 void TestStoredProfile::whatIsNoProfileIsRefused_data() {
