@@ -90,7 +90,6 @@ base::Result<int> sweepModel(SweepOptions& options) {
     if (!options.labels.empty()) {
         SONDE_ASSIGN(request.labels, session::SweepLabels::read(options.labels));
     }
-    const std::size_t labelCount = request.labels.count();
     SONDE_ASSIGN(const session::Sweep sweep, session::Sweep::make(document, std::move(request)));
     const base::WorkContext work = commandLineWork();
     SONDE_ASSIGN(const session::SweepInputs inputs, session::sweepInputs(options.inputs, work));
@@ -99,11 +98,7 @@ base::Result<int> sweepModel(SweepOptions& options) {
             {fmt::format("{} neither pictures nor arrays: {}{}",
                          inputs.leftOut.size() == 1 ? "1 file is" : fmt::format("{} files are", inputs.leftOut.size()),
                          inputs.leftOut.front(), inputs.leftOut.size() > 1 ? ", …" : "")});
-    if (labelCount > inputs.inputs.size())
-        return base::usageError(
-            fmt::format("there are {} labels for {}", labelCount,
-                        base::countedText(static_cast<std::int64_t>(inputs.inputs.size()), "input")),
-            options.labels);
+    SONDE_TRY(sweep.labels().checkFor(inputs.inputs));
     std::vector<document::FileRead> read;
     for (const session::SweepInput& input : inputs.inputs) read.push_back({input.path, "an input file"});
     if (!options.out.empty()) SONDE_TRY(document::checkOutput(options.out, "-o", read));

@@ -99,13 +99,9 @@ void Sweeps::start(const SweepChoice& choice) {
             if (!choice.labels.isEmpty()) {
                 SONDE_ASSIGN(request.labels, session::SweepLabels::read(choice.labels.toStdString()));
             }
-            const std::size_t labels = request.labels.count();
             SONDE_ASSIGN(auto sweep, session::Sweep::make(document, std::move(request)));
             SONDE_ASSIGN(auto inputs, session::sweepInputs(choice.inputs.toStdString(), work));
-            if (labels > inputs.inputs.size())
-                return base::usageError("there are " + std::to_string(labels) + " labels for " +
-                                            std::to_string(inputs.inputs.size()) + " inputs",
-                                        choice.labels.toStdString());
+            SONDE_TRY(sweep.labels().checkFor(inputs.inputs));
             const auto shown = std::make_shared<const session::Sweep>(std::move(sweep));
             {
                 const std::scoped_lock lock(shared->mutex);

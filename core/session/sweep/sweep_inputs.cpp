@@ -48,12 +48,15 @@ std::vector<std::string> casesOf(const fs::path& path) {
         if (std::ranges::find(cases, name) == cases.end()) cases.push_back(std::move(name));
     };
     for (const std::string& key : file->keys()) {
+        // A recording frame by frame: the state of each frame is a result of the one before, and no array.
+        if (key.starts_with("seq.")) continue;
         if (key.starts_with("in.")) add("");
         else if (const std::size_t at = key.find(".in."); at != std::string::npos) add(key.substr(0, at));
     }
     // Arrays by the names of inputs alone.
     if (cases.empty())
         for (const std::string& key : file->keys()) {
+            if (key.starts_with("seq.")) continue;
             const std::size_t dot = key.find('.');
             const bool isCase = key.starts_with("case") && dot != std::string::npos && dot > 4 &&
                                 std::all_of(key.begin() + 4, key.begin() + static_cast<std::ptrdiff_t>(dot),

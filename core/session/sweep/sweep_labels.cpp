@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/number_text.h"
 #include "core/base/text_file.h"
 #include "core/base/trimmed.h"
@@ -17,10 +18,41 @@ namespace sonde::session {
 
 namespace {
 
-std::string_view trimmedCell(std::string_view text) {
+/// Where the last separator outside of quotes is; npos: there is none. A tab in the line makes it one of tabs.
+std::size_t lastSeparator(std::string_view line, char separator) {
+    std::size_t last = std::string_view::npos;
+    bool isQuoted = false, isBegin = true;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (isQuoted) {
+            const bool isTwo = line.substr(i).starts_with("\"\"");
+            if (line[i] == '"' && !isTwo) isQuoted = false;
+            i += isTwo ? 1 : 0;
+            continue;
+        }
+        if (line[i] == separator) last = i;
+        isQuoted = isBegin && line[i] == '"';
+        isBegin = line[i] == separator || (isBegin && line[i] == ' ');
+    }
+    // A quote that nothing closes is a character like others.
+    return isQuoted ? line.rfind(separator) : last;
+}
+
+std::size_t lastSeparator(std::string_view line) {
+    const std::size_t tab = lastSeparator(line, '\t');
+    return tab != std::string_view::npos ? tab : lastSeparator(line, ',');
+}
+
+/// Without quotes around it, of which two within stand for one (RFC 4180).
+std::string cellText(std::string_view text) {
     text = base::trimmed(text);
-    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
-    return text;
+    if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::string(text);
+    text = text.substr(1, text.size() - 2);
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        plain += text[i];
+        if (text[i] == '"' && i + 1 < text.size() && text[i + 1] == '"') ++i;
+    }
+    return plain;
 }
 
 /// Predictions are indices: a name would count as a mistake of the model.
@@ -75,6 +107,12 @@ base::Result<std::vector<std::string>> labelsOf(const tensor::Tensor& array, con
     return labels;
 }
 
+/// What a line may call an input.
+std::vector<std::string> namesOf(const std::string& input) {
+    const std::filesystem::path path(input);
+    return {input, path.filename().string(), path.stem().string()};
+}
+
 }  // namespace
 
 std::vector<std::string> labelsOfSamples(const std::string& label) {
@@ -92,6 +130,7 @@ base::Result<void> SweepLabels::addLine(const std::string& name, Entry entry, co
 
 base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
     SweepLabels labels;
+    labels.m_path = path;
     if (path.extension() == ".npy") {
         SONDE_ASSIGN(const tensor::Tensor array, io::readNpyFile(path));
         SONDE_ASSIGN(std::vector<std::string> texts, labelsOf(array, path));
@@ -105,22 +144,23 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
         return base::usageError("the labels are a folder, not a file", path.string(), kLabelsHint);
     SONDE_ASSIGN(std::string lines, base::readText(path, "the file of labels"));
     std::istringstream file(std::move(lines));
-    std::string text, heading;
+    std::string text;
     std::size_t blank = 0;  // lines, which count only if another one follows
     for (std::size_t line = 1; std::getline(file, text); ++line) {
         if (!isText(text)) return base::usageError("the labels are no text", lineOf(path, line), kLabelsHint);
-        if (trimmedCell(text).empty()) {
+        if (cellText(text).empty()) {
             ++blank;
             continue;
         }
-        const std::size_t separator = text.find_last_of(text.find('\t') != std::string::npos ? '\t' : ',');
+        const std::size_t separator = lastSeparator(text);
         const bool isNamed = separator != std::string::npos;
-        const std::string name(trimmedCell(std::string_view(text).substr(0, isNamed ? separator : 0))),
-            label(trimmedCell(std::string_view(text).substr(isNamed ? separator + 1 : 0)));
+        const std::string name = cellText(std::string_view(text).substr(0, isNamed ? separator : 0)),
+                          label = cellText(std::string_view(text).substr(isNamed ? separator + 1 : 0));
         if (isNamed && name.empty()) return base::usageError("the name of an input is missing", lineOf(path, line));
         if (!areIndices(label)) {
             if (line > 1 || !isHeading(label)) return noIndex(label, path, line);
-            heading = label;
+            labels.m_titleName = name;
+            labels.m_titleLabel = label;
             continue;
         }
         if (isNamed) SONDE_TRY(labels.addLine(name, {label, line}, path));
@@ -130,14 +170,26 @@ base::Result<SweepLabels> SweepLabels::read(const std::filesystem::path& path) {
     }
     if (!labels.m_byName.empty() && !labels.m_inOrder.empty())
         return base::usageError("some lines name an input and some do not", path.string());
-    if (labels.empty() && !heading.empty()) return noIndex(heading, path, 1);
+    if (labels.empty() && !labels.m_titleLabel.empty()) return noIndex(labels.m_titleLabel, path, 1);
     if (labels.empty()) return base::usageError("the file has no labels", path.string());
     return labels;
 }
 
+base::Result<void> SweepLabels::checkFor(const std::vector<SweepInput>& inputs) const {
+    if (m_inOrder.size() > inputs.size())
+        return base::usageError("there are " + std::to_string(m_inOrder.size()) + " labels for " +
+                                    base::countedText(static_cast<std::int64_t>(inputs.size()), "input"),
+                                m_path.string());
+    const auto isTitle = [this](const SweepInput& input) {
+        const std::vector<std::string> names = namesOf(input.name);
+        return std::ranges::find(names, m_titleName) != names.end();
+    };
+    if (!m_titleName.empty() && std::ranges::any_of(inputs, isTitle)) return noIndex(m_titleLabel, m_path, 1);
+    return {};
+}
+
 SweepLabels::Named::const_iterator SweepLabels::find(const std::string& input) const {
-    const std::filesystem::path path(input);
-    for (const std::string& name : {input, path.filename().string(), path.stem().string()})
+    for (const std::string& name : namesOf(input))
         if (const auto found = m_byName.find(name); found != m_byName.end()) return found;
     return m_byName.end();
 }

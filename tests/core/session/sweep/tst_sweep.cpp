@@ -53,6 +53,9 @@ class TestSweep : public QObject {
     void labelsAreText();
     void marksBeforeLabelsAreNoLabels();
     void emptyLabelsTakeNoMemory();
+    void quotedNamesAreRead();
+    void titlesAreNoInputs();
+    void recordingsAreNoCases();
 
   private:
     std::string path(const char* name) const { return m_folder->filePath(QLatin1String(name)).toStdString(); }
@@ -260,6 +263,55 @@ void TestSweep::marksBeforeLabelsAreNoLabels() {
                   "input,label\na.npy,7\n")
                  .of("a.npy", 0),
              std::string("7"));
+}
+
+/// RFC 4180, "Definition of the CSV Format", 5 to 7: as the table of a sweep is written.
+void TestSweep::quotedNamesAreRead() {
+    const auto labelOf = [this](const char* line, const char* input) {
+        QFile file(QString::fromStdString(path("quoted.csv")));
+        if (!file.open(QIODevice::WriteOnly) || file.write(line) < 1) qFatal("cannot write");
+        file.close();
+        const auto labels = session::SweepLabels::read(path("quoted.csv"));
+        if (!labels) qFatal("%s", labels.error().text().c_str());
+        return labels->of(input, 0);
+    };
+    QCOMPARE(labelOf("\"sub dir/\xc3\xbc,\"\"q\"\".npy\",3\n", "sub dir/\xc3\xbc,\"q\".npy"), std::string("3"));
+    QCOMPARE(labelOf("\"\"\"q\"\"\",3\n", "\"q\""), std::string("3"));
+    QCOMPARE(labelOf("\"a,1.npy\",\"3 4\"\n", "a,1.npy"), std::string("3 4"));
+    QCOMPARE(labelOf("\"a\t1.npy\"\t5\n", "a\t1.npy"), std::string("5"));
+    // Without quotes: the label is behind the last separator, and a quote within a name is a character.
+    QCOMPARE(labelOf("a,1.npy,3\n", "a,1.npy"), std::string("3"));
+    QCOMPARE(labelOf("5\" disk.npy,3\n", "5\" disk.npy"), std::string("3"));
+    QCOMPARE(labelOf("\"open.npy,3\n", "\"open.npy"), std::string("3"));
+}
+
+/// The first line may be a title; one that names an input has a label that is wrong.
+void TestSweep::titlesAreNoInputs() {
+    QFile file(QString::fromStdString(path("title.csv")));
+    if (!file.open(QIODevice::WriteOnly) || file.write("0.npy,cat\n1.npy,2\n") < 1) qFatal("cannot write");
+    file.close();
+    const auto labels = session::SweepLabels::read(path("title.csv"));
+    QVERIFY(labels);
+    const auto checked = [&](const char* first) { return labels->checkFor({{first, {}, {}}, {"1.npy", {}, {}}}); };
+    QVERIFY(checked("other.npy"));
+    for (const char* first : {"0.npy", "in/0.npy"}) {
+        const auto refused = checked(first);
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().what, std::string("label 'cat' is not the index of a class"));
+        QVERIFY(refused.error().where.ends_with("title.csv, line 1"));
+    }
+}
+
+/// seq.in.x is a recording frame by frame beside the cases.
+void TestSweep::recordingsAreNoCases() {
+    const std::vector<io::NamedTensor> arrays{{"in.x", Tensor::of<float>({1, 3}, {1, 2, 3})},
+                                              {"case1.in.x", Tensor::of<float>({1, 3}, {1, 2, 3})},
+                                              {"seq.in.x", Tensor::of<float>({2, 1, 3}, {1, 2, 3, 4, 5, 6})}};
+    QVERIFY(io::writeNpz(path("frames.npz"), arrays));
+    const auto found = session::sweepInputs(path("frames.npz"));
+    QVERIFY(found);
+    QCOMPARE(found->inputs.size(), std::size_t{2});
+    QCOMPARE(found->inputs[1].caseName, std::string("case1"));
 }
 
 /// A file of 128 bytes with 2^40 inputs that have no samples each.
