@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "core/base/number_text.h"
 
@@ -71,17 +72,19 @@ void TorchPaths::resolve() {
 
 /// Decides for every segment of one level whether its number counts calls or belongs to the module's name.
 void TorchPaths::collectSegments(std::size_t depth, std::vector<std::size_t>& parents) {
-    std::set<std::string> present;
-    for (const Seen& seen : m_seen) {
-        if (seen.segments.size() > depth) present.insert(keyOf(parents[seen.position], seen.segments[depth]));
-    }
-    for (const Seen& seen : m_seen) {
+    std::unordered_set<std::string> present;
+    std::vector<const std::string*> keys(m_seen.size(), nullptr);  // into the set
+    for (const Seen& seen : m_seen)
+        if (seen.segments.size() > depth)
+            keys[seen.position] = &*present.insert(keyOf(parents[seen.position], seen.segments[depth])).first;
+    for (Seen& seen : m_seen) {
         if (seen.segments.size() <= depth) continue;
         const std::size_t parent = parents[seen.position];
         const std::string& raw = seen.segments[depth];
-        const std::string key = keyOf(parent, raw);
+        const std::string& key = *keys[seen.position];
         if (const auto known = m_bySegment.find(key); known != m_bySegment.end()) {
             parents[seen.position] = known->second.module;
+            seen.resolved.push_back(&known->second);
             continue;
         }
         auto [base, number] = withoutNumber(raw);
@@ -113,19 +116,17 @@ void TorchPaths::collectSegments(std::size_t depth, std::vector<std::size_t>& pa
             m_modules.push_back(std::move(module));
         }
         const std::size_t index = found->second.module;
-        m_bySegment[key] = {index, number};
+        Resolved& resolved = m_bySegment[key];
+        resolved = {index, number};
+        seen.resolved.push_back(&resolved);
         parents[seen.position] = index;
     }
 }
 
 void TorchPaths::findQualnames() {
-    for (const Seen& seen : m_seen) {
-        std::size_t module = 0;
-        for (const std::string& segment : seen.segments) {
-            module = m_bySegment.at(keyOf(module, segment)).module;
-            m_modules[module].evidence.insert(seen.evidence.begin(), seen.evidence.end());
-        }
-    }
+    for (const Seen& seen : m_seen)
+        for (const Resolved* resolved : seen.resolved)
+            m_modules[resolved->module].evidence.insert(seen.evidence.begin(), seen.evidence.end());
     // Parents precede their children.
     for (std::size_t i = 1; i < m_modules.size(); ++i) m_modules[i].qualname = qualnameOf(m_modules[i]);
 }
@@ -150,6 +151,7 @@ std::string TorchPaths::qualnameOf(const Module& module) const {
 }
 
 void TorchPaths::countCalls() {
+    m_firstUse.resize(m_modules.size());
     for (const auto& [key, resolved] : m_bySegment) {
         Module& module = m_modules[resolved.module];
         module.calls = std::max(module.calls, resolved.number + 1);
@@ -157,11 +159,10 @@ void TorchPaths::countCalls() {
     for (const Seen& seen : m_seen) {
         std::size_t module = 0;
         int number = 0;
-        for (const std::string& segment : seen.segments) {
-            const Resolved& resolved = m_bySegment.at(keyOf(module, segment));
-            module = resolved.module;
-            number = resolved.number;
-            m_firstUse.emplace(std::to_string(module) + ":" + std::to_string(number), seen.position);
+        for (const Resolved* resolved : seen.resolved) {
+            module = resolved->module;
+            number = resolved->number;
+            m_firstUse[module].emplace(number, seen.position);
         }
         m_modules[module].own.emplace_back(seen.position, number);
     }
@@ -187,8 +188,8 @@ int TorchPaths::callOfParent(std::size_t child, int number, int spokenNumber) co
     if (spokenNumber > 0) return spokenNumber;
     if (module.calls % parent.calls == 0) return number / (module.calls / parent.calls);
     // Otherwise the parent's next operation after the child's first tells.
-    const auto first = m_firstUse.find(std::to_string(child) + ":" + std::to_string(number));
-    if (first == m_firstUse.end() || parent.own.empty()) return 0;
+    const auto first = m_firstUse[child].find(number);
+    if (first == m_firstUse[child].end() || parent.own.empty()) return 0;
     const auto next =
         std::lower_bound(parent.own.begin(), parent.own.end(), std::pair<std::size_t, int>(first->second, 0));
     return next == parent.own.end() ? parent.own.back().second : next->second;

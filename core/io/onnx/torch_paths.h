@@ -46,14 +46,15 @@ class TorchPaths {
     const Module& module(std::size_t index) const { return m_modules[index]; }
 
   private:
+    struct Resolved {
+        std::size_t module = 0;
+        int number = 0;
+    };
     struct Seen {
         std::size_t position = 0;
         std::vector<std::string> segments;
         std::vector<std::string> evidence;
-    };
-    struct Resolved {
-        std::size_t module = 0;
-        int number = 0;
+        std::vector<const Resolved*> resolved = {};  ///< by segment, as far as resolve() came; in m_bySegment
     };
 
     void collectSegments(std::size_t depth, std::vector<std::size_t>& parents);
@@ -65,8 +66,9 @@ class TorchPaths {
     const std::set<std::string>& m_parameterModules;
     std::vector<Module> m_modules;
     std::vector<Seen> m_seen;
-    std::unordered_map<std::string, Resolved> m_bySegment;    ///< "PARENT/raw segment" → module and call
-    std::unordered_map<std::string, std::size_t> m_firstUse;  ///< "MODULE:call" → position of its first operation
+    std::unordered_map<std::string, Resolved> m_bySegment;  ///< "PARENT/raw segment" → module and call
+    std::vector<std::unordered_map<int, std::size_t>>
+        m_firstUse;  ///< by module, of each call: the position of its first operation
 };
 
 /// "/a/b/Conv" → {"a", "b"}; the last part names the operation.
