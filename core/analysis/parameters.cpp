@@ -124,6 +124,9 @@ class Counter {
             for (const NodeId input : expr.inputs)
                 if (const auto entry = entryOfNode[input.index()]) read(m_entries[*entry], id, input);
         }
+        for (std::size_t i = 0; i < m_graph.bodyCount(); ++i)
+            for (const NodeId output : m_graph.body(graph::BodyId(i)).outputs)
+                if (const auto entry = entryOfNode[output.index()]) m_entries[*entry].stored.isResult = true;
     }
 
     std::optional<std::size_t> entryOfStored(NodeId id, std::optional<StoredKind> kind) {

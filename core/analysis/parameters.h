@@ -34,6 +34,7 @@ struct StoredTensor {
     std::vector<std::string> names;    ///< "fc.weight"; more than one: tied
     std::vector<std::size_t> modules;  ///< owners in the tree, each once
     graph::ExprId reader;              ///< the first operation that reads it; none: no operation does
+    bool isResult = false;             ///< the model gives it, or a branch or loop does
     bool isTied() const { return names.size() > 1; }
 };
 

@@ -77,20 +77,6 @@ base::Error doesNotFit(const Tensor& quantized, const Quantization& by) {
                             quantized.typeText());
 }
 
-/// Which scale each element has: element (o, a, i) of [outer, size, inner] has (o · blocks + a / block) · inner + i, or
-/// a alone if there is one for each index of the axis.
-struct ScalePlaces {
-    std::int64_t size = 1, inner = 1, block = 0, blocks = 1;
-    bool isOne = true;
-
-    std::int64_t of(std::int64_t element) const {
-        if (isOne) return 0;
-        const std::int64_t along = element / inner % size;
-        if (block == 0) return along;
-        return (element / (inner * size) * blocks + along / block) * inner + element % inner;
-    }
-};
-
 /// Which axis many scales are along if no attribute says so: output channels of filters, else columns.
 std::optional<std::size_t> axisOf(const Tensor& quantized, const Quantization& by) {
     const auto rank = static_cast<std::int64_t>(quantized.rank());
@@ -104,7 +90,9 @@ std::optional<std::size_t> axisOf(const Tensor& quantized, const Quantization& b
     return std::nullopt;
 }
 
-Result<ScalePlaces> placesOf(const Tensor& quantized, const Quantization& by) {
+}  // namespace
+
+Result<ScalePlaces> scalePlaces(const Tensor& quantized, const Quantization& by) {
     ScalePlaces places;
     if (by.scale.numel() == 1) return places;
     const auto axis = axisOf(quantized, by);
@@ -122,8 +110,6 @@ Result<ScalePlaces> placesOf(const Tensor& quantized, const Quantization& by) {
             return doesNotFit(quantized, by);
     return places;
 }
-
-}  // namespace
 
 bool isQuantizedType(DType dtype) {
     return tensor::isInteger(dtype) || (tensor::isFloating(dtype) && tensor::itemSize(dtype) == 1);
@@ -151,7 +137,7 @@ std::optional<Quantization> quantizationOf(const graph::InternalGraph& graph, No
 Result<Tensor> dequantized(const Tensor& quantized, const Quantization& by, const std::stop_token& stop) {
     if (!isQuantizedType(quantized.dtype()))
         return base::usageError("a tensor of " + std::string(tensor::name(quantized.dtype())) + " is not quantised");
-    SONDE_ASSIGN(const ScalePlaces places, placesOf(quantized, by));
+    SONDE_ASSIGN(const ScalePlaces places, scalePlaces(quantized, by));
     if (by.zeroPoint.defined() && by.zeroPoint.numel() != by.scale.numel()) return doesNotFit(quantized, by);
     SONDE_ASSIGN(const Tensor stored, quantized.contiguous());
     SONDE_ASSIGN(Tensor real, Tensor::allocate(DType::Float32, quantized.shape()));

@@ -25,6 +25,23 @@ struct Quantization {
 std::optional<Quantization> quantizationOf(const graph::InternalGraph& graph, graph::NodeId node,
                                            const std::function<const tensor::Value*(graph::NodeId)>& valueOf);
 
+/// Which scale each element has: element (o, a, i) of [outer, size, inner] has (o · blocks + a / block) · inner + i, or
+/// a alone if there is one for each index of the axis.
+struct ScalePlaces {
+    std::int64_t size = 1, inner = 1, block = 0, blocks = 1;
+    bool isOne = true;
+
+    std::int64_t of(std::int64_t element) const {
+        if (isOne) return 0;
+        const std::int64_t along = element / inner % size;
+        if (block == 0) return along;
+        return (element / (inner * size) * blocks + along / block) * inner + element % inner;
+    }
+};
+
+/// Errors (Usage): scales that do not fit the shape.
+base::Result<ScalePlaces> scalePlaces(const tensor::Tensor& quantized, const Quantization& by);
+
 /// (q − zero point) · scale as float32. Errors (Usage): no quantised dtype, scales that do not fit the shape;
 /// cancelled.
 base::Result<tensor::Tensor> dequantized(const tensor::Tensor& quantized, const Quantization& by,

@@ -73,6 +73,7 @@ base::Result<FileFacts> factsOf(const document::Document& document, bool hashes,
         facts.opsets = std::move(onnx.opsets);
         facts.metadata = std::move(onnx.metadata);
         facts.functions = std::move(onnx.functions);
+        facts.defaults = std::move(onnx.defaults);
         facts.docStrings = std::move(onnx.docStrings);
     }
     for (const auto& property : document.properties) {

@@ -33,6 +33,7 @@ struct FileFacts {
     std::vector<std::pair<std::string, std::int64_t>> opsets;   ///< "ai.onnx", 16
     std::vector<std::pair<std::string, std::string>> metadata;  ///< what the file's author added
     std::vector<std::string> functions;                         ///< that the file defines: "custom::Swish"
+    std::vector<std::string> defaults;                          ///< stored tensors that a caller may give instead
     /// doc_string of graphs, nodes, inputs, outputs and functions of ONNX: "node 'conv1'" and its text.
     std::vector<std::pair<std::string, std::string>> docStrings;
     /// All else, as Document::properties has it: "IR version".

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/analysis/findings/checker.h"
+#include "core/analysis/findings/stored_mask.h"
 #include "core/analysis/problem.h"
 #include "core/base/counted_text.h"
 
@@ -11,7 +12,7 @@ FindingChecker badWeightChecker() {
         "bad-weight", FindingNeed::File, "A stored weight holds NaN or infinity",
         [](const CheckedModel& model, std::vector<Finding>& findings) {
             for (const StoredWeight& weight : model.weights) {
-                if (weight.nan + weight.inf == 0) continue;
+                if (weight.nan + weight.inf == 0 || isStoredMask(model.graph, weight.node)) continue;
                 findings.push_back(findingAt(
                     weight.node, base::Severity::Error, Confidence::High,
                     fmt::format("{} of {} are NaN and {} infinite, and it is a weight of {}: whatever is computed from "

@@ -24,6 +24,14 @@ void findBatchDependence(const CheckedModel& model, std::vector<Finding>& findin
         return;
     }
     for (const BatchOutput& output : model.batch->outputs) {
+        if (!output.mergedShapes.empty()) {
+            findings.push_back(findingAt(
+                output.node, base::Severity::Warning, Confidence::Medium,
+                fmt::format("output {} of one sample is {}: a batch does not come out as one result for each sample",
+                            model.graph.node(output.node).name, output.mergedShapes),
+                "look for a reshape with the batch size of the example, as [1,-1] has it, or declare the batch as 1"));
+            continue;
+        }
         if (!output.isComparable || output.maxAbsolute <= kBatchTolerance * output.magnitude) continue;
         findings.push_back(findingAt(
             output.node, base::Severity::Warning, Confidence::High,

@@ -70,17 +70,35 @@ base::Result<Tensor> stacked(const Tensor& first, const Tensor& second, std::siz
     return both;
 }
 
-/// The elements of each sample from the last to the first: other ones of the same kind, so that they are as valid.
-base::Result<Tensor> reversed(const Tensor& tensor, std::size_t axis) {
+/// The elements of each sample from the last to the first, without the largest and the smallest: others of the same
+/// kind, so that they are as valid. A sum, a mean or a maximum over all of them is another one too.
+base::Result<Tensor> otherSample(const Tensor& tensor, std::size_t axis) {
     SONDE_ASSIGN(Tensor result, tensor.clone());
     std::int64_t inner = 1;
     for (std::size_t i = axis + 1; i < tensor.rank(); ++i) inner *= tensor.shape()[i];
     const std::size_t item = tensor::itemSize(tensor.dtype());
-    const auto block = static_cast<std::size_t>(inner);
-    for (std::size_t begin = 0; block > 0 && begin < static_cast<std::size_t>(tensor.numel()); begin += block)
-        for (std::size_t i = 0; i < block; ++i)
-            std::copy_n(tensor.bytes() + (begin + i) * item, item,
-                        result.mutableBytes() + (begin + block - 1 - i) * item);
+    for (std::int64_t begin = 0; inner > 0 && begin < tensor.numel(); begin += inner) {
+        double least = INFINITY, most = -INFINITY;
+        for (std::int64_t i = begin; i < begin + inner; ++i) {
+            least = std::min(least, tensor.toDouble(i));
+            most = std::max(most, tensor.toDouble(i));
+        }
+        const auto isBetween = [&](std::int64_t at) {
+            return tensor.toDouble(at) > least && tensor.toDouble(at) < most;
+        };
+        std::int64_t between = -1;  // the last one that was met
+        for (std::int64_t i = begin; i < begin + inner && between < 0; ++i)
+            if (isBetween(i)) between = i;
+        const bool hasBetween = between >= 0;
+        for (std::int64_t i = 0; i < inner; ++i) {
+            std::int64_t from = begin + inner - 1 - i;
+            if (hasBetween && isBetween(from)) between = from;
+            // Of two values each second element again, which are not as many of each.
+            from = hasBetween ? between : begin + inner - 1 - i / 2;
+            std::copy_n(tensor.bytes() + static_cast<std::size_t>(from) * item, item,
+                        result.mutableBytes() + static_cast<std::size_t>(begin + i) * item);
+        }
+    }
     return result;
 }
 
@@ -88,6 +106,7 @@ struct BatchInputs {
     std::vector<Value> single, both;
     bool areDifferent = false;  ///< the samples
     bool isGuessed = false;     ///< which dimensions are the batch
+    std::int64_t samples = -1;  ///< of `single`
 };
 
 base::Result<std::optional<BatchInputs>> batchInputs(const InternalGraph& graph, const std::vector<Value>& inputs,
@@ -108,9 +127,10 @@ base::Result<std::optional<BatchInputs>> batchInputs(const InternalGraph& graph,
         if (!inputs[i].isTensor() || *axis >= inputs[i].tensor().rank() || inputs[i].tensor().dtype() == DType::String)
             return std::optional<BatchInputs>();
         SONDE_ASSIGN(const Tensor first, inputs[i].tensor().contiguous());
-        SONDE_ASSIGN(const Tensor second, reversed(first, *axis));
+        SONDE_ASSIGN(const Tensor second, otherSample(first, *axis));
         made.areDifferent = made.areDifferent || !tensor::identical(first, second);
         SONDE_ASSIGN(Tensor both, stacked(first, second, *axis));
+        made.samples = first.shape()[*axis];
         made.single[i] = Value(first);
         made.both[i] = Value(std::move(both));
     }
@@ -136,7 +156,7 @@ BatchOutput compared(NodeId node, const Tensor& one, const Tensor& two, std::siz
 }
 
 BatchOutput compareOutput(const InternalGraph& graph, NodeId node, const Value& one, const Value& two,
-                          const std::string& symbol) {
+                          const std::string& symbol, std::int64_t samples) {
     BatchOutput output{node};
     if (!one.isTensor() || !two.isTensor() || one.tensor().rank() != two.tensor().rank()) return output;
     const Tensor &a = one.tensor(), &b = two.tensor();
@@ -147,7 +167,11 @@ BatchOutput compareOutput(const InternalGraph& graph, NodeId node, const Value& 
     if (!axis || a.shape()[*axis] * 2 != b.shape()[*axis]) return output;
     for (std::size_t i = 0; i < a.rank(); ++i)
         if (i != *axis && a.shape()[i] != b.shape()[i]) return output;
-    return compared(node, a, b, *axis);
+    output = compared(node, a, b, *axis);
+    // One row for the sample, and one for two of them: they lie behind one another in a dimension of its own size.
+    const bool isElsewhere = *axis > 0 && a.shape()[0] == samples && a.shape()[*axis] != samples;
+    if (isElsewhere) output.mergedShapes = a.shape().text() + ", of two samples " + b.shape().text();
+    return output;
 }
 
 }  // namespace
@@ -182,8 +206,8 @@ std::optional<BatchRun> runOnBatches(const std::shared_ptr<const InternalGraph>&
     run.error = two.error;
     for (std::size_t i = 0; !two.error && i < graph->outputs().size(); ++i)
         if (i < one.outputs.size() && i < two.outputs.size())
-            run.outputs.push_back(
-                compareOutput(*graph, graph->outputs()[i], one.outputs[i], two.outputs[i], symbol->name));
+            run.outputs.push_back(compareOutput(*graph, graph->outputs()[i], one.outputs[i], two.outputs[i],
+                                                symbol->name, (*made)->samples));
     return run;
 }
 

@@ -18,6 +18,8 @@ struct BatchOutput {
     double magnitude = 0;       ///< of the largest element of the run on one sample
     bool isComparable = false;  ///< it has a dimension that grew with the batch
     bool isSameForBoth = true;  ///< the two samples, which differ, gave the same elements
+    /// "[1,4], of two samples [1,8]": the batch went into another dimension; empty: it did not.
+    std::string mergedShapes = {};
 };
 
 /// A run on one sample against a run on a batch of it and another one.
@@ -26,8 +28,8 @@ struct BatchRun {
     std::optional<base::Error> error;  ///< why the run on two failed
 };
 
-/// Repeats `inputs` (in the order of graph->inputs()), each along its batch dimension, with their elements in another
-/// order as the second sample. The batch dimension is the one with the symbol of dimension 0 of the first tensor that
+/// Repeats `inputs` (in the order of graph->inputs()), each along its batch dimension, with a second sample made of
+/// the elements of the first. The batch dimension is the one with the symbol of dimension 0 of the first tensor that
 /// leaves it open; where the file has no names for dimensions, the first open one of each other input with as many
 /// samples. Nothing if no input leaves it open, if the graph draws random numbers, if the samples are equal, if the run
 /// on one failed, or if the run on two failed and the dimensions were not sure; `why` then says which, unless the work

@@ -42,8 +42,9 @@ struct CheckedModel {
     std::span<const StoredWeight> weights;
     std::span<const FileText> texts;
     std::span<const std::pair<std::string, std::int64_t>> opsets;  ///< that the file imports; "ai.onnx", 17
-    const ObservedRun* run = nullptr;                              ///< null: the model was not run
-    const BatchRun* batch = nullptr;                               ///< null: it was not run on two batches
+    std::span<const std::string> defaults;  ///< stored tensors that whoever runs the model may give another value
+    const ObservedRun* run = nullptr;       ///< null: the model was not run
+    const BatchRun* batch = nullptr;        ///< null: it was not run on two batches
     base::WorkContext work = {};
 };
 

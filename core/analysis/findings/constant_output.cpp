@@ -42,11 +42,11 @@ std::vector<bool> dependentNodes(const InternalGraph& graph) {
     return depends;
 }
 
-/// Whether all inputs, or the two samples of a batch, gave one value.
+/// Whether all inputs, or the two samples of a batch, gave one value. Different inputs say more than samples that are
+/// made of one another.
 bool isRepeated(const CheckedModel& model, std::size_t index) {
-    if (model.run && model.run->complete > 1 && index < model.run->outputValues.size() &&
-        model.run->outputValues[index] == 1)
-        return true;
+    if (model.run && model.run->complete > 1 && index < model.run->outputValues.size())
+        return model.run->outputValues[index] == 1;
     return model.batch && index < model.batch->outputs.size() && model.batch->outputs[index].isComparable &&
            model.batch->outputs[index].isSameForBoth && model.batch->outputs[index].magnitude != 0;
 }

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <optional>
 #include <unordered_map>
 
+#include "core/analysis/call_spelling.h"
 #include "core/analysis/findings/checker.h"
 #include "core/analysis/findings/written_values.h"
 #include "core/analysis/problem.h"
@@ -35,11 +38,16 @@ ValueNumber ofText(std::string_view text) {
     return hash;
 }
 
+/// Whether calls count as equal that are spelled in another way: attributes at their defaults, dimensions that count
+/// from the end, a + b and b + a.
+enum class Spelling : unsigned char { Any, Same };
+
 /// Numbers values: nodes with one number have one value, whatever the model is given (up to collisions of 64 bits).
 class Numbering {
   public:
-    explicit Numbering(const InternalGraph& graph)
-        : m_graph(graph), m_isWritten(writtenValues(graph)), m_ofNode(graph.nodeCount(), 0) {
+    Numbering(const InternalGraph& graph, Spelling spelling)
+        : m_graph(graph), m_isAnySpelling(spelling == Spelling::Any), m_isWritten(writtenValues(graph)),
+          m_ofNode(graph.nodeCount(), 0) {
         for (std::size_t i = 0; i < m_ofNode.size(); ++i) m_ofNode[i] = joined(1, i);
         for (const ExprId id : graph.recursiveOrder(graph.mainId())) number(graph.expr(id));
     }
@@ -71,16 +79,55 @@ class Numbering {
         ValueNumber hash = joined(ofText(expr.op.name), ofText(expr.op.domain));
         // A body may run another number of times than the one around it.
         hash = joined(hash, expr.body.value);
-        for (const Argument& argument : expr.arguments) hash = joined(hash, ofArgument(argument));
+        hash = joined(hash, ofArguments(expr));
         for (const auto& [keyword, argument] : expr.keywords)
             hash = joined(joined(hash, ofText(keyword)), ofArgument(argument));
+        const auto attributes = ofAttributes(expr);
+        if (!attributes) return;
+        hash = joined(hash, *attributes);
+        for (std::size_t i = 0; i < expr.outputs.size(); ++i) m_ofNode[expr.outputs[i].index()] = joined(hash, i);
+    }
+
+    ValueNumber ofArguments(const Expr& expr) const {
+        std::vector<ValueNumber> numbers;
+        for (const Argument& argument : expr.arguments) numbers.push_back(ofArgument(argument));
+        if (m_isAnySpelling && numbers.size() >= 2 && isCommutative(expr) && isOfTensors(expr) &&
+            numbers[1] < numbers[0])
+            std::swap(numbers[0], numbers[1]);
+        ValueNumber hash = numbers.size();
+        for (const ValueNumber each : numbers) hash = joined(hash, each);
+        return hash;
+    }
+
+    /// Lists of Python that are added stand one behind the other.
+    bool isOfTensors(const Expr& expr) const {
+        return expr.op.domain.empty() || m_graph.node(expr.outputs.front()).type.isTensor();
+    }
+
+    /// Nothing: they have tensors, which are not compared.
+    std::optional<ValueNumber> ofAttributes(const Expr& expr) const {
+        ValueNumber hash = 0;
         for (const tensor::Attribute& attribute : expr.attributes.items()) {
             const bool isTensor = std::holds_alternative<tensor::Tensor>(attribute.value) ||
                                   std::holds_alternative<std::vector<tensor::Tensor>>(attribute.value);
-            if (isTensor) return;
-            hash = joined(joined(hash, ofText(attribute.name)), ofText(tensor::text(attribute.value, 1'000'000)));
+            if (isTensor) return std::nullopt;
+            const std::string text = spelled(expr, attribute.name, attribute.value);
+            const ops::FormalAttribute* const formal =
+                m_isAnySpelling ? formalAttribute(expr, attribute.name) : nullptr;
+            const bool isDefault =
+                formal && formal->fallback && spelled(expr, attribute.name, *formal->fallback) == text;
+            if (!isDefault) hash += joined(ofText(attribute.name), ofText(text));
         }
-        for (std::size_t i = 0; i < expr.outputs.size(); ++i) m_ofNode[expr.outputs[i].index()] = joined(hash, i);
+        return hash;
+    }
+
+    /// Defaults are written in decimals, the numbers of files are float32.
+    std::string spelled(const Expr& expr, std::string_view name, const tensor::AttributeValue& value) const {
+        if (m_isAnySpelling && isAxisName(name))
+            if (const auto axes = axesFromFront(m_graph, expr, &value)) return fmt::format("{}", fmt::join(*axes, ","));
+        if (const double* const number = m_isAnySpelling ? std::get_if<double>(&value) : nullptr)
+            return fmt::format("{}", static_cast<float>(*number));
+        return tensor::text(value, 1'000'000);
     }
 
     ValueNumber ofArgument(const Argument& argument) const {
@@ -110,6 +157,7 @@ class Numbering {
     }
 
     const InternalGraph& m_graph;
+    bool m_isAnySpelling;
     std::vector<bool> m_isWritten;
     std::vector<ValueNumber> m_ofNode;
 };
@@ -123,7 +171,8 @@ bool isWorthTelling(const InternalGraph& graph, const Expr& expr) {
 
 void findDuplicates(const CheckedModel& model, std::vector<Finding>& findings) {
     const InternalGraph& graph = model.graph;
-    const Numbering numbering(graph);
+    const Numbering numbering(graph, Spelling::Any);
+    std::optional<Numbering> strict;
     const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
     std::unordered_map<ValueNumber, ExprId> first;
     std::vector<ExprId> twin(graph.exprCount());
@@ -157,6 +206,9 @@ void findDuplicates(const CheckedModel& model, std::vector<Finding>& findings) {
         });
         if (isInner || !isWorthTelling(graph, expr)) continue;
         const NodeId node = expr.outputs.front(), before = graph.expr(other).outputs.front();
+        // The pass merges what is spelled alike.
+        if (!strict) strict.emplace(graph, Spelling::Same);
+        const bool isMerged = strict->of(node) == strict->of(before);
         findings.push_back(
             {{},
              base::Severity::Info,
@@ -165,7 +217,8 @@ void findDuplicates(const CheckedModel& model, std::vector<Finding>& findings) {
              {},
              fmt::format("{} computes the same as {}, with {}: the work is done twice", placeText(graph, node),
                          placeText(graph, before), base::countedText(size[id.index()], "operation")),
-             "compute it once (sonde save --pass merge-duplicates)"});
+             isMerged ? "compute it once (sonde save --pass merge-duplicates)"
+                      : "compute it once: only the order of operands or the way that attributes are written differs"});
     }
 }
 

@@ -48,6 +48,10 @@ void findFoldable(const CheckedModel& model, std::vector<Finding>& findings) {
     const std::vector<bool> isWritten = writtenValues(model.graph);
     std::vector<bool> isFolded(model.graph.nodeCount(), false);
     std::vector<std::int64_t> operations(model.graph.nodeCount(), 0);
+    std::vector<bool> isDefault(model.graph.nodeCount(), false);
+    for (const std::string& name : model.defaults)
+        if (const NodeId node = model.graph.findNode(name); node.valid()) isDefault[node.index()] = true;
+    std::vector<NodeId> madeOf(model.graph.nodeCount());  // one of the defaults that a folded value depends on
     const std::vector<ExprId> order = model.graph.recursiveOrder(model.graph.mainId());
     for (const ExprId id : order) {
         const Expr& expr = model.graph.expr(id);
@@ -55,8 +59,11 @@ void findFoldable(const CheckedModel& model, std::vector<Finding>& findings) {
         const std::size_t node = expr.outputs.front().index();
         isFolded[node] = true;
         operations[node] = 1;
-        for (const NodeId input : expr.inputs)
+        for (const NodeId input : expr.inputs) {
             operations[node] = std::min<std::int64_t>(operations[node] + operations[input.index()], 1'000'000);
+            if (isDefault[input.index()]) madeOf[node] = input;
+            else if (madeOf[input.index()].valid()) madeOf[node] = madeOf[input.index()];
+        }
     }
     for (const ExprId id : order) {
         const Expr& expr = model.graph.expr(id);
@@ -69,11 +76,17 @@ void findFoldable(const CheckedModel& model, std::vector<Finding>& findings) {
                                 return made.size() != 1 || !isFolded[made.front().index()];
                             });
         if (!isLast) continue;
+        const NodeId overridden = madeOf[node.index()];
+        // Whoever gives the input another value gets another result: fold-constant takes the value of the file.
+        const std::string unless =
+            overridden.valid() ? " that leaves input '" + model.graph.node(overridden).name + "' at its default" : "";
         findings.push_back(findingAt(
-            node, base::Severity::Info, Confidence::High,
-            fmt::format("{} is computed from constants alone by {}: the same result in every run",
-                        placeText(model.graph, node), base::countedText(operations[node.index()], "operation")),
-            "fold it once (sonde save --pass fold-constant) where the result is not much larger than what it is made of"));
+            node, base::Severity::Info, overridden.valid() ? Confidence::Low : Confidence::High,
+            fmt::format("{} is computed from constants alone by {}: the same result in every run{}",
+                        placeText(model.graph, node), base::countedText(operations[node.index()], "operation"), unless),
+            std::string(overridden.valid() ? "if nobody gives that input, " : "") +
+                "fold it once (sonde save --pass fold-constant) where the result is not much larger than what it is "
+                "made of"));
     }
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/analysis/findings/checker.h"
+#include "core/base/unicode.h"
 
 namespace sonde::analysis {
 
@@ -20,7 +21,33 @@ std::string_view wordFrom(std::string_view text, std::size_t begin) {
     while (end < text.size() && static_cast<unsigned char>(text[end]) > ' ' && text[end] != '"' && text[end] != '\'' &&
            text[end] != ',' && text[end] != ';' && text[end] != ')')
         ++end;
-    return text.substr(begin, std::min(end - begin, kMaxQuoted));
+    return base::utf8Prefix(text.substr(begin, end - begin), kMaxQuoted);
+}
+
+/// A step of a path of modules: "layer1", "blocks.0". Files have an ending, lines a number behind a colon.
+bool isModuleStep(std::string_view step) {
+    for (std::size_t i = 0; i < step.size(); ++i) {
+        const auto c = static_cast<unsigned char>(step[i]);
+        const bool isIndex =
+            c == '.' && i + 1 < step.size() && std::isdigit(static_cast<unsigned char>(step[i + 1])) != 0;
+        if (std::isalnum(c) == 0 && c != '_' && !isIndex) return false;
+    }
+    return !step.empty();
+}
+
+/// What exporters call an operation: the modules that it is in, then the operator: "/home/Relu_1".
+bool isModulePath(const graph::Expr& expr, std::string_view name) {
+    const std::string_view operation = expr.op.name.empty() ? std::string_view(expr.target) : expr.op.name;
+    const std::size_t last = name.rfind('/');
+    if (operation.empty() || last == std::string_view::npos || !name.substr(last + 1).starts_with(operation))
+        return false;
+    for (std::size_t at = 0; at < name.size();) {
+        if (name[at] == '/') ++at;
+        const std::size_t end = std::min(name.find('/', at), name.size());
+        if (!isModuleStep(name.substr(at, end - at))) return false;
+        at = end;
+    }
+    return true;
 }
 
 /// What shows a path of somebody's machine: folders of users, and drives.
@@ -34,6 +61,14 @@ std::string_view absolutePath(std::string_view text) {
             const bool isInside = at > 0 && (isWordByte(text[at - 1]) || text[at - 1] == '/');
             if (!isInside && wordFrom(text, at).size() > folder.size()) return wordFrom(text, at);
         }
+    // Shares of Windows: two backslashes, the server, the share.
+    for (std::size_t at = text.find("\\\\"); at != std::string_view::npos; at = text.find("\\\\", at + 1)) {
+        std::size_t end = at + 2;
+        while (end < text.size() && isWordByte(text[end])) ++end;
+        const bool isInside = at > 0 && (isWordByte(text[at - 1]) || text[at - 1] == '\\');
+        const bool hasShare = end > at + 3 && end + 1 < text.size() && text[end] == '\\' && isWordByte(text[end + 1]);
+        if (!isInside && hasShare) return wordFrom(text, at);
+    }
     for (std::size_t i = 0; i + 3 < text.size(); ++i) {
         const bool isDrive = std::isalpha(static_cast<unsigned char>(text[i])) != 0 && text[i + 1] == ':' &&
                              (text[i + 2] == '\\' || text[i + 2] == '/') && isWordByte(text[i + 3]);
@@ -42,16 +77,28 @@ std::string_view absolutePath(std::string_view text) {
     return {};
 }
 
+/// Addresses have letters of every alphabet (RFC 6531): bytes above 127 are of such.
+bool isAddressByte(char c) { return isWordByte(c) || static_cast<unsigned char>(c) >= 0x80; }
+
+/// "git@host.org:path" and "ssh://git@host.org/path": who logs in at a server is no address.
+bool isLogin(std::string_view text, std::size_t begin, std::size_t end) {
+    const bool isPath = end + 1 < text.size() && text[end] == ':' &&
+                        (isWordByte(text[end + 1]) || text[end + 1] == '/' || text[end + 1] == '~');
+    return isPath || text.substr(0, begin).ends_with("://");
+}
+
 std::string_view mailAddress(std::string_view text) {
     for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@', at + 1)) {
         std::size_t begin = at, end = at + 1;
-        while (begin > 0 && isWordByte(text[begin - 1])) --begin;
-        while (end < text.size() && isWordByte(text[end])) ++end;
+        while (begin > 0 && isAddressByte(text[begin - 1])) --begin;
+        while (end < text.size() && isAddressByte(text[end])) ++end;
         const std::string_view host = text.substr(at + 1, end - at - 1);
         const std::size_t dot = host.rfind('.');
         const bool hasDomain = dot != std::string_view::npos && dot > 0 && host.size() - dot > 2 &&
-                               std::isalpha(static_cast<unsigned char>(host[dot + 1])) != 0;
-        if (begin < at && hasDomain) return text.substr(begin, std::min(end - begin, kMaxQuoted));
+                               isAddressByte(host[dot + 1]) &&
+                               std::isdigit(static_cast<unsigned char>(host[dot + 1])) == 0;
+        if (begin < at && hasDomain && !isLogin(text, begin, end))
+            return base::utf8Prefix(text.substr(begin, end - begin), kMaxQuoted);
     }
     return {};
 }
@@ -91,8 +138,9 @@ void findPrivate(const CheckedModel& model, std::vector<Finding>& findings) {
             finding.nodes = {expr.outputs.front()};
             findings.push_back(std::move(finding));
         };
-        scanOnce("the name of", expr.name);
-        scanOnce("the name of", model.graph.node(expr.outputs.front()).name);
+        for (const std::string_view name :
+             {std::string_view(expr.name), std::string_view(model.graph.node(expr.outputs.front()).name)})
+            if (!isModulePath(expr, name)) scanOnce("the name of", name);
         if (known.size() >= kMaxScanned || expr.source.empty() || model.work.cancelled()) continue;
         const graph::SourcePlace place = expr.source.place();
         scanOnce("the source recorded for", place.file);

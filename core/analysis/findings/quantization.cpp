@@ -135,7 +135,66 @@ bool isRectified(const CheckedModel& model, graph::NodeId node, DType dtype) {
     return true;
 }
 
+/// Where the elements of a stored weight are in its range. The largest one sets the scale: of each scale one at either
+/// end is as it should be.
+struct StoredEnds {
+    std::int64_t clipped = 0;
+    bool isGraded = false;  ///< any is neither at an end nor 0; weights of two or three values have nothing to cut off
+};
+
+StoredEnds endsOf(const Tensor& weight, const Quantization& by, const ScalePlaces& places) {
+    const double lowest = weight.dtype() == DType::Int8 ? -127 : 0;  // symmetric ranges end there
+    const double highest = highestOf(weight.dtype());
+    const bool hasZeros = by.zeroPoint.defined() && by.zeroPoint.numel() == by.scale.numel();
+    StoredEnds ends;
+    std::vector<bool> hasLow(static_cast<std::size_t>(by.scale.numel())), hasHigh = hasLow;
+    for (std::int64_t i = 0; i < weight.numel(); ++i) {
+        const double x = weight.toDouble(i);
+        const std::int64_t place = places.of(i);
+        if (x > lowest && x < highest) {
+            ends.isGraded = ends.isGraded || x != (hasZeros ? by.zeroPoint.toDouble(place) : 0);
+            continue;
+        }
+        std::vector<bool>& isSeen = x <= lowest ? hasLow : hasHigh;
+        ends.clipped += isSeen[static_cast<std::size_t>(place)] ? 1 : 0;
+        isSeen[static_cast<std::size_t>(place)] = true;
+    }
+    return ends;
+}
+
+void findClippedWeights(const CheckedModel& model, std::vector<Finding>& findings) {
+    const auto constantOf = [&](NodeId at) -> const tensor::Value* {
+        const auto& constant = model.graph.node(at).constant;
+        return constant ? &*constant : nullptr;
+    };
+    for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId())) {
+        const Expr& expr = model.graph.expr(id);
+        if (!isStored(expr)) continue;
+        for (const NodeId node : expr.outputs) {
+            const tensor::Value* const value = constantOf(node);
+            if (!value || !value->isTensor() || model.work.cancelled()) continue;
+            const Tensor& weight = value->tensor();
+            const bool isByte = weight.dtype() == DType::Int8 || weight.dtype() == DType::UInt8;
+            if (!isByte || weight.numel() < kMinQuantized) continue;
+            const auto by = quantizationOf(model.graph, node, constantOf);
+            if (!by) continue;
+            const auto places = scalePlaces(weight, *by);
+            if (!places) continue;
+            const StoredEnds ends = endsOf(weight, *by, *places);
+            if (!ends.isGraded || ends.clipped * 100 < weight.numel() * kClippedPercent) continue;
+            findings.push_back(
+                findingAt(node, base::Severity::Warning, Confidence::Medium,
+                          fmt::format("{} of the elements of {} are at the ends of the quantised range, beyond the one "
+                                      "that sets each scale: larger weights were cut off",
+                                      percentText(ends.clipped, weight.numel()), placeText(model.graph, node)),
+                          "quantise the weights again with the range that they have, by channel if one needs a larger "
+                          "one"));
+        }
+    }
+}
+
 void findClipping(const CheckedModel& model, std::vector<Finding>& findings) {
+    findClippedWeights(model, findings);
     for (const graph::ExprId id : model.graph.recursiveOrder(model.graph.mainId())) {
         const Expr& expr = model.graph.expr(id);
         const ObservedValue* const value = observedBytes(model, expr);
@@ -159,7 +218,8 @@ FindingChecker quantizationRangeChecker() {
 }
 
 FindingChecker quantizationClippingChecker() {
-    return {"quantization-clipping", FindingNeed::Run, "Values at the ends of a quantised range", findClipping};
+    return {"quantization-clipping", FindingNeed::File,
+            "Stored weights, and on a run values, at the ends of a quantised range", findClipping};
 }
 
 }  // namespace sonde::analysis

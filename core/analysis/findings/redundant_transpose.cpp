@@ -92,20 +92,24 @@ bool isOfSingleElements(const InternalGraph& graph, const Expr& expr) {
     return !expr.inputs.empty();
 }
 
-/// The transposition whose result `expr` transposes again, through operations on single elements. Nothing else needs
-/// what is between.
-const Expr* transposedBefore(const InternalGraph& graph, const Expr& expr, const std::vector<bool>& isResult) {
+/// Two transpositions with operations on single elements between them.
+struct Pair {
+    const Expr* before = nullptr;  ///< null: there is none
+    bool isNeeded = false;         ///< something else needs what it gives, too
+};
+
+/// The transposition whose result `expr` transposes again. Nothing else needs what is between.
+Pair transposedBefore(const InternalGraph& graph, const Expr& expr, const std::vector<bool>& isResult) {
     NodeId node = expr.inputs.front();
     for (std::size_t step = 0; step < kMaxBetween; ++step) {
         const Expr& before = graph.expr(graph.node(node).producer);
-        if (before.body != expr.body || before.outputs.size() != 1 || graph.node(node).users.size() != 1 ||
-            isResult[node.index()])
-            return nullptr;
-        if (graph::traitsOf(before).opClass == OpClass::Transpose) return &before;
-        if (!isOfSingleElements(graph, before)) return nullptr;
+        if (before.body != expr.body || before.outputs.size() != 1) return {};
+        const bool isNeeded = graph.node(node).users.size() != 1 || isResult[node.index()];
+        if (graph::traitsOf(before).opClass == OpClass::Transpose) return {&before, isNeeded};
+        if (isNeeded || !isOfSingleElements(graph, before)) return {};
         node = before.inputs.front();
     }
-    return nullptr;
+    return {};
 }
 
 /// Twice the same where the rank is not known: all dimensions in reverse, or the same two exchanged.
@@ -123,17 +127,20 @@ bool undoesItself(const InternalGraph& graph, const Expr& expr, const Expr& befo
 }
 
 /// Of two transpositions in a row.
-Finding pairFinding(const InternalGraph& graph, NodeId before, const Expr& expr, bool isUndone) {
-    const NodeId node = expr.outputs.front();
+Finding pairFinding(const InternalGraph& graph, const Pair& pair, const Expr& expr, bool isUndone) {
+    const NodeId node = expr.outputs.front(), before = pair.before->outputs.front();
+    const char* const copies =
+        pair.isNeeded ? ": it copies the whole tensor for nothing" : ": both copy the whole tensor for nothing";
     return {{},
             base::Severity::Info,
             Confidence::High,
             {before, node},
             {},
             fmt::format("{} {} what {} did{}", placeText(graph, node), isUndone ? "undoes" : "transposes again",
-                        placeText(graph, before),
-                        graph::traitsOf(expr).mayBeView() ? "" : ": both copy the whole tensor for nothing"),
-            isUndone ? "remove both" : "replace both by one"};
+                        placeText(graph, before), graph::traitsOf(expr).mayBeView() ? "" : copies),
+            pair.isNeeded ? "read " + graph.node(pair.before->inputs.front()).name + " instead of the second"
+            : isUndone    ? std::string("remove both")
+                          : std::string("replace both by one")};
 }
 
 void findTransposes(const CheckedModel& model, std::vector<Finding>& findings) {
@@ -151,21 +158,20 @@ void findTransposes(const CheckedModel& model, std::vector<Finding>& findings) {
                 placeText(graph, node) + " transposes nothing: every dimension stays where it is", "remove it"));
             continue;
         }
-        const Expr* const before = transposedBefore(graph, expr, isResult);
-        if (!before || before->inputs.empty()) continue;
+        const Pair pair = transposedBefore(graph, expr, isResult);
+        if (!pair.before || pair.before->inputs.empty()) continue;
         if (!order) {
-            if (undoesItself(graph, expr, *before))
-                findings.push_back(pairFinding(graph, before->outputs.front(), expr, true));
+            if (undoesItself(graph, expr, *pair.before)) findings.push_back(pairFinding(graph, pair, expr, true));
             continue;
         }
-        const auto first = orderOf(graph, *before);
+        const auto first = orderOf(graph, *pair.before);
         if (!first || first->size() != order->size()) continue;
         Order both;
         for (const std::int64_t at : *order) both.push_back((*first)[static_cast<std::size_t>(at)]);
         const bool isUndone = isSameOrder(both);
-        // Of views two are no more work than one.
-        if (!isUndone && graph::traitsOf(expr).mayBeView()) continue;
-        findings.push_back(pairFinding(graph, before->outputs.front(), expr, isUndone));
+        // Of views two are no more work than one, and of two that both are needed none can go.
+        if (!isUndone && (pair.isNeeded || graph::traitsOf(expr).mayBeView())) continue;
+        findings.push_back(pairFinding(graph, pair, expr, isUndone));
     }
 }
 

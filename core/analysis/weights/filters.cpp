@@ -72,7 +72,8 @@ std::optional<FilterLayout> ofConvolution(const Expr& expr, std::size_t index, c
 std::optional<FilterLayout> ofProduct(const Expr& expr, std::size_t index, const Shape& shape) {
     const operators::Traits& traits = graph::traitsOf(expr);
     if (shape.rank() != 2 || traits.packedBits > 0) return std::nullopt;
-    const std::size_t left = traits.opClass == OpClass::AddMatrixProduct ? 1 : 0;  // behind what is added
+    // addmm of PyTorch has them behind what is added, Gemm before it.
+    const std::size_t left = traits.opClass == OpClass::AddMatrixProduct && expr.op.domain == "aten" ? 1 : 0;
     const bool isRight = index > left;
     const bool isRows = traits.opClass == OpClass::Linear && expr.op.domain == "aten";
     const bool isFlipped = expr.attributes.getInt(isRight ? "transB" : "transA", 0) != 0;

@@ -34,7 +34,9 @@ std::string tiedText(const graph::InternalGraph&, const WeightRow& row) {
 }
 
 std::string dtypeText(const graph::InternalGraph&, const WeightRow& row) {
-    return std::string(tensor::name(row.dtype)) + (row.scale ? " (scaled)" : "");
+    return std::string(tensor::name(row.dtype)) + (row.scale                      ? " (scaled)"
+                                                   : tensor::isComplex(row.dtype) ? " (magnitudes)"
+                                                                                  : "");
 }
 
 std::vector<WeightColumn> makeColumns() {
@@ -50,7 +52,8 @@ std::vector<WeightColumn> makeColumns() {
          readersText},
         {"shape", "Shape", "Dim sizes as stored", Form::Text, false,
          [](const graph::InternalGraph&, Row row) { return row.shape.text(); }},
-        {"dtype", "Type", "Element type as stored; scaled: the figures are of (stored \u2212 zero point)\u00b7scale",
+        {"dtype", "Type",
+         "Element type as stored; scaled: the figures are of (stored \u2212 zero point)\u00b7scale; magnitudes: those of complex numbers",
          Form::Text, false, dtypeText},
         {"elements", "Elements", "Count of the weights", Form::Count, false, nullptr,
          [](Row row, Figures) { return Number(static_cast<double>(row.elements)); }},

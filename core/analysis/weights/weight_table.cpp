@@ -160,6 +160,7 @@ class RowMaker {
             if (!row.scale && !row.filters) follow(row, node, row.shape, false, kMaxChain);
         }
         if (row.scale) row.note = "quantised: figures are of (stored \u2212 zero point)\u00b7scale";
+        if (tensor::isComplex(row.dtype)) row.note = "complex: figures are of the magnitudes";
         if (row.value.defined() && row.value.numel() != row.elements)
             row.note = "several weights in a byte: figures are of the bytes";
         return row;
@@ -284,7 +285,7 @@ std::vector<WeightRow> weightRows(const InternalGraph& graph, const graph::Modul
 }
 
 bool isUnused(const StoredTensor& tensor) {
-    return tensor.kind != StoredKind::Buffer && !tensor.reader.valid() && !tensor.names.empty();
+    return tensor.kind != StoredKind::Buffer && !tensor.reader.valid() && !tensor.isResult && !tensor.names.empty();
 }
 
 std::string_view kindName(const WeightRow& row) {

@@ -35,7 +35,7 @@ struct WeightRow {
     bool isTied() const { return names.size() > 1; }
 };
 
-/// No operation reads it. Buffers are not meant: a model may keep them for training alone.
+/// No operation reads it, nor is it a result. Buffers are not meant: a model may keep them for training alone.
 bool isUnused(const StoredTensor& tensor);
 
 /// "parameter", "buffer", "constant" of what nothing reads: it might have been either.

@@ -1,8 +1,11 @@
 #include "core/io/onnx/model_facts.h"
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/io/onnx/proto.h"
+#include "core/io/onnx/tensor_proto.h"
 #include "core/io/onnx/wire.h"
 
 namespace sonde::io {
@@ -16,8 +19,7 @@ class DocStrings {
   public:
     explicit DocStrings(onnx::Wire& wire) : m_wire(wire) {}
 
-    void addGraph(onnx::Bytes message, const std::string& title, int depth = 0) {
-        const onnx::GraphProto graph = onnx::readGraph(m_wire, message);
+    void addGraph(const onnx::GraphProto& graph, const std::string& title, int depth = 0) {
         add(title, graph.documentation);
         for (const onnx::ValueInfoProto& input : graph.inputs) add("input", input.name, input.documentation);
         for (const onnx::ValueInfoProto& output : graph.outputs) add("output", output.name, output.documentation);
@@ -58,13 +60,24 @@ class DocStrings {
             if (depth >= kMaxDocDepth) continue;
             for (const onnx::Bytes attribute : node.attributes)
                 for (const onnx::Bytes graph : onnx::readAttribute(m_wire, attribute).graphs)
-                    addGraph(graph, "graph in node '" + std::string(node.name) + "'", depth + 1);
+                    addGraph(onnx::readGraph(m_wire, graph), "graph in node '" + std::string(node.name) + "'",
+                             depth + 1);
         }
     }
 
     onnx::Wire& m_wire;
     std::vector<std::pair<std::string, std::string>> m_texts;
 };
+
+std::vector<std::string> defaultsOf(onnx::Wire& wire, const onnx::GraphProto& graph) {
+    std::set<std::string_view> inputs;
+    for (const onnx::ValueInfoProto& input : graph.inputs) inputs.insert(input.name);
+    onnx::TensorReader tensors(wire, nullptr);
+    std::vector<std::string> defaults;
+    for (const onnx::Bytes message : graph.initializers)
+        if (const onnx::Bytes name = tensors.nameOf(message); inputs.contains(name)) defaults.emplace_back(name);
+    return defaults;
+}
 
 }  // namespace
 
@@ -86,7 +99,12 @@ OnnxFacts onnxFacts(const base::MappedFile& file) {
         facts.functions.push_back((function.domain.empty() ? "ai.onnx" : std::string(function.domain)) +
                                   "::" + std::string(function.name));
     DocStrings texts(wire);
-    if (model.graph) texts.addGraph(*model.graph, "graph");
+    if (model.graph) {
+        const onnx::GraphProto graph = onnx::readGraph(wire, *model.graph);
+        constexpr std::int64_t kFirstWithDefaults = 4;
+        if (facts.irVersion >= kFirstWithDefaults) facts.defaults = defaultsOf(wire, graph);
+        texts.addGraph(graph, "graph");
+    }
     for (const onnx::FunctionProto& function : model.functions) texts.addFunction(function);
     facts.docStrings = texts.take();
     return facts;

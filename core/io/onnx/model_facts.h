@@ -16,6 +16,9 @@ struct OnnxFacts {
     std::vector<std::pair<std::string, std::int64_t>> opsets;   ///< "ai.onnx", 16
     std::vector<std::pair<std::string, std::string>> metadata;  ///< metadata_props, in the file's order
     std::vector<std::string> functions;                         ///< of the model: "custom::Swish"
+    /// Initializers that are inputs of the graph too, so that whoever runs it may give another value. Before IR version
+    /// 4 every initializer had to be listed, and was none.
+    std::vector<std::string> defaults;
     /// doc_string of graphs, nodes, inputs, outputs, initializers and functions, where there is one: "node 'conv1'" and
     /// its text.
     std::vector<std::pair<std::string, std::string>> docStrings;

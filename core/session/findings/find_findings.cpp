@@ -99,7 +99,10 @@ std::vector<analysis::FileText> textsOf(const document::Document& document, cons
     std::vector<analysis::FileText> texts;
     if (!document.graph->name.empty()) texts.push_back({"the graph's name", document.graph->name, false});
     if (!facts.producer.empty()) texts.push_back({"the producer", facts.producer, false});
-    for (const auto& [key, text] : facts.metadata) texts.push_back({"metadata '" + key + "'", text, false});
+    for (const auto& [key, text] : facts.metadata) {
+        texts.push_back({"a key of the metadata", key, false});
+        texts.push_back({"metadata '" + key + "'", text, false});
+    }
     for (const auto& [key, text] : facts.properties) texts.push_back({"property '" + key + "'", text, false});
     for (const auto& [where, text] : facts.docStrings) texts.push_back({"the doc string of " + where, text, true});
     return texts;
@@ -179,8 +182,8 @@ base::Result<FindingReport> findFindings(const document::Document& document, con
     SONDE_TRY(graph::checkFiles(document.graph));
     work.report("looking for findings");
     analysis::FoundFindings found =
-        analysis::findFindings({*document.graph, info.counts, weights, texts, info.file.opsets, runs.observed(),
-                                runs.batch(), base::WorkContext{work.stop, {}}});
+        analysis::findFindings({*document.graph, info.counts, weights, texts, info.file.opsets, info.file.defaults,
+                                runs.observed(), runs.batch(), base::WorkContext{work.stop, {}}});
     if (work.cancelled()) return base::cancelled("looking for findings");
     for (analysis::Finding& finding : found.all) report.findings.push_back({std::move(finding), {}});
     report.leftOut = std::move(found.leftOut);
