@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <numeric>
+#include <optional>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
@@ -36,10 +37,14 @@ base::Result<int> printWeights(WeightsOptions& options) {
     if (options.histogram) {
         SONDE_ASSIGN(report.layers, session::layerHistograms(report, work));
     }
+    // One that has none is told at the end, after all others.
+    std::optional<base::Error> failed;
     for (const std::size_t row : decomposed)
         for (std::int64_t matrix = 0; matrix < report.rows[row].matrices; ++matrix) {
-            SONDE_ASSIGN(analysis::Spectrum spectrum, session::weightSpectrum(report, row, work, matrix));
-            report.spectra.emplace_back(row, std::move(spectrum));
+            auto spectrum = session::weightSpectrum(report, row, work, matrix);
+            if (spectrum) report.spectra.emplace_back(row, std::move(*spectrum));
+            else if (spectrum.error().kind != base::ErrorKind::Run) return spectrum.error();
+            else if (!failed) failed = spectrum.error();
         }
     std::vector<std::size_t> order(report.rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -48,6 +53,7 @@ base::Result<int> printWeights(WeightsOptions& options) {
                                         report.figures);
     fmt::print("{}", options.json ? session::weightsJson(report, order, options.histogram)
                                   : session::weightsText(report, order, options.histogram));
+    if (failed) return *failed;
     return 0;
 }
 

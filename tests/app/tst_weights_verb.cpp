@@ -22,6 +22,7 @@ class TestWeightsVerb : public QObject {
     void everyWeightIsAnObject();
     void textIsSorted();
     void singularValuesOnDemand();
+    void whatHasNoneIsToldAfterTheOthers();
     void wrongOnesAreOneLine_data();
     void wrongOnesAreOneLine();
     void helpHasKeysAndAnExample();
@@ -94,6 +95,24 @@ void TestWeightsVerb::singularValuesOnDemand() {
     QVERIFY2(std::abs(spectrum["effective_rank"].toDouble() - 12.73352075581783) < 1e-9,
              QByteArray::number(spectrum["effective_rank"].toDouble()).constData());
     QVERIFY(std::abs(spectrum["stable_rank"].toDouble() - 1240.0 / 225) < 1e-9);
+}
+
+void TestWeightsVerb::whatHasNoneIsToldAfterTheOthers() {
+    const QString path = m_folder.filePath(QStringLiteral("bad.onnx"));
+    Floats bad(256, 1);
+    bad[7] = NAN;
+    QVERIFY(write(
+        path, onnxfile::model({.nodes = {{"MatMul", {"x", "w"}, {"h"}}, {"MatMul", {"h", "v"}, {"y"}}},
+                               .inputs = {valueInfo("x", kFloat, {1, 16})},
+                               .outputs = {valueInfo("y", kFloat, {1, 16})},
+                               .initializers = {floats("w", {16, 16}, bad), floats("v", {16, 16}, Floats(256, 1))}})));
+    const Outcome outcome = runSonde({"weights", path, "--json", "--svd", "w", "--svd", "v"});
+    QCOMPARE(outcome.status, 4);
+    QVERIFY2(outcome.err.contains(QStringLiteral("no singular values (w)")), qPrintable(outcome.err));
+    const QJsonObject json = QJsonDocument::fromJson(outcome.out.toUtf8()).object();
+    QCOMPARE(json["weights"].toArray().size(), 2);
+    QCOMPARE(json["spectra"].toArray().size(), 1);
+    QCOMPARE(json["spectra"][0]["name"].toString(), QString("v"));
 }
 
 void TestWeightsVerb::wrongOnesAreOneLine_data() {
