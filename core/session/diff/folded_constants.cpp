@@ -7,6 +7,7 @@
 #include "core/document/model_passes.h"
 #include "core/graph/traits.h"
 #include "core/session/diff/stored_tensors.h"
+#include "core/tensor/symbolic.h"
 
 namespace sonde::session::diff {
 
@@ -33,8 +34,45 @@ bool mayFoldOperation(const Expr& expr) {
            !traits.memory.writes && !traits.memory.reforms;
 }
 
+/// The sizes that the inputs of one graph leave open and those of the other one say, by the symbols of the first: of
+/// inputs with one name, or else at one place.
+SizesBySymbol sizesFrom(const InternalGraph& open, const InternalGraph& other) {
+    SizesBySymbol sizes;
+    if (open.inputs().size() != other.inputs().size()) return sizes;
+    for (std::size_t i = 0; i < open.inputs().size(); ++i) {
+        const graph::Node& input = open.node(open.inputs()[i]);
+        const NodeId named = other.findNode(input.name);
+        const bool isInput = named.valid() && std::ranges::find(other.inputs(), named) != other.inputs().end();
+        const auto& said = other.node(isInput ? named : other.inputs()[i]).type.shape;
+        if (!input.type.shape || !said || input.type.shape->size() != said->size()) continue;
+        for (std::size_t axis = 0; axis < said->size(); ++axis)
+            if (const tensor::Dim& dim = (*input.type.shape)[axis]; !dim.known() && !dim.symbol.empty())
+                if ((*said)[axis].known()) sizes.emplace(dim.symbol, (*said)[axis].value);
+    }
+    return sizes;
+}
+
+/// Nothing if any size is not known.
+std::optional<std::vector<std::int64_t>> knownSizes(const tensor::TypeInfo& type, const SizesBySymbol& symbols) {
+    if (!type.shape) return std::nullopt;
+    std::vector<std::int64_t> sizes;
+    for (const tensor::Dim& dim : *type.shape) {
+        const auto size = dim.known()
+                              ? std::optional(dim.value)
+                              : tensor::Symbolic::of(dim)
+                                    .bound([&](std::string_view symbol) -> std::optional<std::int64_t> {
+                                        const auto found = symbols.find(symbol);
+                                        return found == symbols.end() ? std::nullopt : std::optional(found->second);
+                                    })
+                                    .constant();
+        if (!size) return std::nullopt;
+        sizes.push_back(*size);
+    }
+    return sizes;
+}
+
 /// By ExprId. What is written has another value later.
-std::vector<bool> foldableOperations(const FlatGraph& flat) {
+std::vector<bool> foldableOperations(const FlatGraph& flat, const SizesBySymbol& symbols) {
     const InternalGraph& graph = flat.graph;
     const std::vector<bool> isWritten = analysis::writtenValues(graph);
     std::vector<bool> isFoldable(graph.exprCount(), false);
@@ -46,7 +84,8 @@ std::vector<bool> foldableOperations(const FlatGraph& flat) {
             return !isWritten[input.index()] && !isWritten[value.index()] &&
                    (graph.node(value).constant || isFoldable[flat.producer(value).index()]);
         };
-        const bool areSizesKnown = isShapeQuery(expr) && graph.node(expr.inputs.front()).type.staticShape().has_value();
+        const bool areSizesKnown =
+            isShapeQuery(expr) && knownSizes(graph.node(expr.inputs.front()).type, symbols).has_value();
         isFoldable[id.index()] = areSizesKnown || std::ranges::all_of(expr.inputs, isKnown);
     }
     return isFoldable;
@@ -63,7 +102,8 @@ std::vector<bool> resultsOf(const FlatGraph& flat) {
 }  // namespace
 
 FoldedConstants::FoldedConstants(const FlatGraph& first, const FlatGraph& second)
-    : m_flats{&first, &second}, m_isFoldable{foldableOperations(first), foldableOperations(second)},
+    : m_flats{&first, &second}, m_symbols{sizesFrom(first.graph, second.graph), sizesFrom(second.graph, first.graph)},
+      m_isFoldable{foldableOperations(first, m_symbols[0]), foldableOperations(second, m_symbols[1])},
       m_isResult{resultsOf(first), resultsOf(second)}, m_evaluate(document::passEvaluator()) {}
 
 bool FoldedConstants::isComputed(std::size_t side, NodeId node) const {
@@ -100,12 +140,10 @@ void FoldedConstants::compute(std::size_t side, ExprId id) {
     const Expr& expr = flat.graph.expr(id);
     for (const NodeId output : expr.outputs) m_values[side].try_emplace(output);
     if (isShapeQuery(expr)) {
-        const auto shape = flat.graph.node(expr.inputs.front()).type.staticShape();
-        if (!shape) return;
-        std::vector<std::int64_t> sizes;
-        for (std::size_t axis = 0; axis < shape->rank(); ++axis) sizes.push_back((*shape)[axis]);
-        const auto count = static_cast<std::int64_t>(sizes.size());
-        m_values[side][expr.outputs.front()] = Value(Tensor::of(tensor::Shape{count}, sizes));
+        const auto sizes = knownSizes(flat.graph.node(expr.inputs.front()).type, m_symbols[side]);
+        if (!sizes) return;
+        const auto count = static_cast<std::int64_t>(sizes->size());
+        m_values[side][expr.outputs.front()] = Value(Tensor::of(tensor::Shape{count}, *sizes));
         return;
     }
     std::vector<Value> arguments;

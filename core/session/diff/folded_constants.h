@@ -1,8 +1,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -12,8 +16,12 @@
 
 namespace sonde::session::diff {
 
+using SizesBySymbol = std::map<std::string, std::int64_t, std::less<>>;
+
 /// Values that one of two files stores and the other computes of stored ones in each run: an exporter folds constants,
-/// or does not. What is computed of stored values is computed here once, by the engine's kernels.
+/// or does not. What is computed of stored values is computed here once, by the engine's kernels. Sizes that one file
+/// leaves open are those that the other one has there: an export for any batch computes what one for a batch of 2
+/// stores.
 class FoldedConstants {
   public:
     /// How an input of a pair compares that is stored in one graph and computed of stored values in the other.
@@ -50,6 +58,7 @@ class FoldedConstants {
     bool isComputed(std::size_t side, graph::NodeId node) const;
 
     const FlatGraph* m_flats[2];
+    std::array<SizesBySymbol, 2> m_symbols;
     std::array<std::vector<bool>, 2> m_isFoldable;  ///< by ExprId: computes of stored values alone
     std::array<std::vector<bool>, 2> m_isResult;    ///< by NodeId: of a body or of the model
     passes::Evaluate m_evaluate;

@@ -179,20 +179,6 @@ Hash functionOf(const FlatGraph& flat, ExprId id) {
     return looksUpRows(flat, id) ? labelOf(operators::OpClass::Embedding) : hashOfClass(flat.graph.expr(id));
 }
 
-bool isCommutative(const Expr& expr) {
-    using operators::OpClass;
-    const OpClass opClass = graph::traitsOf(expr).opClass;
-    // a + alpha·b
-    const auto isFactor = [](const Argument& argument) {
-        return argument.kind == Argument::Kind::Constant && argument.constant.isNumber() &&
-               argument.constant.number() != 1;
-    };
-    if (expr.arguments.size() > 2 && std::ranges::any_of(std::span(expr.arguments).subspan(2), isFactor)) return false;
-    if (std::ranges::any_of(expr.keywords, [&](const auto& each) { return isFactor(each.second); })) return false;
-    return opClass == OpClass::Add || opClass == OpClass::Mul || opClass == OpClass::Maximum ||
-           opClass == OpClass::Minimum;
-}
-
 std::string operatorName(const Expr& expr) {
     if (expr.op.name.empty()) return expr.moduleClass.empty() ? expr.target : expr.moduleClass;
     return expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;

@@ -103,8 +103,6 @@ bool isLayerWithWeights(const graph::Expr& expr);
 bool isValueExpr(const graph::Expr& expr);
 /// A called module or function whose inside is in the graph.
 bool isCallWithBody(const graph::Expr& expr);
-/// The order of its operands makes no difference: sums, products, maxima and minima.
-bool isCommutative(const graph::Expr& expr);
 /// Gives elements that it is given, in another order or shape; no branch or loop.
 bool onlyMoves(const graph::Expr& expr);
 /// What an operator computes, in the words of every vocabulary: gt and Greater are one, all products are, and so are

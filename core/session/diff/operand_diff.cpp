@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/analysis/call_spelling.h"
 #include "core/graph/stored_tensor.h"
 #include "core/session/diff/graph_side.h"
 #include "core/session/diff/operator_contents.h"
@@ -66,8 +67,8 @@ class OperandDiffer {
         const std::vector<NodeId> ours = m_flatA.inputsOf(a), theirs = m_flatB.inputsOf(b);
         if (ours.size() != theirs.size()) return {};
         const Expr& expr = m_flatA.graph.expr(a);
-        if (isCommutative(expr) && ours.size() == 2 && areSame(ours[0], theirs[1]) && areSame(ours[1], theirs[0]) &&
-            isSource(ours[0]) && isSource(ours[1]))
+        if (analysis::isCommutative(expr) && ours.size() == 2 && areSame(ours[0], theirs[1]) &&
+            areSame(ours[1], theirs[0]) && isSource(ours[0]) && isSource(ours[1]))
             return {};
         std::string what;
         for (std::size_t i = 0; i < ours.size(); ++i) {

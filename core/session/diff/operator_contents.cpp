@@ -9,14 +9,21 @@
 #include <variant>
 
 #include "core/analysis/call_arguments.h"
+#include "core/analysis/call_spelling.h"
 #include "core/analysis/model_summary.h"
 #include "core/base/number_text.h"
 #include "core/graph/traits.h"
+#include "core/ops/support/window.h"
+#include "core/session/diff/nested_arguments.h"
 #include "core/session/diff/other_layers.h"
 
 namespace sonde::session::diff {
 
+using analysis::axesFromFront;
 using analysis::CallArguments;
+using analysis::effectiveAttribute;
+using analysis::formalAttribute;
+using analysis::isAxisName;
 using graph::Argument;
 using graph::Expr;
 using graph::InternalGraph;
@@ -24,44 +31,15 @@ using operators::OpClass;
 
 namespace {
 
+using WindowSizes = std::vector<std::int64_t>;
+
 constexpr std::size_t kMaxText = 80;
 
 /// Which library computes it, not what.
 constexpr std::string_view kBackendSwitches[] = {"benchmark", "deterministic", "cudnn_enabled", "cudnn_enable",
                                                  "allow_tf32"};
 
-/// Attributes and parameters that are numbers of dimensions.
-constexpr std::string_view kAxisNames[] = {"axis", "axes", "dim", "dims", "dim0", "dim1"};
-
 std::string shown(const std::string& text) { return text.empty() ? "not set" : text; }
-
-/// Of the value that the axes of an operation are of; -1: it is not known.
-std::int64_t rankOfAxes(const InternalGraph& graph, const Expr& expr) {
-    const OpClass kind = graph::traitsOf(expr).opClass;
-    // A new dimension is one of the result.
-    const auto rankOf = [&](const std::vector<graph::NodeId>& nodes) -> std::int64_t {
-        if (nodes.empty()) return -1;
-        const auto& shape = graph.node(nodes.front()).type.shape;
-        return shape ? std::ssize(*shape) : -1;
-    };
-    if (kind == OpClass::ExpandDims || kind == OpClass::Stack) return rankOf(expr.outputs);
-    // Of others with more dimensions in the result it may be either.
-    const std::int64_t own = rankOf(expr.inputs);
-    return rankOf(expr.outputs) > own && kind != OpClass::Index ? -1 : own;
-}
-
-/// The numbers of dimensions, those that count from the end from the front; none: they are no numbers.
-std::optional<std::vector<std::int64_t>> fromFront(const InternalGraph& graph, const Expr& expr,
-                                                   const tensor::Value& value) {
-    auto axes = CallArguments::integers(value);
-    const std::int64_t rank = rankOfAxes(graph, expr);
-    if (!axes || rank < 0) return std::nullopt;
-    for (std::int64_t& axis : *axes)
-        if (axis < 0) axis += rank;
-    return axes;
-}
-
-bool isAxis(std::string_view name) { return std::ranges::find(kAxisNames, name) != std::end(kAxisNames); }
 
 /// ONNX gives the axes of some operators as their second operand.
 bool isAxesOperand(const Expr& expr, std::size_t index) {
@@ -73,6 +51,12 @@ bool isAxesOperand(const Expr& expr, std::size_t index) {
         case OpClass::ExpandDims: return true;
         default: return false;
     }
+}
+
+/// What stands in the brackets of x[...].
+bool isIndexOperand(const Expr& expr, std::size_t index) {
+    const OpClass opClass = graph::traitsOf(expr).opClass;
+    return expr.op.domain == "prim" && index == 1 && (opClass == OpClass::Index || opClass == OpClass::SetItem);
 }
 
 /// 1 and [1, 1]: of all dimensions.
@@ -101,23 +85,9 @@ tensor::Value valueOf(const InternalGraph& graph, const Argument& argument) {
     return {};
 }
 
-const ops::FormalAttribute* formalOf(const Expr& expr, std::string_view name) {
-    const ops::OpDef* const op = analysis::definitionOf(expr);
-    if (!op) return nullptr;
-    const auto formal = std::ranges::find(op->attributes, name, &ops::FormalAttribute::name);
-    return formal == op->attributes.end() ? nullptr : &*formal;
-}
-
-/// With the default of the operator's version; null: it has none.
-const tensor::AttributeValue* effective(const Expr& expr, std::string_view name) {
-    if (const tensor::AttributeValue* const given = expr.attributes.find(name)) return given;
-    const ops::FormalAttribute* const formal = formalOf(expr, name);
-    return formal && formal->fallback ? &*formal->fallback : nullptr;
-}
-
 std::string textOf(const tensor::AttributeValue* value) { return value ? tensor::text(*value, kMaxText) : ""; }
 
-/// The same to the last bit. Numbers of ONNX are float32, those of defaults are written in decimals. Bodies are
+/// The same to the last bit. WindowSizes of ONNX are float32, those of defaults are written in decimals. Bodies are
 /// compared by their operations.
 struct AreSameAttributes {
     bool operator()(double a, double b) const {
@@ -177,7 +147,7 @@ std::set<std::string> attributesOf(const Expr& ours, const Expr& theirs) {
     const ops::OpDef *const own = analysis::definitionOf(ours), *const other = analysis::definitionOf(theirs);
     if (!own || !other || own == other) return names;
     for (const ops::FormalAttribute& formal : own->attributes)
-        if (formal.fallback && formalOf(theirs, formal.name)) names.emplace(formal.name);
+        if (formal.fallback && formalAttribute(theirs, formal.name)) names.emplace(formal.name);
     return names;
 }
 
@@ -214,12 +184,42 @@ bool areUsualActivations(const Expr& expr, const std::vector<std::string>& names
 /// Whether an operation without an attribute does what its value makes the other one do.
 bool isDefault(const InternalGraph& graph, const Expr& expr, const std::string& name,
                const tensor::AttributeValue* value) {
-    if (!value || expr.attributes.has(name) || !formalOf(expr, name)) return false;
+    if (!value || expr.attributes.has(name) || !formalAttribute(expr, name)) return false;
     if (const auto* const numbers = std::get_if<std::vector<std::int64_t>>(value))
         return isDefaultInWords(graph, expr, name, *numbers);
     const auto* const texts = std::get_if<std::vector<std::string>>(value);
     return texts && name == "activations" && graph::traitsOf(expr).opClass == OpClass::Recurrent &&
            areUsualActivations(expr, *texts);
+}
+
+/// How many elements a window adds before and behind each dimension. Of a dimension whose size is not known auto_pad
+/// says it only where each step is one element.
+std::optional<std::pair<WindowSizes, WindowSizes>> paddingOf(const InternalGraph& graph, const Expr& expr) {
+    if (expr.inputs.empty()) return std::nullopt;
+    const auto& image = graph.node(expr.inputs.front()).type.shape;
+    if (!image || image->size() < 3) return std::nullopt;
+    WindowSizes spatial = ops::dimSizesFrom(*image, 2), kernel;
+    constexpr std::int64_t kAnySize = 1 << 20;
+    const WindowSizes strides = expr.attributes.getInts("strides");
+    for (std::size_t i = 0; i < spatial.size(); ++i)
+        if (spatial[i] < 0 && (strides.size() <= i || strides[i] == 1)) spatial[i] = kAnySize;
+    if (std::ranges::any_of(spatial, [](std::int64_t size) { return size < 0; })) return std::nullopt;
+    if (expr.inputs.size() > 1)
+        if (const auto& weight = graph.node(expr.inputs[1]).type.shape; weight && weight->size() == image->size())
+            kernel = ops::dimSizesFrom(*weight, 2);
+    const auto window = ops::windowFromAttributes(expr.attributes, kernel, spatial);
+    return window ? std::optional(std::pair(window->padBegin, window->padEnd)) : std::nullopt;
+}
+
+/// auto_pad, and the numbers that it stands for.
+bool padTheSame(const InternalGraph& first, const Expr& ours, const InternalGraph& second, const Expr& theirs) {
+    const operators::Traits& traits = graph::traitsOf(ours);
+    // Of a transposed convolution it says what is cut off.
+    const bool slides = traits.opClass == OpClass::MaxPool || traits.opClass == OpClass::AveragePool ||
+                        (traits.is(operators::Trait::Convolves) && traits.opClass != OpClass::ConvTranspose);
+    if (!slides || !(ours.attributes.has("auto_pad") || theirs.attributes.has("auto_pad"))) return false;
+    const auto own = paddingOf(first, ours);
+    return own && own == paddingOf(second, theirs);
 }
 
 /// Where an operation has an input with the name of an attribute of the other opset.
@@ -321,32 +321,27 @@ std::size_t OperatorContents::inputCount(const Expr& expr, const Expr& other) co
 }
 
 void OperatorContents::addAttributes(const Expr& ours, const Expr& theirs, std::vector<std::string>& what) const {
-    const auto axesOf = [](const InternalGraph& graph, const Expr& expr, const std::string& name) {
-        const tensor::AttributeValue* const value = effective(expr, name);
-        std::vector<std::int64_t> axes;
-        if (const auto* const one = value ? std::get_if<std::int64_t>(value) : nullptr) axes = {*one};
-        else if (const auto* const all = value ? std::get_if<std::vector<std::int64_t>>(value) : nullptr) axes = *all;
-        tensor::ValueList list;
-        for (const std::int64_t axis : axes) list.push_back(tensor::Value::ofInt(axis));
-        return axes.empty() ? std::nullopt : fromFront(graph, expr, tensor::Value::list(std::move(list)));
-    };
+    const bool arePaddedAlike = padTheSame(m_first.graph, ours, m_second.graph, theirs);
     for (const std::string& name : attributesOf(ours, theirs)) {
+        if (arePaddedAlike && (name == "auto_pad" || name == "pads")) continue;
         const tensor::AttributeValue *const own = ours.attributes.find(name), *const other =
                                                                                   theirs.attributes.find(name);
-        if (areSameAttributes(effective(ours, name), effective(theirs, name))) continue;
+        if (areSameAttributes(effectiveAttribute(ours, name), effectiveAttribute(theirs, name))) continue;
         if (isDefault(m_first.graph, ours, name, other) || isDefault(m_second.graph, theirs, name, own)) continue;
         if (!own && isGivenAs(m_first.graph, ours, theirs, name)) continue;
         if (!other && isGivenAs(m_second.graph, theirs, ours, name)) continue;
         if (name == "equation" && !withoutLetters(own).empty() && withoutLetters(own) == withoutLetters(other))
             continue;
-        if (isAxis(name)) {
-            const auto x = axesOf(m_first.graph, ours, name), y = axesOf(m_second.graph, theirs, name);
+        if (isAxisName(name)) {
+            const auto x = axesFromFront(m_first.graph, ours, effectiveAttribute(ours, name)),
+                       y = axesFromFront(m_second.graph, theirs, effectiveAttribute(theirs, name));
             if (x && x == y) continue;
         }
         const bool isGiven = own || other;
-        const auto *const shownOwn = isGiven ? own : effective(ours, name), *const shownOther =
-                                                                                isGiven ? other
-                                                                                        : effective(theirs, name);
+        const auto *const shownOwn = isGiven ? own : effectiveAttribute(ours, name), *const shownOther =
+                                                                                         isGiven ? other
+                                                                                                 : effectiveAttribute(
+                                                                                                       theirs, name);
         // What one of them has as an input.
         const auto text = [&](const FlatGraph& flat, const Kinds& kinds, const Expr& expr,
                               const tensor::AttributeValue* value) {
@@ -361,20 +356,49 @@ void OperatorContents::addAttributes(const Expr& ours, const Expr& theirs, std::
     }
 }
 
+/// What is in the index of x[...], and in lists with computed numbers. Lists of constants alone are compared by the
+/// names of their parameters.
+void OperatorContents::addNested(const Expr& ours, const Expr& theirs, std::size_t position,
+                                 std::vector<std::string>& what) const {
+    const Argument &own = ours.arguments[position], &other = theirs.arguments[position];
+    const bool isIndex = isIndexOperand(ours, position);
+    const auto isComputed = [](const Argument& argument) {
+        bool hasNode = false;
+        argument.forEachNode([&hasNode](graph::NodeId) { hasNode = true; });
+        return hasNode;
+    };
+    if (!isIndex && !isComputed(own) && !isComputed(other)) return;
+    const auto rankOf = [](const InternalGraph& graph, const Expr& expr) -> std::int64_t {
+        if (expr.inputs.empty()) return -1;
+        const auto& shape = graph.node(expr.inputs.front()).type.shape;
+        return shape ? std::ssize(*shape) : -1;
+    };
+    const auto leafOf = [](const InternalGraph& graph, const Kinds& kinds) -> LeafText {
+        return [&graph, &kinds](const Argument& argument) { return constantText(graph, kinds, argument); };
+    };
+    const std::string change =
+        nestedChange(own, leafOf(m_first.graph, m_kindsOfFirst), other, leafOf(m_second.graph, m_kindsOfSecond),
+                     isIndex, std::max(rankOf(m_first.graph, ours), rankOf(m_second.graph, theirs)));
+    if (!change.empty()) what.push_back((isIndex ? "index: " : "argument " + std::to_string(position) + ": ") + change);
+}
+
 void OperatorContents::addArguments(const Expr& ours, const Expr& theirs, std::vector<std::string>& what) const {
     const InternalGraph &first = m_first.graph, &second = m_second.graph;
     const ops::OpDef* const op = analysis::definitionOf(ours);
     const auto areSame = [&](std::string_view name, std::size_t index, const Argument& one, const Argument& other) {
         const tensor::Value a = valueOf(first, one), b = valueOf(second, other);
         if (isOneForAll(a, b) || isOneForAll(b, a)) return true;
-        if (!isAxis(name) && !isAxesOperand(ours, index)) return false;
-        const auto x = fromFront(first, ours, a);
-        return x && x == fromFront(second, theirs, b);
+        if (!isAxisName(name) && !isAxesOperand(ours, index)) return false;
+        const auto x = axesFromFront(first, ours, a);
+        return x && x == axesFromFront(second, theirs, b);
     };
     for (std::size_t i = 0; i < ours.arguments.size() && i < theirs.arguments.size(); ++i) {
         const std::string a = constantText(first, m_kindsOfFirst, ours.arguments[i]),
                           b = constantText(second, m_kindsOfSecond, theirs.arguments[i]);
-        if (a.empty() || b.empty()) continue;
+        if (a.empty() || b.empty()) {
+            addNested(ours, theirs, i, what);
+            continue;
+        }
         const tensor::Value one = valueOf(first, ours.arguments[i]), other = valueOf(second, theirs.arguments[i]);
         if (a == b && (one.kind() != other.kind() || tensor::identical(one, other))) continue;
         const std::string_view name = op && i < op->parameters.size() ? op->parameters[i].name : std::string_view();
@@ -422,15 +446,16 @@ void OperatorContents::addParameters(const Expr& ours, const Expr& theirs, std::
         const auto isTold = [&](const std::string& text) {
             return text.starts_with("argument " + std::to_string(i) + ':') || text.starts_with(name + ':');
         };
-        if (std::ranges::find(kBackendSwitches, name) != std::end(kBackendSwitches)) continue;
+        if (std::ranges::find(kBackendSwitches, name) != std::end(kBackendSwitches) || isIndexOperand(ours, i))
+            continue;
         if (std::ranges::any_of(what, isTold)) continue;
         const tensor::Value a = first.named(name), b = second.named(name);
         if (a.isNone() || b.isNone() || a.isTensor() || b.isTensor()) continue;
         const std::string one = a.text(kMaxText), other = b.text(kMaxText);
         if (one == other || isOneForAll(a, b) || isOneForAll(b, a)) continue;
-        if (isAxis(name)) {
-            const auto x = fromFront(m_first.graph, ours, a);
-            if (x && x == fromFront(m_second.graph, theirs, b)) continue;
+        if (isAxisName(name)) {
+            const auto x = axesFromFront(m_first.graph, ours, a);
+            if (x && x == axesFromFront(m_second.graph, theirs, b)) continue;
         }
         what.push_back(name + ": " + one + " -> " + other);
     }

@@ -28,6 +28,8 @@ class OperatorContents {
     using Kinds = std::vector<std::optional<analysis::StoredKind>>;  ///< by NodeId
 
     void addAttributes(const graph::Expr& ours, const graph::Expr& theirs, std::vector<std::string>& what) const;
+    void addNested(const graph::Expr& ours, const graph::Expr& theirs, std::size_t position,
+                   std::vector<std::string>& what) const;
     void addArguments(const graph::Expr& ours, const graph::Expr& theirs, std::vector<std::string>& what) const;
     void addOmitted(const graph::Expr& ours, const graph::Expr& theirs, std::vector<std::string>& what) const;
     void addParameters(const graph::Expr& ours, const graph::Expr& theirs, std::vector<std::string>& what) const;

@@ -377,8 +377,11 @@ class ParameterMatcher {
         Tensor ours = a.form == Form::Transposed ? a.value.transposed(0, 1) : a.value;
         std::string what;
         if (a.form == Form::Squeezed) {
-            // Another shape is a difference, also of the same elements; but exporters add dimensions of 1.
-            if (m_pairs.isOneVocabulary) what = "shape: " + shapeOf(ours) + " -> " + shapeOf(b.value);
+            // Another shape is a difference, also of the same elements; but exporters add dimensions of 1, in the file
+            // or by an operation.
+            const bool isReshaped =
+                diff::isReadAs(m_graphA, a.node, b.value.shape()) || diff::isReadAs(m_graphB, b.node, a.value.shape());
+            if (m_pairs.isOneVocabulary && !isReshaped) what = "shape: " + shapeOf(ours) + " -> " + shapeOf(b.value);
             if (auto reshaped = a.value.reshaped(b.value.shape())) ours = std::move(*reshaped);
         }
         if (what.empty() && diff::areEqual(ours, b.value)) {

@@ -94,4 +94,14 @@ std::optional<bool> isOutputFirst(const InternalGraph& graph, NodeId node, ExprI
     return found;
 }
 
+bool isReadAs(const InternalGraph& graph, NodeId node, const tensor::Shape& shape) {
+    if (!node.valid() || graph.node(node).users.empty()) return false;
+    return std::ranges::all_of(graph.node(node).users, [&](ExprId id) {
+        const Expr& user = graph.expr(id);
+        if (graph::traitsOf(user).opClass != OpClass::ExpandDims || user.outputs.size() != 1) return false;
+        const auto given = graph.node(user.outputs.front()).type.staticShape();
+        return user.inputs.front() == node && given && *given == shape;
+    });
+}
+
 }  // namespace sonde::session::diff

@@ -21,4 +21,7 @@ std::vector<graph::NodeId> storedInputs(const graph::InternalGraph& graph, graph
 /// out]. None: no product reads it, or several do in different ways. With `only` that one operation counts.
 std::optional<bool> isOutputFirst(const graph::InternalGraph& graph, graph::NodeId node, graph::ExprId only = {});
 
+/// Whether all that reads a stored tensor is operations that give it dimensions of 1, and so that shape.
+bool isReadAs(const graph::InternalGraph& graph, graph::NodeId node, const tensor::Shape& shape);
+
 }  // namespace sonde::session::diff

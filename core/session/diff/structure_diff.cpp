@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/analysis/call_spelling.h"
 #include "core/graph/traits.h"
 #include "core/session/diff/compared_operations.h"
 #include "core/session/diff/folded_constants.h"
@@ -198,7 +199,7 @@ class StructureDiffer {
             if (folded ? !folded->isEqual : !areSame) others.push_back(i);
         }
         // Of a sum and the like either order is right.
-        const bool areExchanged = others.size() == 2 && ours.size() == 2 && diff::isCommutative(m_a.expr(id)) &&
+        const bool areExchanged = others.size() == 2 && ours.size() == 2 && analysis::isCommutative(m_a.expr(id)) &&
                                   isComputedAlike(ours[0], theirs[1]) && isComputedAlike(ours[1], theirs[0]);
         if (areExchanged) others.clear();
         return others;
@@ -386,7 +387,7 @@ class StructureDiffer {
             own.push_back(isMoved(m_flatA, input) ? std::nullopt : operandOf(m_flatA, input, nullptr));
         for (const NodeId input : second)
             other.push_back(isMoved(m_flatB, input) ? std::nullopt : operandOf(m_flatB, input, &m_pairs.ofSecond));
-        if (diff::isCommutative(ours)) {
+        if (analysis::isCommutative(ours)) {
             const bool areKnown = std::ranges::all_of(own, &Operand::has_value);
             const bool isReordered = areKnown && own != other;
             std::ranges::sort(own);

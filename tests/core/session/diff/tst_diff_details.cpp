@@ -5,6 +5,7 @@
 
 #include "core/document/document.h"
 #include "core/session/diff/model_diff.h"
+#include "core/tensor/ellipsis_value.h"
 #include "tests/core/passes/graph_maker.h"
 #include "tests/support/float_bytes.h"
 #include "tests/support/onnx_file.h"
@@ -32,6 +33,17 @@ Graph graphOf(std::vector<Node> nodes, std::vector<std::string> constants = {}) 
             .initializers = std::move(constants)};
 }
 
+using graph::Argument;
+
+Argument sliceOf(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                 std::optional<std::int64_t> step = {}) {
+    const auto part = [](std::optional<std::int64_t> number) {
+        return Argument::of(number ? tensor::Value::ofInt(*number) : tensor::Value());
+    };
+    return Argument::container(Argument::Kind::Slice, {part(start), part(stop), part(step)});
+}
+Argument partsOf(std::vector<Argument> parts) { return Argument::container(Argument::Kind::Tuple, std::move(parts)); }
+
 }  // namespace
 
 class TestDiffDetails : public QObject {
@@ -54,6 +66,11 @@ class TestDiffDetails : public QObject {
     void otherElementTypesAreTold();
     void opsetsAndTypesAreFacts();
     void valuesGoByTheNamesOfInputs();
+    void windowsPadAlike();
+    void indicesAreCompared_data();
+    void indicesAreCompared();
+    void unsqueezedWeightsAreTheSame();
+    void sizesOfTheOtherModelAreFolded();
 
   private:
     std::shared_ptr<const document::Document> open(const std::string& bytes) { return m_models.open(bytes); }
@@ -341,6 +358,122 @@ void TestDiffDetails::valuesGoByTheNamesOfInputs() {
     QCOMPARE(other.values->changed.size(), std::size_t{1});
     QCOMPARE(other.values->changed.front().maxAbs, 10.0);
     QCOMPARE(other.values->changed.front().maxRel, 2.0);
+}
+
+/// 5 elements, windows of 3 in steps of 2: SAME gives 3 of them with (3 − 1)·2 + 3 − 5 = 2 elements of padding.
+void TestDiffDetails::windowsPadAlike() {
+    const auto pooled = [](const std::string& padding, std::int64_t size) {
+        return model({.nodes = {{"MaxPool",
+                                 {"x"},
+                                 {"y"},
+                                 "",
+                                 "",
+                                 {intsAttribute("kernel_shape", {3}), intsAttribute("strides", {2}), padding}}},
+                      .inputs = {valueInfo("x", kFloat, {1, 2, size})},
+                      .outputs = {valueInfo("y", kFloat, {1, 2, 3})}});
+    };
+    const std::string upper = stringAttribute("auto_pad", "SAME_UPPER");
+    QVERIFY(diffOf(pooled(upper, 5), pooled(intsAttribute("pads", {1, 1}), 5)).isEqual());
+    // Of 6 elements it is 1, behind them.
+    QVERIFY(diffOf(pooled(upper, 6), pooled(intsAttribute("pads", {0, 1}), 6)).isEqual());
+    QVERIFY(!diffOf(pooled(upper, 6), pooled(intsAttribute("pads", {1, 0}), 6)).isEqual());
+    QVERIFY(diffOf(pooled(stringAttribute("auto_pad", "SAME_LOWER"), 6), pooled(intsAttribute("pads", {1, 0}), 6))
+                .isEqual());
+    QVERIFY(!diffOf(pooled(upper, 5), pooled(intsAttribute("pads", {0, 2}), 5)).isEqual());
+}
+
+void TestDiffDetails::indicesAreCompared_data() {
+    QTest::addColumn<Argument>("first");
+    QTest::addColumn<Argument>("second");
+    QTest::addColumn<QString>("what");
+    const Argument all = sliceOf({}, {}), zero = test::arg(std::int64_t{0});
+    const auto add = [](const char* name, const Argument& first, const Argument& second, const char* what) {
+        QTest::addRow("%s", name) << first << second << what;
+    };
+    add("x[:, 0], x[:, -1]", partsOf({all, zero}), partsOf({all, test::arg(std::int64_t{-1})}),
+        "index: [:, 0] -> [:, -1]");
+    add("x[:, 1:4], x[:, 2:5]", partsOf({all, sliceOf(1, 4)}), partsOf({all, sliceOf(2, 5)}),
+        "index: [:, 1:4] -> [:, 2:5]");
+    add("x[:, 0:3], x[:, :, 0:3]", partsOf({all, sliceOf(0, 3)}), partsOf({all, all, sliceOf(0, 3)}),
+        "index: [:, :3] -> [:, :, :3]");
+    add("x[1:], x[:1]", sliceOf(1, {}), sliceOf({}, 1), "index: [1:] -> [:1]");
+    add("x[::2], x[1::2]", sliceOf({}, {}, 2), sliceOf(1, {}, 2), "index: [::2] -> [1::2]");
+    add("x[0], x[0, :]", partsOf({zero}), partsOf({zero, all}), "");
+    add("x[1:], x[1:max:1]", sliceOf(1, {}), partsOf({sliceOf(1, INT64_MAX, 1)}), "");
+    const Argument dots = Argument::of(tensor::Value::object(std::make_shared<tensor::EllipsisValue>()));
+    add("x[..., 0], x[:, :, 0]", partsOf({dots, zero}), partsOf({all, all, zero}), "");
+    add("x[..., 0], x[:, 0]", partsOf({dots, zero}), partsOf({all, zero}), "index: [:, :, 0] -> [:, 0]");
+    add("x[0, ...], x[0]", partsOf({zero, dots}), zero, "");
+    add("the same", partsOf({all, zero}), partsOf({all, zero}), "");
+}
+
+void TestDiffDetails::indicesAreCompared() {
+    QFETCH(Argument, first);
+    QFETCH(Argument, second);
+    QFETCH(QString, what);
+    const auto taken = [](const Argument& index) {
+        test::Maker maker;
+        const auto x = maker.floats("x", {4, 6, 8});
+        graph::Expr expr;
+        expr.kind = graph::ExprKind::CallFunction;
+        expr.op = {"prim", "getitem", 0};
+        expr.target = "getitem";
+        expr.arguments = {test::arg(x), index};
+        const std::string name = "y";
+        maker.result(maker.graph.expr(maker.graph.addExpr(std::move(expr), std::span(&name, 1))).outputs.front());
+        return maker;
+    };
+    const test::Maker a = taken(first), b = taken(second);
+    const auto pairs = session::pairOperations(a.graph, b.graph);
+    const auto diff = session::structureDiff(a.graph, b.graph, pairs);
+    QCOMPARE(textsOf(diff.changed), what.isEmpty() ? QStringList() : QStringList{what});
+}
+
+/// One export stores the slope as [4, 1], the other as [4], and reshapes it in each run.
+void TestDiffDetails::unsqueezedWeightsAreTheSame() {
+    const auto scaled = [](bool isFolded, std::vector<float> slopes) {
+        const std::string one = rawTensor("axes", 7, {1}, std::string("\1\0\0\0\0\0\0\0", 8));
+        std::vector<Node> nodes{{"PRelu", {"x", "s"}, {"y"}}};
+        if (!isFolded) nodes.insert(nodes.begin(), Node{"Unsqueeze", {"w", "axes"}, {"s"}});
+        return model({.nodes = std::move(nodes),
+                      .inputs = {valueInfo("x", kFloat, {1, 4, 2})},
+                      .outputs = {valueInfo("y", kFloat, {1, 4, 2})},
+                      .initializers = isFolded ? std::vector{floats("s", {4, 1}, slopes)}
+                                               : std::vector{floats("w", {4}, slopes), one}});
+    };
+    const std::vector<float> slopes{0.1F, 0.2F, 0.3F, 0.4F}, others{0.1F, 0.2F, 0.3F, 0.5F};
+    QVERIFY(diffOf(scaled(true, slopes), scaled(false, slopes)).parameters.isEqual());
+    QVERIFY(!diffOf(scaled(true, slopes), scaled(false, others)).parameters.isEqual());
+}
+
+/// Of a batch of 2 the size is a constant; of any batch it is asked for.
+void TestDiffDetails::sizesOfTheOtherModelAreFolded() {
+    const auto longs = [](const char* name, std::vector<std::int64_t> values, std::vector<std::int64_t> dims) {
+        return rawTensor(name, 7, dims, {reinterpret_cast<const char*>(values.data()), values.size() * 8});
+    };
+    const auto flat = [&](std::int64_t batch, std::int64_t stored) {
+        std::vector<Node> nodes{{"Reshape", {"x", "shape"}, {"r"}}, {"Relu", {"r"}, {"y"}}};
+        std::vector<std::string> constants{longs("shape", {stored, -1}, {2})};
+        if (batch < 0) {
+            const std::vector<Node> sizes{{"Shape", {"x"}, {"s"}},
+                                          {"Gather", {"s", "zero"}, {"n"}},
+                                          {"Unsqueeze", {"n", "zeros"}, {"n1"}},
+                                          {"Concat", {"n1", "rest"}, {"shape"}, "", "", {intAttribute("axis", 0)}}};
+            nodes.insert(nodes.begin(), sizes.begin(), sizes.end());
+            constants = {longs("zero", {0}, {}), longs("zeros", {0}, {1}), longs("rest", {-1}, {1})};
+        }
+        return model({.nodes = std::move(nodes),
+                      .inputs = {valueInfo("x", kFloat, {batch, 3, 4})},
+                      .outputs = {valueInfo("y", kFloat,
+                                            batch < 0 ? std::vector<std::int64_t>{-1, 12}
+                                                      : std::vector<std::int64_t>{stored, 24 / stored})},
+                      .initializers = constants});
+    };
+    const ModelDiff same = diffOf(flat(2, 2), flat(-1, 0));
+    QVERIFY(same.structure.isEqual());
+    QVERIFY(same.structure.added.empty());
+    const ModelDiff other = diffOf(flat(2, 1), flat(-1, 0));
+    QVERIFY(!other.structure.isEqual());
 }
 
 QTEST_APPLESS_MAIN(TestDiffDetails)
