@@ -66,8 +66,8 @@ class TestFindingsStructure : public QObject {
     test::WrittenModels m_models;
 };
 
-/// Since IR version 4 an initializer that is an input too is a default (onnx IR.md, "Graph"): whoever runs the model
-/// may give another value. Before, each initializer had to be listed.
+/// Since IR version 4 an initializer that is an input too is a default (ONNX specification, graphs): whoever runs the
+/// model may give another value. Before, each initializer had to be listed.
 void TestFindingsStructure::defaultsOfInputsAreNotSurelyFoldable() {
     using analysis::Confidence;
     const auto confidence = [this](bool isInput, std::int64_t irVersion) {
