@@ -11,6 +11,7 @@
 #include "core/exec/flatten.h"
 #include "core/session/debug/accesses.h"
 #include "core/session/debug/command_words.h"
+#include "core/session/debug/missed_node.h"
 #include "core/session/debug/timeline_json.h"
 #include "core/session/debug/value_json.h"
 #include "core/session/debug_state_json.h"
@@ -148,7 +149,9 @@ struct DebugCommands::Call {
         if (!target) return;
         const Direction way = direction();
         if (!isComplete()) return;
-        if (auto gone = debugger().runTo(*target, way); !gone) refuse(std::move(gone).error(), column);
+        if (auto gone = debugger().runTo(*target, way); !gone) return refuse(std::move(gone).error(), column);
+        if (std::string missed = debug::whyMissed(debugger(), *target); !missed.empty())
+            answer["missed"] = std::move(missed);
     }
     void goTo() {
         const std::size_t column = words.column();

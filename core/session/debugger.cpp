@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/exec/flatten.h"
 #include "core/graph/source_files.h"
 
 namespace sonde::session {
@@ -271,45 +270,6 @@ void Debugger::step(Target::Kind kind, Direction direction) {
     const Target target{kind, {}, kNoItem};
     if (m_run) return go(target, direction);
     if (const auto begun = begin([=, this] { go(target, direction); }); !begun) fail(begun.error());
-}
-
-namespace {
-
-bool isInLoop(const graph::InternalGraph& graph, const graph::Expr& expr) {
-    for (ExprId owner = graph.body(expr.body).owner; owner.valid(); owner = graph.body(graph.expr(owner).body).owner)
-        if (!exec::isCall(graph.expr(owner)) && graph.expr(owner).bodies.size() == 1) return true;
-    return false;
-}
-
-}  // namespace
-
-base::Result<void> Debugger::runTo(NodeId node, Direction direction) {
-    if (!m_document) return base::usageError("no model is open");
-    if (isRunning()) return base::usageError("the run goes on", {}, "pause it first");
-    const graph::InternalGraph& graph = *m_document->graph;
-    const graph::Expr& expr = graph.expr(graph.node(node).producer);
-    const std::string& name = graph.node(node).name;
-    if (expr.kind == graph::ExprKind::Input || graph.node(node).constant)
-        return base::usageError("'" + name + "' is there before the run begins: no operation computes it");
-    const Target target{Target::Kind::Node, expr.id, kNoItem};
-    // What has ended is looked at from its start.
-    const bool hasEnded = m_state == DebugState::Finished || m_state == DebugState::Failed;
-    if (m_run && hasEnded && direction == Direction::Forward) m_place = {};
-    if (m_run && m_run->trace().size() > 0) {
-        const auto last = static_cast<ItemId>(m_run->trace().size() - 1);
-        const ItemId here = m_place.isEnd ? last + 1 : m_place.item == kNoItem ? 0 : m_place.item;
-        const bool wasPassed =
-            m_place.item != kNoItem || m_place.isEnd ? m_run->trace().lastOf(expr.id, here) != kNoItem : false;
-        if (direction == Direction::Back && (here == 0 || m_run->trace().lastOf(expr.id, here - 1) == kNoItem))
-            return base::usageError("'" + name + "' was not computed before");
-        if (direction == Direction::Forward && wasPassed && !isInLoop(graph, expr))
-            return base::usageError("the run is at or behind '" + name + "' already", {}, "go back to it");
-    } else if (direction == Direction::Back) {
-        return base::usageError("'" + name + "' was not computed before");
-    }
-    if (m_run) go(target, direction);
-    else SONDE_TRY(begin([=, this] { go(target, direction); }));
-    return {};
 }
 
 base::Result<void> Debugger::goTo(ItemId item) {

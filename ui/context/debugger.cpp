@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/analysis/problems.h"
+#include "core/session/debug/missed_node.h"
 #include "ui/context/count_text.h"
 #include "ui/context/messages.h"
 #include "ui/context/window_hint.h"
@@ -35,6 +36,18 @@ QString editsText(const session::Session& session) {
     const auto count = std::ranges::count_if(session.edits().all(), &session::Edits::Entry::counts);
     return count == 1 ? Debugger::tr("counterfactual, 1 edit")
                       : Debugger::tr("counterfactual, %1 edits").arg(countText(count));
+}
+
+/// Once the run stands: that it did not come to the node.
+void sayIfMissed(Debugger& debugger, const session::Session& session, NodeId node) {
+    auto* const until = new QObject(&debugger);
+    QObject::connect(&debugger, &Debugger::changed, until, [&debugger, &session, node, until] {
+        if (debugger.isRunning()) return;
+        until->deleteLater();
+        QObject::disconnect(&debugger, nullptr, until, nullptr);
+        if (const std::string missed = session::debug::whyMissed(session.debugger(), node); !missed.empty())
+            Q_EMIT debugger.refused(QString::fromStdString(missed));
+    });
 }
 
 }  // namespace
@@ -78,7 +91,8 @@ void Debugger::step(StepKind kind, Direction direction) {
 
 void Debugger::runTo(NodeId node, Direction direction) {
     go([this, node, direction] {
-        if (const auto gone = m_session.debugger().runTo(node, direction); !gone) say(gone.error());
+        if (const auto gone = m_session.debugger().runTo(node, direction); !gone) return say(gone.error());
+        sayIfMissed(*this, m_session, node);
     });
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 
+#include "core/session/debug/missed_node.h"
 #include "core/session/session.h"
 #include "tests/support/onnx_file.h"
 
@@ -73,6 +74,48 @@ class TestDebuggerPlaces : public QObject {
         QCOMPARE(debugger.state(), DebugState::Stopped);
         debugger.cancel();
         QCOMPARE(debugger.timeline().size(), std::size_t{0});
+    }
+
+    /// "unused" is Abs(x) beside y = Neg(Neg(x)); the branch of "z" that is not taken has "other".
+    void whatNothingNeedsIsGoneTo() {
+        QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("dead.onnx")).toStdString();
+        onnx::Graph graph, taken, other;
+        taken.nodes = {{"Abs", {"y"}, {"taken"}}};
+        taken.outputs = {onnx::valueInfo("taken", 1, {-1})};
+        other.nodes = {{"Sqrt", {"y"}, {"other"}}};
+        other.outputs = {onnx::valueInfo("other", 1, {-1})};
+        graph.nodes = {{"Neg", {"x"}, {"n"}}, {"Abs", {"x"}, {"unused"}}, {"Neg", {"n"}, {"y"}}};
+        graph.nodes.push_back(
+            {"If",
+             {"c"},
+             {"z"},
+             "",
+             "",
+             {onnx::graphAttribute("then_branch", taken.bytes()), onnx::graphAttribute("else_branch", other.bytes())}});
+        graph.inputs = {onnx::valueInfo("x", 1, {-1}), onnx::valueInfo("c", 9, {})};
+        graph.outputs = {onnx::valueInfo("z", 1, {-1})};
+        std::ofstream(path, std::ios::binary) << onnx::model(graph);
+        Session session;
+        QVERIFY(session.open(path));
+        session.runs().giveValues({Tensor::of<float>({2}, {-1, 2}), Value(Tensor::scalar(true))});
+        Debugger& debugger = session.debugger();
+        const auto node = [&](const char* name) { return *session.document()->findNode(name); };
+        QVERIFY(debugger.runTo(node("unused")));
+        QCOMPARE(debugger.current(), node("unused"));
+        QCOMPARE(debugger.value(node("unused"))->tensor().toDouble(0), 1.0);
+        debugger.restart();  // another run does without it
+        QCOMPARE(debugger.state(), DebugState::Finished);
+        QVERIFY(!debugger.value(node("unused")));
+        QVERIFY(debugger.runTo(node("unused")));
+        QCOMPARE(debugger.current(), node("unused"));
+        QVERIFY(debugger.runTo(node("other")));
+        QCOMPARE(debugger.state(), DebugState::Finished);
+        QCOMPARE(session::debug::whyMissed(debugger, node("other")),
+                 std::string("'other' was not computed: 'z' took another branch"));
+        QVERIFY(debugger.runTo(node("y")));
+        QCOMPARE(debugger.current(), node("y"));
+        QVERIFY(session::debug::whyMissed(debugger, node("y")).empty());
     }
 
     /// More steps at once than the session's own thread takes over one by one.
