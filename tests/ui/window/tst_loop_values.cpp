@@ -1,11 +1,13 @@
 // Values in loops and branches: each panel says which iteration it shows, and why a branch has none.
 
+#include <QSpinBox>
 #include <QTableView>
 
 #include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
 #include "ui/models/watch_list_model.h"
 #include "ui/panels/node_details/node_details_panel.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/widgets/empty_state.h"
 
 namespace tst_loop_values {
@@ -64,6 +66,7 @@ class TestLoopValues : public test::WindowFixture {
     void cleanup() { closeWindow(); }
     void theIterationIsNamed_data();
     void theIterationIsNamed();
+    void anIterationOfAnEditedRunIsChosen();
     void aBranchThatWasNotTakenIsNamed();
 
   private:
@@ -102,6 +105,37 @@ void TestLoopValues::theIterationIsNamed() {
     context().points().setWatched(named("last"), true);
     run();
     QCOMPARE(table->model()->index(1, models::WatchListModel::ValueColumn).data().toString(), QStringLiteral("7"));
+}
+
+/// Of sum with an x of 1, 5, 4, by an edit: 1, 6, 10, and without it 1, 3, 7.
+void TestLoopValues::anIterationOfAnEditedRunIsChosen() {
+    const graph::NodeId sum = named("sum");
+    run();
+    session::Edit edit;
+    edit.slice = "[1]";
+    edit.kind = session::Edit::Kind::Expression;
+    edit.text = "5";
+    context().edits().add(named("x"), edit);
+    const auto stopped = [&] { return context().debugger().isStopped() && !context().debugger().isBusy(); };
+    QTRY_VERIFY_WITH_TIMEOUT(stopped(), 30000);
+    context().navigation().select(sum);
+    auto* panel = qobject_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
+    const auto shown = [&] {
+        const tensor::Value* const value = context().runs().value(sum);
+        return stopped() && value ? value->tensor().toDouble(0) : -1.0;
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(shown(), 10.0, 30000);
+    QVERIFY(!panel->iterationBox()->parentWidget()->isHidden());
+    QCOMPARE(panel->iterationBox()->maximum(), 2);
+    QCOMPARE(panel->iterationBox()->value(), 2);
+    panel->iterationBox()->setValue(1);
+    QTRY_COMPARE_WITH_TIMEOUT(shown(), 6.0, 30000);
+    QTRY_COMPARE(panel->iterationBox()->value(), 1);
+    context().debugger().setShown(context::ShownValues::Baseline);
+    QTRY_COMPARE_WITH_TIMEOUT(shown(), 3.0, 30000);
+    panel->iterationBox()->setValue(0);
+    QTRY_COMPARE_WITH_TIMEOUT(shown(), 1.0, 30000);
+    QCOMPARE(panel->iterationBox()->maximum(), 2);
 }
 
 void TestLoopValues::aBranchThatWasNotTakenIsNamed() {

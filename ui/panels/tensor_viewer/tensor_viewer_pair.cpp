@@ -30,6 +30,22 @@ void TensorViewerPanel::connectPair() {
     });
 }
 
+namespace {
+
+/// Names without the modules that they begin with in common: in a narrow pane nothing else of them would be seen.
+void cutCommon(QString& first, QString& second) {
+    constexpr qsizetype kShort = 4;
+    const auto differing = std::ranges::mismatch(first, second);
+    const qsizetype same = differing.in1 - first.begin();
+    if (same < kShort || differing.in1 == first.end() || differing.in2 == second.end()) return;
+    const qsizetype cut = std::max(first.lastIndexOf(u'/', same - 1), first.lastIndexOf(u'.', same - 1)) + 1;
+    if (cut < kShort) return;
+    first = QStringLiteral("\u2026") + first.mid(cut);
+    second = QStringLiteral("\u2026") + second.mid(cut);
+}
+
+}  // namespace
+
 void TensorViewerPanel::showPair() {
     const bool isPair = m_paired->isChosen() && m_node.valid() && m_opened.isOpen() && m_viewer->hasValue();
     m_twoPanes->setChecked(m_paired->isChosen());
@@ -50,14 +66,18 @@ void TensorViewerPanel::showPair() {
         return m_edits.isRecomputed(node) ? tr("%1, with the edits").arg(title) : title;
     };
     const bool isOther = m_paired->choice().kind == Kind::Node;
+    QString own = name,
+            other = isOther ? models::shown(m_opened.graph().node(m_paired->choice().node).name) : QString();
+    cutCommon(own, other);
     const context::ShownValues shown = m_debugger.shown();
     const bool isBaseline = m_paired->choice().kind == Kind::Baseline;
-    QString first = isBaseline ? tr("With the edits") : withEdits(name, m_node);
+    QString first = isBaseline ? tr("With the edits") : withEdits(own, m_node);
     if (m_edits.isCounterfactual() && shown == context::ShownValues::Baseline) first = tr("Baseline");
     if (m_edits.isCounterfactual() && shown == context::ShownValues::Difference)
         first = tr("Difference");  // the box says of what
+    if (m_viewsGradient) first = tr("Gradient by %1").arg(own);
     QString second = m_paired->titleOf(m_paired->choice());
-    if (isOther) second = models::shown(m_opened.graph().node(m_paired->choice().node).name);
+    if (isOther) second = other;
     if (isOther && shown == context::ShownValues::Counterfactual) second = withEdits(second, m_paired->choice().node);
     if (const QString remark = m_paired->remark(); !remark.isEmpty()) second += tr("  \u00b7  %1").arg(remark);
     if (m_title->isHidden() && m_runs.isStale(m_node))

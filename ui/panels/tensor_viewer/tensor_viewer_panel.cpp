@@ -14,7 +14,6 @@
 #include <string>
 #include <utility>
 
-#include "core/analysis/bad_values.h"
 #include "core/analysis/quantization.h"
 #include "core/io/inputs/recording.h"
 #include "core/session/output_check.h"
@@ -114,7 +113,7 @@ void TensorViewerPanel::buildHeader() {
     m_iteration->setWrapping(true);
     header->addWidget(m_iterations);
     m_iterations->hide();
-    connect(m_iteration, &QSpinBox::valueChanged, this, &TensorViewerPanel::refresh);
+    connect(m_iteration, &QSpinBox::valueChanged, this, &TensorViewerPanel::chooseIteration);
     m_shown->setObjectName(QStringLiteral("shownValues"));
     m_shown->addItems({tr("Value"), tr("Baseline"), tr("Difference")});
     m_shown->setAccessibleName(tr("Which values are shown"));
@@ -227,7 +226,8 @@ void TensorViewerPanel::refresh() {
     const tensor::Value* value = m_node.valid() && m_opened.isOpen() ? m_runs.value(m_node) : nullptr;
     if (!value) return explain();
     const std::size_t passes = m_runs.iterations(m_node);
-    m_iterations->setVisible(passes > 1);
+    if (m_runs.isDebugged()) offerIterations();
+    else m_iterations->setVisible(passes > 1);
     if (passes > 1) {
         const QSignalBlocker quiet(m_iteration);
         const int count = static_cast<int>(std::min<std::size_t>(passes, 1'000'000'000));
@@ -289,19 +289,6 @@ void TensorViewerPanel::showPage() {
     followHop();
 }
 
-/// "of 0\u20133"; where loops are nested or skipped the node, also what verbs and keys call the iteration: "(@1.0)".
-QString TensorViewerPanel::rangeText(int last) const {
-    const int shown = m_iteration->value();
-    const QString pass = m_runs.passText(m_node, static_cast<std::size_t>(shown));
-    const QString range = tr("of 0\u2013%1").arg(last);
-    return pass.isEmpty() || pass == QString::number(shown) ? range : tr("%1 (@%2)").arg(range, pass);
-}
-
-bool TensorViewerPanel::isBadIteration(int iteration) const {
-    const tensor::Value* value = m_runs.value(m_node, static_cast<std::size_t>(iteration));
-    return value && value->isTensor() && !analysis::badElements(value->tensor(), 1).empty();
-}
-
 /// "agrees", "differs by up to 94, first in iteration 1", "differs: computed in the reference only".
 QString TensorViewerPanel::differenceText(const analysis::NodeDifference& found) const {
     if (found.ok) return tr("agrees");
@@ -309,33 +296,6 @@ QString TensorViewerPanel::differenceText(const analysis::NodeDifference& found)
     if (!found.isMeasured || found.maxAbsolute == 0) return tr("differs: %1").arg(remarks);
     const QString number = tr("differs by up to %1").arg(QString::number(found.maxAbsolute, 'g', 3));
     return remarks.isEmpty() ? number : number + QStringLiteral(", ") + remarks;
-}
-
-/// The first that differs in a comparison of this run.
-std::optional<int> TensorViewerPanel::differingIteration() const {
-    const analysis::NodeDifference* const found = m_comparison.of(m_node);
-    if (!found || !found->iteration) return std::nullopt;
-    return static_cast<int>(std::min<std::size_t>(*found->iteration, 1'000'000'000));
-}
-
-/// Of a comparison the iteration that differs first, else the first with bad elements.
-std::optional<int> TensorViewerPanel::worthSeeing(int count) const {
-    if (const auto differing = differingIteration(); differing && *differing < count) return differing;
-    return firstBadIteration(count);
-}
-
-/// Long loops are not searched to their end: the window must not wait.
-std::optional<int> TensorViewerPanel::firstBadIteration(int count) const {
-    constexpr std::int64_t kMaxSearched = 1 << 22;  // elements
-    const auto& recording = m_runs.recording();
-    if (!recording || !recording->bad.contains(m_node)) return std::nullopt;
-    std::int64_t searched = 0;
-    for (int i = 0; i < count && searched < kMaxSearched; ++i) {
-        if (isBadIteration(i)) return i;
-        const tensor::Value* value = m_runs.value(m_node, static_cast<std::size_t>(i));
-        searched += value && value->isTensor() ? value->tensor().numel() + 1 : 1;
-    }
-    return std::nullopt;
 }
 
 void TensorViewerPanel::explain() {

@@ -109,6 +109,8 @@ class TensorViewerPanel : public Panel {
     QString distanceText() const;
     void refreshShown();
     QString rangeText(int last) const;
+    void offerIterations();
+    void chooseIteration(int iteration);
     bool isBadIteration(int iteration) const;
     std::optional<int> firstBadIteration(int count) const;
     std::optional<int> differingIteration() const;

@@ -144,14 +144,16 @@ void ValuePair::lock(TensorViewer* from) {
     });
 }
 
-/// A range that fits the data fits that of both.
+/// A range that fits the data fits that of both; of what cannot be compared each has its own.
 void ValuePair::share() {
     const auto &a = m_first->shown(), &b = m_second->shown();
     if (!m_hasSecond || !a.stats || !b.stats || a.stats->finiteCount() == 0 || b.stats->finiteCount() == 0) return;
     m_isLocking = true;
     const double low = std::min(a.stats->minimum, b.stats->minimum),
                  high = std::max(a.stats->maximum, b.stats->maximum);
-    for (TensorViewer* viewer : {m_first, m_second}) viewer->fitTo(low, high);
+    const bool isOwn = !m_incomparable.isEmpty();
+    m_first->fitTo(isOwn ? a.stats->minimum : low, isOwn ? a.stats->maximum : high);
+    m_second->fitTo(isOwn ? b.stats->minimum : low, isOwn ? b.stats->maximum : high);
     m_isLocking = false;
 }
 
