@@ -317,6 +317,23 @@ Tensor mapped(Workspace& workspace, const Value& a, double (*function)(double), 
     return workspace.cast(result, dtype);
 }
 
+Tensor mappedPair(Workspace& workspace, const Value& a, const Value& b, double (*function)(double, double)) {
+    const Operand p = operandOf(workspace, a), q = operandOf(workspace, b);
+    const DType dtype = floatFor(commonType(p, q, false)), inside = computedIn(dtype);
+    const Shape shape = commonShape(p.tensor, q.tensor);
+    const Tensor x = readyFor(workspace, p.tensor, inside, shape), y = readyFor(workspace, q.tensor, inside, shape);
+    Tensor result = workspace.allocate(inside, shape);
+    dispatchComputed(inside, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_floating_point_v<T>)
+            numbersInto<T>(result) = numbersOf<T>(x, shape.numel())
+                                         .binaryExpr(numbersOf<T>(y, shape.numel()), [function](T first, T second) {
+                                             return static_cast<T>(function(first, second));
+                                         });
+    });
+    return workspace.cast(result, dtype);
+}
+
 Tensor tested(Workspace& workspace, const Value& a, bool (*function)(double), bool ofIntegers) {
     const Tensor tensor = workspace.contiguous(arrayOf(workspace, a));
     Tensor result = workspace.allocate(DType::Bool, tensor.shape());

@@ -17,6 +17,9 @@ tensor::Tensor chosen(Workspace& workspace, const tensor::Tensor& condition, con
 /// `keepIntegers`: integers and bools stay what they are.
 tensor::Tensor mapped(Workspace& workspace, const tensor::Value& a, double (*function)(double),
                       bool keepIntegers = false);
+/// A function of two elements each, likewise.
+tensor::Tensor mappedPair(Workspace& workspace, const tensor::Value& a, const tensor::Value& b,
+                          double (*function)(double, double));
 /// Bools: the function's of each element of a float, false for integers and bools unless `ofIntegers`.
 tensor::Tensor tested(Workspace& workspace, const tensor::Value& a, bool (*function)(double), bool ofIntegers = false);
 /// Whether the function holds of any element of a float; of complex numbers, of any of their parts.

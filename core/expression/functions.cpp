@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
+#include "core/base/special_functions.h"
 #include "core/expression/elementwise.h"
 #include "core/expression/indexing.h"
 #include "core/expression/reductions.h"
@@ -48,10 +50,10 @@ Value rounding(Workspace& workspace, Arguments given) {
     return mapped(workspace, given[0], function, true);
 }
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 bool isNan(double x) { return std::isnan(x); }
 bool isInf(double x) { return std::isinf(x); }
 bool isFinite(double x) { return std::isfinite(x); }
+bool isNegative(double x) { return std::signbit(x); }
 
 template <bool (*function)(double), bool ofIntegers>
 Value test(Workspace& workspace, Arguments given) {
@@ -65,6 +67,52 @@ Value testOfAny(Workspace& workspace, Arguments given) {
 template <Operator op>
 Value ofTwo(Workspace& workspace, Arguments given) {
     return binary(workspace, op, given[0], given[1]);
+}
+
+template <double (*function)(double, double)>
+Value ofPair(Workspace& workspace, Arguments given) {
+    return mappedPair(workspace, given[0], given[1], function);
+}
+
+/// ln(x / (1 - x)) of x held between eps and 1 - eps.
+Value logit(Workspace& workspace, Arguments given) {
+    const auto both = [&](Operator op, const Value& a, const Value& b) { return binary(workspace, op, a, b); };
+    Value x = mapped(workspace, given[0], [](double each) { return each; });
+    if (!given[1].isNone()) {
+        x = both(Operator::Maximum, x, given[1]);
+        x = both(Operator::Minimum, x, both(Operator::Subtract, Value::ofInt(1), given[1]));
+    }
+    return mapped(workspace, x, [](double each) { return std::log(each / (1 - each)); });
+}
+
+/// What stands for NaN and infinities is by default what numpy takes: 0, and the largest numbers of the dtype.
+Value numbersForBad(Workspace& workspace, Arguments given) {
+    const Tensor x = arrayOf(workspace, given[0]);
+    if (!tensor::isFloating(x.dtype())) return x;
+    const double largest = x.dtype() == DType::Float16   ? 65504
+                           : x.dtype() == DType::Float32 ? static_cast<double>(std::numeric_limits<float>::max())
+                                                         : std::numeric_limits<double>::max();
+    const Tensor isPositive = binary(workspace, Operator::Greater, x, Value::ofInt(0)).tensor();
+    const Value infinite = chosen(workspace, isPositive, given[2].isNone() ? Value::ofFloat(largest) : given[2],
+                                  given[3].isNone() ? Value::ofFloat(-largest) : given[3]);
+    const Value number = chosen(workspace, tested(workspace, x, isInf), infinite, x);
+    const Value missing = given[1].isNone() ? Value::ofFloat(0) : given[1];
+    return workspace.cast(chosen(workspace, tested(workspace, x, isNan), missing, number), x.dtype());
+}
+
+Value angle(Workspace& workspace, Arguments given) {
+    return mappedPair(workspace, complexPart(workspace, given[0], true), complexPart(workspace, given[0], false),
+                      std::atan2);
+}
+
+/// Of float32 and narrower ones the next float32 number.
+Value nextAfter(Workspace& workspace, Arguments given) {
+    const bool isDouble =
+        floatFor(commonType(operandOf(workspace, given[0]), operandOf(workspace, given[1]), false)) == DType::Float64;
+    if (isDouble) return mappedPair(workspace, given[0], given[1], std::nextafter);
+    return mappedPair(workspace, given[0], given[1], [](double x, double y) -> double {
+        return std::nextafter(static_cast<float>(x), static_cast<float>(y));
+    });
 }
 
 Value signs(Workspace& workspace, Arguments given) {
@@ -98,8 +146,8 @@ Value clipped(Workspace& workspace, Arguments given) {
     return all.isTensor() ? all : Value(arrayOf(workspace, all));
 }
 
-/// |a - b| <= atol + rtol * |b|, and equal infinities.
-Value allClose(Workspace& workspace, Arguments given) {
+/// |a - b| <= atol + rtol * |b|, equal infinities and, if that is wanted, NaN beside NaN.
+Value areClose(Workspace& workspace, Arguments given) {
     const Value a = arrayOf(workspace, given[0]), b = arrayOf(workspace, given[1]);
     const Value relative = given[2].isNone() ? Value::ofFloat(1e-5) : given[2];
     const Value constant = given[3].isNone() ? Value::ofFloat(1e-8) : given[3];
@@ -109,7 +157,14 @@ Value allClose(Workspace& workspace, Arguments given) {
     const Value bound = both(Operator::Add, constant, both(Operator::Multiply, relative, absolute(workspace, b)));
     const Value isNear =
         both(Operator::BitAnd, both(Operator::LessEqual, distance, bound), tested(workspace, b, isFinite, true));
-    return reduced(workspace, Reduction::All, both(Operator::BitOr, isNear, both(Operator::Equal, a, b)), {}, {});
+    const Value isEqual = both(Operator::BitOr, isNear, both(Operator::Equal, a, b));
+    if (given.size() < 5 || given[4].isNone() || !truth(given[4])) return isEqual;
+    return both(Operator::BitOr, isEqual,
+                both(Operator::BitAnd, tested(workspace, a, isNan), tested(workspace, b, isNan)));
+}
+
+Value allClose(Workspace& workspace, Arguments given) {
+    return reduced(workspace, Reduction::All, areClose(workspace, given), {}, {});
 }
 
 // --- shapes and dtypes ----------------------------------------------------------------------------------------------
@@ -224,6 +279,9 @@ std::vector<Function> makeTable() {
         {"isinf(x)", "Which elements are infinite", kPlain, test<isInf, false>},
         {"isfinite(x)", "Which elements are neither NaN nor infinite", kPlain, test<isFinite, true>},
         {"allclose(a, b, rtol=1e-05, atol=1e-08)", "Whether |a - b| <= atol + rtol * |b| everywhere", kPlain, allClose},
+        {"isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)", "Where |a - b| <= atol + rtol * |b|", kPlain,
+         areClose},
+        {"signbit(x)", "Which elements have a minus, as -0.0 has", kPlain, test<isNegative, false>},
         {"where(condition, x, y)", "Each element of x where the condition is not zero, else of y", kPlain,
          [](Workspace& workspace, Arguments given) {
              return Value(chosen(workspace, arrayOf(workspace, given[0]), given[1], given[2]));
@@ -243,8 +301,29 @@ std::vector<Function> makeTable() {
         {"cos(x)", "The cosine of each element", kPlain, element<std::cos>},
         {"tan(x)", "The tangent of each element", kPlain, element<std::tan>},
         {"tanh(x)", "The hyperbolic tangent of each element", kPlain, element<std::tanh>},
-        {"sigmoid(x)", "1 / (1 + exp(-x)) of each element", kPlain, element<sigmoid>},
+        {"sigmoid(x)", "1 / (1 + exp(-x)) of each element", kPlain, element<base::sigmoid>},
         {"erf(x)", "The error function of each element", kPlain, element<std::erf>},
+        {"asin(x)", "The arc sine of each element", kPlain, element<std::asin>},
+        {"acos(x)", "The arc cosine of each element", kPlain, element<std::acos>},
+        {"atan(x)", "The arc tangent of each element", kPlain, element<std::atan>},
+        {"atan2(x1, x2)", "The angle of the point (x2, x1)", kPlain, ofPair<std::atan2>},
+        {"angle(z)", "The angle of each complex number; pi for negative ones", kPlain, angle},
+        {"hypot(x1, x2)", "The square root of x1 ** 2 + x2 ** 2", kPlain, ofPair<std::hypot>},
+        {"copysign(x1, x2)", "|x1| with the sign of x2", kPlain, ofPair<std::copysign>},
+        {"nextafter(x1, x2)", "The next number toward x2", kPlain, nextAfter},
+        {"fmax(x1, x2)", "The larger of two elements each, where one is NaN the other one", kPlain, ofPair<std::fmax>},
+        {"fmin(x1, x2)", "The smaller of two elements each, where one is NaN the other one", kPlain, ofPair<std::fmin>},
+        {"heaviside(x1, x2)", "0 below 0, 1 above, x2 at 0", kPlain, ofPair<base::heaviside>},
+        {"logaddexp(x1, x2)", "log(exp(x1) + exp(x2)) of each two elements", kPlain, ofPair<base::logAddExp>},
+        {"logaddexp2(x1, x2)", "log2(2 ** x1 + 2 ** x2) of each two elements", kPlain, ofPair<base::logAddExp2>},
+        {"xlogy(x, y)", "x * log(y), and 0 where x is 0", kPlain, ofPair<base::xLogY>},
+        {"logit(x, eps=None)", "log(x / (1 - x)), of x held between eps and 1 - eps", kPlain, logit},
+        {"erfinv(x)", "The inverse of the error function", kPlain, element<base::inverseErf>},
+        {"lgamma(x)", "The logarithm of the absolute value of the gamma function", kPlain, element<std::lgamma>},
+        {"digamma(x)", "The derivative of the logarithm of the gamma function", kPlain, element<base::digamma>},
+        {"i0(x)", "The modified Bessel function of order 0", kPlain, element<base::besselI0>},
+        {"nan_to_num(x, nan=0.0, posinf=None, neginf=None)", "Numbers in place of NaN and infinities", kPlain,
+         numbersForBad},
         {"shape(a)", "The dimensions as a tuple", kShown, shapeOf},
         {"size(a)", "How many elements there are", kShown,
          [](Workspace& workspace, Arguments given) { return Value::ofInt(plainArray(workspace, given[0]).numel()); }},

@@ -1,7 +1,8 @@
 // ATen's element-wise functions that are sums of others.
 
-#include <cmath>
+#include <utility>
 
+#include "core/base/special_functions.h"
 #include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
@@ -30,14 +31,6 @@ Tensor pairwise(Eager& e, const Value& a, const Value& b, bool toFloat, double (
     return e.as(result, dtype);
 }
 
-double xlogyOf(double x, double y) { return std::isnan(y) ? y : x == 0 ? 0 : x * std::log(y); }
-double logAddExpOf(double a, double b) {
-    if (std::isinf(a) && a == b) return a;
-    return std::max(a, b) + std::log1p(std::exp(-std::fabs(a - b)));
-}
-double logAddExp2Of(double a, double b) { return logAddExpOf(a * M_LN2, b * M_LN2) / M_LN2; }
-double heavisideOf(double x, double y) { return std::isnan(x) ? x : x == 0 ? y : x < 0 ? 0 : 1; }
-
 void definePairs(Registry& registry) {
     const struct {
         std::string_view schema, summary;
@@ -54,12 +47,12 @@ void definePairs(Registry& registry) {
          [](double a, double b) { return std::fmax(a, b); }},
         {"fmin(Tensor self, Tensor other) -> Tensor", "the smaller of both; a missing one loses", false,
          [](double a, double b) { return std::fmin(a, b); }},
-        {"xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "a·ln b, 0 where a is 0", true, xlogyOf},
-        {"xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", "a·ln b, 0 where a is 0", true, xlogyOf},
-        {"xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "a·ln b, 0 where a is 0", true, xlogyOf},
-        {"logaddexp(Tensor self, Tensor other) -> Tensor", "ln(e^a + e^b)", true, logAddExpOf},
-        {"logaddexp2(Tensor self, Tensor other) -> Tensor", "log2(2^a + 2^b)", true, logAddExp2Of},
-        {"heaviside(Tensor self, Tensor values) -> Tensor", "0 below 0, 1 above, b at 0", false, heavisideOf},
+        {"xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "a·ln b, 0 where a is 0", true, base::xLogY},
+        {"xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", "a·ln b, 0 where a is 0", true, base::xLogY},
+        {"xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "a·ln b, 0 where a is 0", true, base::xLogY},
+        {"logaddexp(Tensor self, Tensor other) -> Tensor", "ln(e^a + e^b)", true, base::logAddExp},
+        {"logaddexp2(Tensor self, Tensor other) -> Tensor", "log2(2^a + 2^b)", true, base::logAddExp2},
+        {"heaviside(Tensor self, Tensor values) -> Tensor", "0 below 0, 1 above, b at 0", false, base::heaviside},
         {"nextafter(Tensor self, Tensor other) -> Tensor", "the next number toward b", true,
          [](double a, double b) {
              return static_cast<double>(std::nextafter(static_cast<float>(a), static_cast<float>(b)));
@@ -324,6 +317,30 @@ void define_aten_elementwise(Registry& registry) {
     explain("aten", "lerp", dependence::elementWise, "x + z * (y - x)");
     explain("aten", "clamp_min", dependence::elementWise, "maximum(x, y)");
     explain("aten", "clamp_max", dependence::elementWise, "minimum(x, y)");
+    for (const auto& [names, formula] : {std::pair("hypot", "hypot(x, y)"),
+                                         std::pair("copysign", "copysign(x, y)"),
+                                         std::pair("fmax", "fmax(x, y)"),
+                                         std::pair("fmin", "fmin(x, y)"),
+                                         std::pair("xlogy", "xlogy(x, y)"),
+                                         std::pair("logaddexp", "logaddexp(x, y)"),
+                                         std::pair("logaddexp2", "logaddexp2(x, y)"),
+                                         std::pair("heaviside", "heaviside(x, y)"),
+                                         std::pair("nextafter", "= nextafter(x, y)"),
+                                         std::pair("atan2", "atan2(x, y)"),
+                                         std::pair("logit", "logit(x, eps)"),
+                                         std::pair("float_power", "x ** y"),
+                                         std::pair("sgn", "sign(x)"),
+                                         std::pair("nan_to_num", "= nan_to_num(x, y, z, u)"),
+                                         std::pair("isclose", "= isclose(x, y, rtol, atol, equal_nan)"),
+                                         std::pair("angle", "angle(x)"),
+                                         std::pair("logical_xor", "(x != 0) != (y != 0)"),
+                                         std::pair("bitwise_and __and__", "= x & y"),
+                                         std::pair("bitwise_or __or__", "= x | y"),
+                                         std::pair("bitwise_xor __xor__", "= x ^ y"),
+                                         std::pair("bitwise_not", "= ~x"),
+                                         std::pair("bitwise_left_shift __lshift__", "= x * 2 ** y"),
+                                         std::pair("bitwise_right_shift __rshift__", "= x // 2 ** y")})
+        explain("aten", names, dependence::elementWise, formula);
     explain("aten", "prelu", dependence::sloped);
     explain("aten", "glu", gluTerms);
 }

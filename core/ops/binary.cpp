@@ -305,6 +305,14 @@ void define_binary(Registry& registry) {
     explain("", "And", dependence::elementWise, "(x != 0) & (y != 0)");
     explain("", "Or", dependence::elementWise, "(x != 0) | (y != 0)");
     explain("", "Xor", dependence::elementWise, "(x != 0) != (y != 0)");
+    explain("", "BitwiseAnd", dependence::elementWise, "= x & y");
+    explain("", "BitwiseOr", dependence::elementWise, "= x | y");
+    explain("", "BitwiseXor", dependence::elementWise, "= x ^ y");
+    explain("", "BitwiseNot", dependence::elementWise, "= ~x");
+    explain("", "BitShift", [](const ElementCall& call) {
+        const bool isLeft = call.context.attributes().getString("direction", "") == "LEFT";
+        return dependence::elementWiseAs(call, isLeft ? "= x * 2 ** y" : "= x // 2 ** y");
+    });
     explain("", "Not", dependence::elementWise, "x == 0");
     explain("", "Where", dependence::elementWise, "where(x, y, z)");
     explain("", "PRelu", dependence::elementWise, "where(x < 0, y * x, x)");

@@ -381,13 +381,15 @@ void define_prim_structure(Registry& registry) {
     explain("prim", "ListUnpack TupleUnpack", dependence::moved);
     explain("prim", "ListConstruct TupleConstruct", dependence::moved, "items");
     explain("prim", "append", dependence::moved, "list item");
-    explain("prim", "Bool Int Float item min max sqrt not_ and_ or_ xor_", dependence::elementWise);
     explain("prim", "len", dependence::fixed);
     for (const auto& [names, formula] :
-         {std::pair("Abs", "abs(x)"), std::pair("Ceil", "ceil(x)"), std::pair("Floor", "floor(x)"),
-          std::pair("Round", "round(x)"), std::pair("Exp", "exp(x)"), std::pair("Log", "log(x)"),
-          std::pair("Sin", "sin(x)"), std::pair("Cos", "cos(x)"), std::pair("Tanh", "tanh(x)"),
-          std::pair("IsNaN", "isnan(x)"), std::pair("IsInf", "isinf(x)"), std::pair("NumToTensor", "x")})
+         {std::pair("Abs", "abs(x)"),        std::pair("Ceil", "ceil(x)"),   std::pair("Floor", "floor(x)"),
+          std::pair("Round", "round(x)"),    std::pair("Exp", "exp(x)"),     std::pair("Log", "log(x)"),
+          std::pair("Sin", "sin(x)"),        std::pair("Cos", "cos(x)"),     std::pair("Tanh", "tanh(x)"),
+          std::pair("IsNaN", "isnan(x)"),    std::pair("IsInf", "isinf(x)"), std::pair("NumToTensor Float item", "x"),
+          std::pair("Bool", "x != 0"),       std::pair("Int", "trunc(x)"),   std::pair("min", "minimum(x, y)"),
+          std::pair("max", "maximum(x, y)"), std::pair("sqrt", "sqrt(x)"),   std::pair("not_", "x == 0"),
+          std::pair("and_", "= x & y"),      std::pair("or_", "= x | y"),    std::pair("xor_", "= x ^ y")})
         explain("prim", names, dependence::elementWise, formula);
 }
 

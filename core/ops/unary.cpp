@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "core/base/number_text.h"
+#include "core/base/special_functions.h"
 #include "core/operators/names.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/kernels/elementwise.h"
@@ -22,31 +23,8 @@ namespace {
 using kernels::Unary;
 using kernels::UnaryFunction;
 
-double sigmoidOf(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 double clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 double softplusOf(double x) { return std::log1p(std::exp(-std::fabs(x))) + (x > 0 ? x : 0); }
-
-/// d/dx ln Γ(x): recurrence up to 6, then the asymptotic series (Abramowitz, Stegun 6.3.5, 6.3.18); reflection below 0.
-double digammaOf(double x) {
-    constexpr double kPi = 3.14159265358979323846;
-    if (x == 0) return std::copysign(INFINITY, -x);
-    if (x < 0) return std::trunc(x) == x ? NAN : digammaOf(1 - x) - kPi / std::tan(kPi * x);
-    double sum = 0;
-    for (; x < 6; ++x) sum -= 1 / x;
-    const double z = 1 / (x * x);
-    return sum + std::log(x) - 0.5 / x -
-           z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132)))));
-}
-
-/// x with erf(x) = y: Winitzki's approximation, then Newton's steps.
-double erfInverseOf(double y) {
-    if (!(y >= -1 && y <= 1)) return NAN;
-    if (std::fabs(y) == 1) return std::copysign(INFINITY, y);
-    const double l = std::log1p(-y * y), t = 2 / (3.14159265358979323846 * 0.147) + l / 2;
-    double x = std::copysign(std::sqrt(std::sqrt(t * t - l / 0.147) - t), y);
-    for (int i = 0; i < 4; ++i) x -= (std::erf(x) - y) / (1.12837916709551257390 * std::exp(-x * x));
-    return x;
-}
 
 struct Parameter1 {
     std::string_view name;
@@ -58,7 +36,7 @@ struct Function {
     std::string_view onnx;  ///< empty: ATen only
     int since;
     std::string_view summary;
-    std::string_view formula;  ///< of x and the attributes, see dependence::elementWise; empty: the kernel's
+    std::string_view formula;  ///< of x and the attributes, see dependence::elementWise
     Category category;
     DTypeSet dtypes;
     UnaryFunction function;
@@ -88,7 +66,7 @@ std::vector<Function> functions() {
         {"ThresholdedRelu", 10, "x where it is above alpha, else 0", "where(x > alpha, x, 0)", kAct, kFloats,
          {[](double x, double a, double) { return std::isnan(x) || x > a ? x : 0.0; }, nullptr}, {{"alpha", 1.0}}, {}},
         {"Sigmoid", 1, "1 / (1 + e^−x)", "1 / (1 + exp(-x))", kAct, kFloats,
-         {[](double x, double, double) { return sigmoidOf(x); }, nullptr, Unary::Sigmoid}, {},
+         {[](double x, double, double) { return base::sigmoid(x); }, nullptr, Unary::Sigmoid}, {},
          {"sigmoid(Tensor self) -> Tensor", "sigmoid_(Tensor(a!) self) -> Tensor(a!)"}},
         {"HardSigmoid", 1, "clip(alpha·x + beta, 0, 1)", "clip(alpha * x + beta, 0, 1)", kAct, kFloats,
          {[](double x, double a, double b) { return clamp01(a * x + b); }, nullptr, Unary::HardSigmoid},
@@ -97,7 +75,7 @@ std::vector<Function> functions() {
          {[](double x, double, double) { return x * clamp01(x / 6 + 0.5); }, nullptr, Unary::HardSwish}, {},
          {"hardswish(Tensor self) -> Tensor", "hardswish_(Tensor(a!) self) -> Tensor(a!)"}},
         {"Swish", 24, "x · sigmoid(alpha·x)", "x / (1 + exp(-alpha * x))", kAct, kFloats,
-         {[](double x, double a, double) { return x * sigmoidOf(a * x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}}, {}},
+         {[](double x, double a, double) { return x * base::sigmoid(a * x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}}, {}},
         {"Softplus", 1, "ln(1 + e^x)", "maximum(x, 0) + log1p(exp(-abs(x)))", kAct, kFloats, {[](double x, double, double) { return softplusOf(x); }, nullptr}, {}, {}},
         {"Softsign", 1, "x / (1 + |x|)", "x / (1 + abs(x))", kAct, kFloats, {[](double x, double, double) { return x / (1 + std::fabs(x)); }, nullptr}, {}, {}},
         {"Mish", 18, "x · tanh(ln(1 + e^x))", "x * tanh(maximum(x, 0) + log1p(exp(-abs(x))))", kAct, kFloats,
@@ -146,15 +124,15 @@ std::vector<Function> functions() {
         {"Sin", 7, "sine", "sin(x)", kEl, kFloats, {[](double x, double, double) { return std::sin(x); }, nullptr}, {}, {"sin(Tensor self) -> Tensor"}},
         {"Cos", 7, "cosine", "cos(x)", kEl, kFloats, {[](double x, double, double) { return std::cos(x); }, nullptr}, {}, {"cos(Tensor self) -> Tensor"}},
         {"Tan", 7, "tangent", "tan(x)", kEl, kFloats, {[](double x, double, double) { return std::tan(x); }, nullptr}, {}, {"tan(Tensor self) -> Tensor"}},
-        {"Asin", 7, "arc sine", "", kEl, kFloats, {[](double x, double, double) { return std::asin(x); }, nullptr}, {}, {"asin(Tensor self) -> Tensor"}},
-        {"Acos", 7, "arc cosine", "", kEl, kFloats, {[](double x, double, double) { return std::acos(x); }, nullptr}, {}, {"acos(Tensor self) -> Tensor"}},
-        {"Atan", 7, "arc tangent", "", kEl, kFloats, {[](double x, double, double) { return std::atan(x); }, nullptr}, {}, {"atan(Tensor self) -> Tensor"}},
+        {"Asin", 7, "arc sine", "asin(x)", kEl, kFloats, {[](double x, double, double) { return std::asin(x); }, nullptr}, {}, {"asin(Tensor self) -> Tensor"}},
+        {"Acos", 7, "arc cosine", "acos(x)", kEl, kFloats, {[](double x, double, double) { return std::acos(x); }, nullptr}, {}, {"acos(Tensor self) -> Tensor"}},
+        {"Atan", 7, "arc tangent", "atan(x)", kEl, kFloats, {[](double x, double, double) { return std::atan(x); }, nullptr}, {}, {"atan(Tensor self) -> Tensor"}},
         {"Sinh", 9, "hyperbolic sine", "(exp(x) - exp(-x)) / 2", kEl, kFloats, {[](double x, double, double) { return std::sinh(x); }, nullptr}, {}, {"sinh(Tensor self) -> Tensor"}},
         {"Cosh", 9, "hyperbolic cosine", "(exp(x) + exp(-x)) / 2", kEl, kFloats, {[](double x, double, double) { return std::cosh(x); }, nullptr}, {}, {"cosh(Tensor self) -> Tensor"}},
         {"Asinh", 9, "inverse hyperbolic sine", "sign(x) * log(abs(x) + sqrt(x * x + 1))", kEl, kFloats, {[](double x, double, double) { return std::asinh(x); }, nullptr}, {}, {"asinh(Tensor self) -> Tensor"}},
         {"Acosh", 9, "inverse hyperbolic cosine", "log(x + sqrt(x * x - 1))", kEl, kFloats, {[](double x, double, double) { return std::acosh(x); }, nullptr}, {}, {"acosh(Tensor self) -> Tensor"}},
         {"Atanh", 9, "inverse hyperbolic tangent", "0.5 * log((1 + x) / (1 - x))", kEl, kFloats, {[](double x, double, double) { return std::atanh(x); }, nullptr}, {}, {"atanh(Tensor self) -> Tensor"}},
-        {"", 0, "x · sigmoid(x)", "x / (1 + exp(-x))", kAct, kFloats, {[](double x, double, double) { return x * sigmoidOf(x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}},
+        {"", 0, "x · sigmoid(x)", "x / (1 + exp(-x))", kAct, kFloats, {[](double x, double, double) { return x * base::sigmoid(x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}},
          {"silu(Tensor self) -> Tensor", "silu_(Tensor(a!) self) -> Tensor(a!)"}},
         {"", 0, "min(max(0, x), 6)", "clip(x, min, max)", kAct, kFloats,
          {[](double x, double a, double b) { return x < a ? a : x > b ? b : x; }, [](std::int64_t x) { return std::clamp<std::int64_t>(x, 0, 6); }, Unary::Clip}, {{"min", 0.0}, {"max", 6.0}},
@@ -166,10 +144,10 @@ std::vector<Function> functions() {
          {"log_sigmoid(Tensor self) -> Tensor"}},
         {"", 0, "2^x", "2.0 ** x", kEl, kFloats, {[](double x, double, double) { return std::exp2(x); }, nullptr}, {}, {"exp2(Tensor self) -> Tensor"}},
         {"", 0, "1 − erf(x)", "1 - erf(x)", kEl, kFloats, {[](double x, double, double) { return std::erfc(x); }, nullptr}, {}, {"erfc(Tensor self) -> Tensor"}},
-        {"", 0, "inverse of the error function", "", kEl, kFloats, {[](double x, double, double) { return erfInverseOf(x); }, nullptr}, {},
+        {"", 0, "inverse of the error function", "erfinv(x)", kEl, kFloats, {[](double x, double, double) { return base::inverseErf(x); }, nullptr}, {},
          {"erfinv(Tensor self) -> Tensor"}},
-        {"", 0, "ln |Γ(x)|", "", kEl, kFloats, {[](double x, double, double) { return std::lgamma(x); }, nullptr}, {}, {"lgamma(Tensor self) -> Tensor"}},
-        {"", 0, "d/dx ln Γ(x)", "", kEl, kFloats, {[](double x, double, double) { return digammaOf(x); }, nullptr}, {}, {"digamma(Tensor self) -> Tensor"}},
+        {"", 0, "ln |Γ(x)|", "lgamma(x)", kEl, kFloats, {[](double x, double, double) { return std::lgamma(x); }, nullptr}, {}, {"lgamma(Tensor self) -> Tensor"}},
+        {"", 0, "d/dx ln Γ(x)", "digamma(x)", kEl, kFloats, {[](double x, double, double) { return base::digamma(x); }, nullptr}, {}, {"digamma(Tensor self) -> Tensor"}},
         {"", 0, "the fractional part", "x - trunc(x)", kEl, kFloats, {[](double x, double, double) { return x - std::trunc(x); }, nullptr}, {},
          {"frac(Tensor self) -> Tensor"}},
         {"", 0, "sin(πx) / πx", "where(x == 0, 1, sin(3.141592653589793 * x) / (3.141592653589793 * x))", kEl, kFloats,
@@ -179,8 +157,8 @@ std::vector<Function> functions() {
          {"deg2rad(Tensor self) -> Tensor"}},
         {"", 0, "radians as degrees", "x * 180 / 3.141592653589793", kEl, kFloats, {[](double x, double, double) { return x * (180 / 3.14159265358979323846); }, nullptr}, {},
          {"rad2deg(Tensor self) -> Tensor"}},
-        {"", 0, "modified Bessel function of order 0", "", kEl, kFloats,
-         {[](double x, double, double) { return std::cyl_bessel_i(0.0, std::fabs(x)); }, nullptr}, {}, {"i0(Tensor self) -> Tensor"}},
+        {"", 0, "modified Bessel function of order 0", "i0(x)", kEl, kFloats,
+         {[](double x, double, double) { return base::besselI0(x); }, nullptr}, {}, {"i0(Tensor self) -> Tensor"}},
         {"", 0, "x²", "x * x", kEl, kNumbers,
          {[](double x, double, double) { return x * x; },
           [](std::int64_t x) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(x)); }, Unary::Square}, {},
@@ -512,7 +490,16 @@ void define_unary(Registry& registry) {
     explain("", "Gelu", dependence::gelu);
     explain("aten", "gelu", dependence::gelu);
     explainAten("leaky_relu", "where(x < 0, negative_slope * x, x)");
-    explainAten("round.decimals", "");
+    explainAten("round.decimals", "= round(x, decimals)");
+    explainAten("isnan", "isnan(x)");
+    explainAten("isinf", "isinf(x)");
+    explainAten("isfinite", "isfinite(x)");
+    explainAten("isposinf", "(x > 0) & isinf(x)");
+    explainAten("isneginf", "(x < 0) & isinf(x)");
+    explainAten("signbit", "signbit(x)");
+    explain("", "IsNaN", dependence::elementWise, "isnan(x)");
+    explain("", "IsInf", dependence::elementWise,
+            "isinf(x) & ((x < 0) & (detect_negative != 0) | (x > 0) & (detect_positive != 0))");
     explainAten("hardtanh", "clip(x, min_val, max_val)");
     explainAten("threshold", "where(x > threshold, x, value)");
     explainAten("elu", "scale * where(x < 0, alpha * expm1(x), x)");

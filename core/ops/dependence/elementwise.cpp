@@ -84,10 +84,14 @@ base::Result<double> computedAgain(const ElementCall& call, const std::vector<st
 
 }  // namespace
 
+/// A text behind "= " says in the terms of expressions what the kernel gives: bits of integers, for instance, which are
+/// no numbers that a formula is computed with here.
 base::Result<Dependence> elementWise(const ElementCall& call) {
     Dependence dependence;
+    constexpr std::string_view kByKernel = "= ";
     dependence.formula = formulaFor(call);
-    const bool isByKernel = dependence.formula.empty();
+    const bool isNamed = dependence.formula.empty(), isByKernel = isNamed || dependence.formula.starts_with(kByKernel);
+    if (isByKernel && !isNamed) dependence.formula.erase(0, kByKernel.size());
     std::vector<std::int64_t> elements(call.context.inputCount(), -1);
     std::string arguments;
     for (std::size_t i = 0; i < call.context.inputCount() && i < kLetters.size(); ++i) {
@@ -96,9 +100,9 @@ base::Result<Dependence> elementWise(const ElementCall& call) {
             if (value.isNone()) dependence.numbers.emplace_back(kLetters[i], Value());
             continue;
         }
-        if (!isByKernel && !mentions(dependence.formula, kLetters[i])) continue;
+        if (!isNamed && !mentions(dependence.formula, kLetters[i])) continue;
         // Numbers of Python are values of nodes; arguments of other operators are not.
-        if (isByKernel && !value.isTensor() && call.op.domain != "prim") continue;
+        if (isNamed && !value.isTensor() && call.op.domain != "prim") continue;
         std::int64_t element = 0;
         if (value.isTensor()) {
             const DType dtype = value.tensor().dtype();
@@ -113,7 +117,8 @@ base::Result<Dependence> elementWise(const ElementCall& call) {
     }
     addNumbers(dependence, call);
     if (!isByKernel) return dependence;
-    dependence.formula = std::string(call.op.name.substr(0, call.op.name.find('.'))) + "(" + arguments + ")";
+    if (isNamed)
+        dependence.formula = std::string(call.op.name.substr(0, call.op.name.find('.'))) + "(" + arguments + ")";
     SONDE_ASSIGN(dependence.byKernel, computedAgain(call, elements));
     return dependence;
 }
@@ -151,10 +156,11 @@ base::Result<Dependence> roundedQuotient(const ElementCall& call) {
 base::Result<Dependence> converted(const ElementCall& call) {
     const DType dtype = call.result.dtype();
     if (dtype == DType::Bool) return elementWiseAs(call, "x != 0");
-    if (!tensor::isInteger(dtype)) return elementWiseAs(call, tensor::itemSize(dtype) > 1 ? "x" : "");
+    const std::string as = "= astype(x, '" + std::string(tensor::name(dtype)) + "')";
+    if (!tensor::isInteger(dtype)) return elementWiseAs(call, tensor::itemSize(dtype) > 1 ? "x" : as);
     SONDE_ASSIGN(Dependence dependence, elementWiseAs(call, "trunc(x)"));
     const bool isHeld = std::trunc(dependence.terms.front().value) == call.result.toDouble(call.element);
-    return isHeld ? base::Result<Dependence>(std::move(dependence)) : elementWiseAs(call, "");  // it wraps
+    return isHeld ? base::Result<Dependence>(std::move(dependence)) : elementWiseAs(call, as);  // it wraps
 }
 
 base::Result<Dependence> dropped(const ElementCall& call) {

@@ -228,19 +228,21 @@ double cofactorOf(const Tensor& x, std::int64_t first, std::int64_t n, std::int6
     return ((row + column) % 2 == 0 ? 1 : -1) * determinantOf(std::move(minor), n - 1);
 }
 
-/// A row of a square matrix with its cofactors as weights, whose sum of products is the determinant; the other elements
-/// act through the cofactors.
-base::Result<void> addDeterminant(Dependence& dependence, const ElementCall& call, std::int64_t first, std::int64_t n) {
+/// Row `at` of a square matrix with its cofactors as weights, whose sum of products is the determinant; the other
+/// elements act through the cofactors.
+base::Result<void> addDeterminant(Dependence& dependence, const ElementCall& call, std::int64_t first, std::int64_t n,
+                                  std::int64_t at = 0) {
     if (n > kMaxDeterminant)
         return opError("there is no formula for matrices of more than " + std::to_string(kMaxDeterminant) + " rows");
     const Tensor& x = call.context.in(kOperand);
     const std::uint32_t row = dependence.listPart("x", "w");
     for (std::int64_t j = 0; j < n; ++j) {
-        addElement(dependence, row, call, kOperand, first + j);
-        dependence.terms.back().weight = cofactorOf(x, first, n, 0, j);
+        addElement(dependence, row, call, kOperand, first + at * n + j);
+        dependence.terms.back().weight = cofactorOf(x, first, n, at, j);
     }
     const std::uint32_t others = dependence.listPart("other");
-    for (std::int64_t i = n; i < n * n; ++i) {
+    for (std::int64_t i = 0; i < n * n; ++i) {
+        if (i / n == at) continue;
         addElement(dependence, others, call, kOperand, first + i);
         dependence.terms.back().weight = 0;
     }
@@ -275,9 +277,9 @@ base::Result<Dependence> inverted(const ElementCall& call) {
     const std::int64_t first = call.element / std::max<std::int64_t>(n * n, 1) * n * n,
                        row = call.at[call.at.size() - 2], column = call.at.back();
     Dependence dependence;
-    dependence.formula = "cofactor / sum(w * x)";
-    SONDE_TRY(addDeterminant(dependence, call, first, n));
-    dependence.number("cofactor", cofactorOf(x, first, n, column, row));
+    // Of the row with the number of the column all cofactors are weights, so the one of this element is.
+    dependence.formula = "w[" + std::to_string(row) + "] / sum(w * x)";
+    SONDE_TRY(addDeterminant(dependence, call, first, n, column));
     return dependence;
 }
 

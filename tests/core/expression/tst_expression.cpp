@@ -252,6 +252,29 @@ void TestExpression::valuesAreNumpys_data() {
     addRow("sigmoid(0 * y)", "float32[3] 0.5 0.5 0.5");
     addRow("tanh(0)", "float64[] 0");
     addRow("round(erf([0, 0.5, -2]), 9)", "float64[3] 0 0.520499878 -0.995322265");  // of tables
+    // Of PyTorch 1.13, in float64.
+    addRow("round(digamma([1, -0.5, 7]), 9)", "float64[3] -0.577215665 0.036489974 1.87278433");
+    addRow("round(lgamma([0.5, 5]), 9)", "float64[2] 0.572364943 3.17805383");
+    addRow("round(erfinv([0.5, -0.9]), 9)", "float64[2] 0.476936276 -1.16308715");
+    addRow("round(i0([0, 1, -2]), 9)", "float64[3] 1 1.26606588 2.2795853");
+    addRow("round(logit([0.25, 0.999], 0.01), 9)", "float64[2] -1.09861229 4.59511985");
+    addRow("round(logaddexp([1, 1000], [2, 1000]), 9)", "float64[2] 2.31326169 1000.69315");
+    addRow("round(logaddexp2(1, 2), 9)", "float64[] 2.5849625");
+    addRow("round(xlogy([0, 2], [0, 3]), 9)", "float64[2] 0 2.19722458");
+    addRow("round(atan2([1, -1], -1), 9)", "float64[2] 2.35619449 -2.35619449");
+    addRow("hypot(3, [4, 0])", "float64[2] 5 3");
+    addRow("round([asin(0.5), acos(0.5), atan(2)], 9)", "float64[3] 0.523598776 1.04719755 1.10714872");
+    addRow("round(angle([-1, 2]), 9)", "float64[2] 3.14159265 0");
+    addRow("copysign([1, -2], -0.0)", "float64[2] -1 -2");
+    addRow("fmax(nan, [1, nan])", "float64[2] 1 nan");
+    addRow("fmin(2, [1, 3])", "float64[2] 1 2");
+    addRow("heaviside([-1, 0, 2], 0.5)", "float64[3] 0 0.5 1");
+    addRow("nextafter(float32(1), 2) > 1", "bool[] 1");
+    addRow("nan_to_num([nan, inf, 1], 5, 7)", "float64[3] 5 7 1");
+    addRow("nan_to_num(bad, posinf=9)[1:3]", "float32[2] 0 9");
+    addRow("isclose([1, nan], [1.000001, nan])", "bool[2] 1 0");
+    addRow("isclose([1, nan], [2, nan], equal_nan=True)", "bool[2] 0 1");
+    addRow("signbit([0.0, -0.0, -1])", "bool[3] 0 1 1");
     addRow("astype(float32(1 / 3), 'float64') * 3 - 1", "float64[] 2.98023224e-08");
     addRow("dtype(float32([1, 2]))", "'float32'");
     addRow("isnan(bad)", "bool[4] 0 1 0 0");

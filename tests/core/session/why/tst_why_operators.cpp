@@ -1,11 +1,15 @@
 // Rules of losses, norms, products of vectors, determinants, fused layers, packed weights and counts, on random shapes;
 // and formulas that say what a function computes, with numbers worked by hand.
 
+#include <QRegularExpression>
 #include <QtTest>
 
 #include <cmath>
+#include <set>
 
 #include "core/base/thread_pool.h"
+#include "core/expression/expression.h"
+#include "core/ops/dependence/rules.h"
 #include "tests/core/session/why/random_call.h"
 
 namespace tst_why_operators {
@@ -326,6 +330,54 @@ class TestWhyOperators : public QObject {
                              by, 3),
                      QString());
         }
+    }
+
+    /// All that is declared, of which element-wise rules show the text or a call: `print` knows what it says.
+    void everyFormulaCanBeTyped() {
+        static const QRegularExpression call(QStringLiteral(R"((\w+)\()"));
+        std::set<QString> known, unknown;
+        for (const expression::FunctionInfo& function : expression::functions())
+            known.insert(QString::fromUtf8(function.name.data(), static_cast<qsizetype>(function.name.size())));
+        std::size_t formulas = 0;
+        for (const ops::OpDef* const op : ops::Registry::all().rows()) {
+            const ops::DeclaredDependence declared = ops::dependenceOf(*op);
+            if (!declared) continue;
+            QString text = QString::fromUtf8(declared.text.data(), static_cast<qsizetype>(declared.text.size()));
+            if (text.isEmpty() && declared.rule == ops::dependence::elementWise)
+                text = QString::fromStdString(std::string(op->name.substr(0, op->name.find('.')))) + "(x)";
+            for (auto each = call.globalMatch(text); each.hasNext();) {
+                const QString name = each.next().captured(1);
+                if (!known.contains(name)) unknown.insert(QString::fromStdString(std::string(op->name)) + ": " + name);
+            }
+            if (declared.rule != ops::dependence::elementWise) continue;
+            ++formulas;
+            for (QString part : text.split(QStringLiteral(" : "))) {
+                if (part.startsWith(QStringLiteral("= "))) part.remove(0, 2);
+                const auto parsed = expression::parse(part.toStdString());
+                if (!parsed) unknown.insert(part + ": " + QString::fromStdString(parsed.error().text()));
+            }
+        }
+        QVERIFY(formulas > 300);
+        QVERIFY2(unknown.empty(), qPrintable(QStringList(unknown.begin(), unknown.end()).join(QStringLiteral("\n"))));
+    }
+
+    /// Bits of integers, and inverses without anything that is no term: the third row's cofactors by hand.
+    void bitsAndInversesAreSaidInTheirTerms() {
+        const auto whole = [](std::int32_t x) { return Value(Tensor::of<std::int32_t>({1}, {x})); };
+        auto bits = said("aten", "bitwise_and.Tensor", {whole(12), whole(10)});
+        QVERIFY(bits && bits->isByKernel);
+        QCOMPARE(bits->formula, std::string("x & y"));
+        QCOMPARE(bits->value, 8.0);
+        bits = said("", "BitShift",
+                    {Value(Tensor::of<std::uint8_t>({1}, {200})), Value(Tensor::of<std::uint8_t>({1}, {3}))},
+                    {{"direction", std::string("RIGHT")}}, 11);
+        QVERIFY(bits);
+        QCOMPARE(bits->formula, std::string("x // 2 ** y"));
+        QCOMPARE(bits->value, 25.0);
+        const auto inverse = said("aten", "linalg_inv", {Value(Tensor::of<float>({2, 2}, {4, 7, 2, 6}))});
+        QVERIFY(inverse);
+        QCOMPARE(inverse->formula, std::string("w[0] / sum(w * x)"));
+        QVERIFY(std::abs(inverse->value - 0.6) < 1e-6);
     }
 
     void signalsAndBags() {
