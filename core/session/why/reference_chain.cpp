@@ -7,7 +7,10 @@
 #include <set>
 #include <tuple>
 
+#include "core/exec/flatten.h"
+#include "core/graph/traits.h"
 #include "core/ops/dependence/leaves.h"
+
 namespace sonde::session::why {
 
 using graph::InternalGraph;
@@ -166,6 +169,30 @@ class ReferenceChain {
             return;
         if (const auto expected = referenceOf(hop.place)) m_moved.emplace(idOf(hop.terms.front().place), *expected);
     }
+    /// What tells which branch is taken, or how often a loop runs, if that differs: what is inside is then no other
+    /// value of the same, but something else.
+    std::optional<Candidate> differingControl(const Place& place) {
+        const graph::Expr& expr = m_graph.expr(m_graph.node(place.node).producer);
+        const operators::OpClass kind = graph::traitsOf(expr).opClass;
+        const std::size_t count = kind == operators::OpClass::If ? 1 : kind == operators::OpClass::Loop ? 2 : 0;
+        for (std::size_t i = 0; i < std::min(count, expr.arguments.size()); ++i) {
+            if (expr.arguments[i].kind != graph::Argument::Kind::Node) continue;
+            Candidate control{.place = {}, .isKnown = true};
+            control.place.node = exec::valueSources(m_graph)[expr.arguments[i].node.index()];
+            control.place.before = place.before;
+            const auto time = timeOf(control.place);
+            const std::unique_ptr<Reader> earlier = time ? m_reader.before(*time) : nullptr;
+            const auto value = (earlier ? *earlier : m_reader).value(control.place.node);
+            if (!value || !value->isTensor() || value->tensor().numel() != 1) continue;
+            control.place.index.assign(value->tensor().rank(), 0);
+            const double own = value->tensor().toDouble(0);
+            const auto expected = referenceOf(control.place);
+            if (!expected || own == *expected) continue;
+            control.apart = distance(own, *expected);
+            return control;
+        }
+        return std::nullopt;
+    }
     bool isGiven(NodeId node) const {
         const graph::ExprKind kind = m_graph.expr(m_graph.node(node).producer).kind;
         return kind == graph::ExprKind::Constant || kind == graph::ExprKind::GetAttr ||
@@ -174,6 +201,7 @@ class ReferenceChain {
     /// What an element may have its difference from: the term that differs and adds most, else some of those that
     /// nothing is known of.
     base::Result<std::vector<Candidate>> candidates(const Place& place) {
+        if (auto control = differingControl(place)) return std::vector<Candidate>{std::move(*control)};
         SONDE_ASSIGN(const Explanation full, explain(m_graph, place, m_reader, {ops::kMaxTerms}, m_work));
         noteMoved(full);
         std::map<PlaceId, Candidate> found;
@@ -244,10 +272,10 @@ class ReferenceChain {
     void end() {
         m_chain.isOrigin = true;
         const Explanation& last = m_chain.hops.back();
-        if (last.terms.empty()) {
-            m_chain.end = (last.note.empty() ? "a constant of the operator" : last.note) + ", other than the reference";
-        } else if (last.isEdited) {
+        if (last.isEdited || (last.formula.empty() && m_reader.isEdited(last.place.node))) {
             m_chain.end = "an edit makes the difference";
+        } else if (last.terms.empty()) {
+            m_chain.end = (last.note.empty() ? "a constant of the operator" : last.note) + ", other than the reference";
         } else if (m_lacksIterations) {
             m_chain.isOrigin = false;
             m_chain.end = "the reference has no values of the iterations before: the difference may be made there";

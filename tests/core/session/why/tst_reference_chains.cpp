@@ -208,6 +208,46 @@ class TestReferenceChains : public QObject {
         QCOMPARE(ask(), 34.0);
     }
 
+    /// y = If(z < sum(x)) x + x else x · x, for a z of 100 or, edited, of 0: what tells the branch is followed.
+    void anotherBranchComesOfItsCondition() {
+        namespace onnx = onnxfile;
+        onnx::Graph taken, other, graph;
+        taken.nodes = {{"Add", {"x", "x"}, {"twice"}}};
+        taken.outputs = {onnx::valueInfo("twice", 1, {2})};
+        other.nodes = {{"Mul", {"x", "x"}, {"square"}}};
+        other.outputs = {onnx::valueInfo("square", 1, {2})};
+        graph.nodes = {
+            {"ReduceSum", {"x"}, {"sum"}, "", "", {onnx::intAttribute("keepdims", 0)}},
+            {"Mul", {"h", "k"}, {"z"}},
+            {"Less", {"z", "sum"}, {"c"}},
+            {"If",
+             {"c"},
+             {"y"},
+             "",
+             "",
+             {onnx::graphAttribute("then_branch", taken.bytes()), onnx::graphAttribute("else_branch", other.bytes())}}};
+        graph.inputs = {onnx::valueInfo("x", 1, {2}), onnx::valueInfo("h", 1, {})};
+        graph.outputs = {onnx::valueInfo("y", 1, {2})};
+        const float ten = 10;
+        graph.initializers = {onnx::rawTensor("k", 1, {}, std::string(reinterpret_cast<const char*>(&ten), 4))};
+        const QTemporaryDir folder;
+        const QString path = folder.filePath("branch.onnx");
+        QVERIFY(onnx::write(path, onnx::model(graph)));
+        session::Session session;
+        QVERIFY(session.open(path.toStdString()));
+        session.runs().giveValues({tensor::Tensor::of<float>({2}, {3, 4}), tensor::Tensor::scalar<float>(10)});
+        session::DebugCommands commands{session};
+        const auto answer = [&](const char* line) {
+            return QJsonDocument::fromJson(QByteArray::fromStdString(commands.answer(line))).object();
+        };
+        QVERIFY(!answer("run").contains("error"));
+        QVERIFY(!answer("set z = 0").contains("error"));
+        const QJsonObject chain = answer("chain y[0]");
+        QCOMPARE(nodesOf(chain), QString("y c z"));
+        QCOMPARE(chain["end"].toString(), QString("an edit makes the difference"));
+        QCOMPARE(chain["origin"].toString(), QString("z"));
+    }
+
     /// An element that does not differ is followed along its largest terms, unless a reference was named.
     void withoutADifferenceTheLargestTermsCount() {
         Linear linear;
