@@ -101,6 +101,7 @@ class GradientVerb {
             },
             [&](base::Result<Saliency> result) { found.emplace(std::move(result)); });
         if (!found) return base::cancelled("while differentiating");
+        if (!*found) return session::gradient::withOption(std::move(*found).error(), "--to NODE");
         return std::move(*found);
     }
 

@@ -80,7 +80,7 @@ std::optional<PlaceProblem> answerGradient(Session& session, debug::Words& words
                                              isRunning ? "pause it first" : "run or step first"),
                             start};
     }
-    if (!*result) return PlaceProblem{std::move(*result).error(), start};
+    if (!*result) return PlaceProblem{gradient::withOption(std::move(*result).error(), "to NODE"), start};
     const graph::InternalGraph& graph = *session.document()->graph;
     if (!line.file.empty()) {
         if (auto saved = gradient::saveSaliency(**result, graph, line.file); !saved)

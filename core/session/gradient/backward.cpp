@@ -9,6 +9,7 @@
 #include "core/ops/kernels/move.h"
 #include "core/session/edits/edit_application.h"
 #include "core/session/gradient/operation_gradient.h"
+#include "core/session/gradient/own_forms.h"
 
 namespace sonde::session::gradient {
 
@@ -180,6 +181,10 @@ base::Result<void> Backward::differentiate(ItemId item) {
         operation.outputs.push_back(value ? std::move(*value) : Value());
     }
     if (!isReached || isFlat(expr)) return {};
+    if (stopsGradient(expr)) {
+        if (std::ranges::find(m_stops, expr.id) == m_stops.end()) m_stops.push_back(expr.id);
+        return {};
+    }
     std::unordered_set<NodeId> wanted;
     for (const NodeId input : expr.inputs) {
         if (operation.inputs.contains(input)) continue;
@@ -200,7 +205,7 @@ base::Error Backward::blamed(base::Error error, const Expr& expr) const {
     const std::string op = expr.op.name.empty() ? expr.target : expr.op.name;
     const std::string node = expr.outputs.empty() ? expr.name : m_graph.node(expr.outputs.front()).name;
     return base::usageError("'" + node + "' (" + op + ") cannot be differentiated: " + error.what, {},
-                            "ask for the gradient by a node behind it: to NODE");
+                            std::string(kNameBehind));
 }
 
 // --- calls and branches ---------------------------------------------------------------------------------------------

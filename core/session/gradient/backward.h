@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "core/session/debug/recorded_run.h"
 
 namespace sonde::session::gradient {
+
+/// What to do where no gradient can be had by a node.
+inline constexpr std::string_view kNameBehind = "name a node behind it";
 
 /// One value of a run: a node, by source, as it was made in an item; none of weights and inputs.
 using ValueKey = std::pair<graph::NodeId, debug::ItemId>;
@@ -29,6 +33,8 @@ class Backward {
     /// After run(): none where the value that is differentiated does not depend on it.
     const tensor::Value& kept(const ValueKey& key) const { return m_kept.at(key); }
     std::size_t operations() const { return m_operations; }  ///< that were differentiated
+    /// Operators that let no gradient through and were given one, each once.
+    const std::vector<graph::ExprId>& stops() const { return m_stops; }
 
   private:
     using NodeId = graph::NodeId;
@@ -82,6 +88,7 @@ class Backward {
     std::map<ValueKey, tensor::Tensor> m_parts;  ///< what was given to parts of a value; nobody else has these
     std::map<std::pair<std::uint64_t, ItemId>, bool, std::greater<>> m_pending;  ///< by position, and ~item
     std::size_t m_operations = 0;
+    std::vector<graph::ExprId> m_stops;
 };
 
 }  // namespace sonde::session::gradient

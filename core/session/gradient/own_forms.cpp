@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "core/operators/names.h"
+
 namespace sonde::session::gradient {
 
 using exporting::LoweredCall;
@@ -151,6 +153,12 @@ const std::unordered_map<std::string_view, OwnForm>& ownForms() {
 Results ownForm(LoweredCall& call, std::string_view name) {
     const auto form = ownForms().find(name);
     return form == ownForms().end() ? Results() : form->second(call);
+}
+
+bool stopsGradient(const graph::Expr& expr) {
+    if (expr.op.domain != "aten" && expr.op.domain != "prim") return false;
+    const std::string name = operators::outOfPlaceName(expr.op.name);
+    return name == "detach" || name == "detach_copy" || name == "data";
 }
 
 }  // namespace sonde::session::gradient

@@ -12,4 +12,7 @@ namespace sonde::session::gradient {
 /// overload. Empty: the form of exports is right.
 std::vector<graph::Argument> ownForm(exporting::LoweredCall& call, std::string_view name);
 
+/// Whether PyTorch lets no gradient through an operator that hands its argument on: detach(), .data.
+bool stopsGradient(const graph::Expr& expr);
+
 }  // namespace sonde::session::gradient

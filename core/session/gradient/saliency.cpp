@@ -19,12 +19,14 @@ using tensor::Value;
 
 namespace {
 
+constexpr std::string_view kNameNode = "name a node to differentiate by";
+
 base::Result<Tensor> realTensor(const Value& value, const std::string& name) {
     if (!value.isTensor())
         return base::usageError("'" + name + "' is " + value.typeText() + ": only tensors have gradients");
     if (!tensor::isFloating(value.tensor().dtype()))
         return base::usageError("'" + name + "' is " + value.typeText() + ": only floating-point values have gradients",
-                                {}, "name a node behind it: to NODE");
+                                {}, std::string(kNameBehind));
     return value.tensor();
 }
 
@@ -102,8 +104,7 @@ base::Result<std::vector<NodeId>> targetsOf(const InternalGraph& graph, const de
         if (value && value->isTensor() && tensor::isFloating(value->tensor().dtype())) inputs.push_back(input);
     }
     if (inputs.empty())
-        return base::usageError("no input of the model is a floating-point tensor", {},
-                                "name a node to differentiate by: to NODE");
+        return base::usageError("no input of the model is a floating-point tensor", {}, std::string(kNameNode));
     return inputs;
 }
 
@@ -140,6 +141,11 @@ std::vector<NodeId> endsFor(const graph::InternalGraph& graph, const Request& re
     });
     const auto isMain = [&graph](NodeId node) { return graph.expr(graph.node(node).producer).body == graph.mainId(); };
     return std::ranges::all_of(ends, isMain) ? ends : std::vector<NodeId>();
+}
+
+base::Error withOption(base::Error error, std::string_view option) {
+    if (error.hint == kNameBehind || error.hint == kNameNode) error.hint.append(": ").append(option);
+    return error;
 }
 
 base::Result<Saliency> saliency(const debug::View& view, const Request& request, const base::WorkContext& work) {
@@ -188,6 +194,11 @@ base::Result<Saliency> saliency(const debug::View& view, const Request& request,
         result.gradients.push_back({full.to[i], std::move(flat), false});
     }
     result.operations = backward.operations();
+    for (const graph::ExprId stop : backward.stops()) {
+        const Expr& expr = graph.expr(stop);
+        result.notes.push_back("no gradient comes through '" + graph.node(expr.outputs.front()).name + "' (" +
+                               expr.op.name + ")");
+    }
     return result;
 }
 

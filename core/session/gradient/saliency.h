@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/session/debug/view.h"
@@ -41,6 +42,9 @@ struct Saliency {
 /// convention is PyTorch's. Errors (Usage): the index does not fit, a value is not known or no floating-point tensor,
 /// an operation in between has no rule, by node and operator; of runs; cancelled.
 base::Result<Saliency> saliency(const debug::View& view, const Request& request, const base::WorkContext& work = {});
+
+/// An error of saliency() for who asked by a command, which has `option` ("to NODE") to follow its hint with.
+base::Error withOption(base::Error error, std::string_view option);
 
 /// The end points of a run that computes no more than the request needs, so that operators beside it may be unknown.
 /// None: all of it has to run, as what is asked for is inside of control flow.

@@ -290,6 +290,26 @@ class TestGradientLayers : public QObject {
         }
     }
 
+    /// Of sum(x · detach(x)) it is detach(x), of sum(detach(x)) nothing: torch.autograd.
+    void nothingComesThroughDetach() {
+        for (const bool hasOther : {true, false}) {
+            SmallNet net;
+            const Tensor numbers = spread({4}, 0);
+            const NodeId x = net.input("x", numbers);
+            const NodeId cut = net.call({"aten", "detach", 0}, {on(x)}).front();
+            const NodeId both = hasOther ? onnx(net, "Mul", 14, {on(x), on(cut)}).front() : cut;
+            const auto document =
+                net.finish(onnx(net, "ReduceSum", 13, {on(both)}, {{"keepdims", std::int64_t{0}}}).front());
+            const auto found = differentiate(document, net.inputs);
+            QVERIFY2(found.has_value(), found ? "" : found.error().text().c_str());
+            QCOMPARE(found->gradients.front().isReached, hasOther);
+            for (std::int64_t i = 0; i < 4; ++i)
+                QCOMPARE(found->gradients.front().gradient.toDouble(i), hasOther ? numbers.toDouble(i) : 0.0);
+            const std::string said = "no gradient comes through '" + document->graph->node(cut).name + "' (detach)";
+            QCOMPARE(found->notes, std::vector<std::string>{said});
+        }
+    }
+
     /// The positions that MaxPool and TopK give beside their values have no gradient, and spoil none.
     void positionsHaveNone() {
         for (const bool isPool : {true, false}) {
