@@ -75,6 +75,7 @@ class ReportWriter {
                       " rounded";
         m_text += "\n";
         addNotCompared();
+        for (const std::string& note : m_report.notes) m_text += base::visibleText(note) + "\n";
         if (!m_report.begins.valid()) {
             const bool isNone =
                 std::ranges::all_of(m_report.nodes, [](const NodeError& one) { return !one.note.empty(); });
@@ -85,7 +86,7 @@ class ReportWriter {
             for (const NodeError& node : m_report.nodes) line(node);
             return m_text + outputs();
         }
-        m_text += "It grows most at\n";
+        if (!m_report.growing.empty()) m_text += "It grows most at\n";
         for (const std::size_t i : m_report.growing) line(m_report.nodes[i]);
         m_text += "It is largest at\n";
         for (const std::size_t i : m_report.worst) line(m_report.nodes[i], true);
@@ -137,6 +138,7 @@ class ReportWriter {
 
 void addReport(ordered_json& answer, const Report& report, const InternalGraph& graph) {
     answer["rounded"] = report.chosen;
+    if (!report.notes.empty()) answer["notes"] = report.notes;
     answer["begins"] = report.begins.valid() ? ordered_json(graph.node(report.begins).name) : ordered_json(nullptr);
     const auto names = [&](const std::vector<std::size_t>& list) {
         ordered_json json = ordered_json::array();

@@ -234,23 +234,26 @@ class Measurement {
     }
 
     void rank(Report& report) const {
-        const auto best = [&](auto key) {
+        const auto best = [&](auto key, bool onlyLosses) {
             std::vector<std::size_t> order;
             for (std::size_t i = 0; i < report.nodes.size(); ++i)
-                if (report.nodes[i].note.empty() && report.nodes[i].error.maxAbs != 0) order.push_back(i);
+                if (report.nodes[i].note.empty() && report.nodes[i].error.maxAbs != 0 &&
+                    (!onlyLosses || key(report.nodes[i]) < 0))
+                    order.push_back(i);
             std::ranges::stable_sort(
                 order, [&](std::size_t a, std::size_t b) { return key(report.nodes[a]) < key(report.nodes[b]); });
             order.resize(std::min(order.size(), m_request.worst));
             return order;
         };
-        report.worst = best([](const NodeError& node) { return rankOf(node.error.sqnr); });
-        report.growing = best([](const NodeError& node) {
+        report.worst = best([](const NodeError& node) { return rankOf(node.error.sqnr); }, false);
+        const auto growth = [](const NodeError& node) {
             // What comes from equal inputs has lost all that it lacks: it counts by its own decibels. What comes from
             // NaN had nothing left to lose.
             const double own = rankOf(node.error.sqnr), before = rankOf(node.inputSqnr);
             if (before == -kInfinity) return kInfinity;
             return before == kInfinity ? own - 200 : own - before;
-        });
+        };
+        report.growing = best(growth, true);
     }
 
     /// A second run, for the values of the nodes that are listed.

@@ -38,7 +38,7 @@ struct Report {
     std::size_t chosen = 0;
     graph::NodeId begins;              ///< the first node with another value; invalid: all are the same
     std::vector<std::size_t> worst;    ///< of `nodes`, by decibels, the least first
-    std::vector<std::size_t> growing;  ///< of `nodes`, by the decibels that were lost there, the most first
+    std::vector<std::size_t> growing;  ///< of `nodes` that lost decibels, the one that lost most first
     std::vector<std::string> notes;
 };
 

@@ -107,6 +107,7 @@ class TestPrecision : public QObject {
     void refusesUnknownTypesAndQueries();
     void lossesBehindNaNAreNone();
     void comparesWithAQuantisedModel();
+    void comparesWhatOtherOperatorsGive();
     void editsAreCalledByTheirValue();
 };
 
@@ -419,6 +420,44 @@ void TestPrecision::comparesWithAQuantisedModel() {
     // 1.2 becomes 1 (steps of 0.5), so y is 2 instead of 2.4; 3 stays.
     QCOMPARE(report->nodes.size(), std::size_t{1});
     QVERIFY(std::abs(report->nodes[0].error.maxAbs - 0.4) < 1e-6);
+}
+
+/// Where the quantised model has other operators: x·2 is written as codes of steps of 0.5 read in steps of 1, and −|·|
+/// as a difference. Its values are those that the paired operation behind it reads, and the output.
+void TestPrecision::comparesWhatOtherOperatorsGive() {
+    const auto made = [](bool isQuantised) {
+        SmallNet net;
+        NodeId x = net.input("x", floats({2}, {1.2F, 3}));
+        const auto constant = [&](const Value& value) { return Argument::of(value); };
+        const Argument zero = constant(Value(Tensor::scalar<std::int8_t>(0)));
+        const auto step = [&](float scale) { return constant(Value(Tensor::scalar<float>(scale))); };
+        if (isQuantised) {
+            x = net.call({"", "QuantizeLinear", 13}, {Argument::of(x), step(0.5F), zero}).front();
+            x = net.call({"", "DequantizeLinear", 13}, {Argument::of(x), step(1), zero}).front();
+        } else {
+            x = net.call({"", "Mul", 14}, {Argument::of(x), step(2)}).front();
+        }
+        NodeId y = net.call({"", "Abs", 13}, {Argument::of(x)}).front();
+        if (isQuantised) {
+            y = net.call({"", "Sub", 14}, {step(0), Argument::of(y)}).front();
+            y = net.call({"", "Clip", 13}, {Argument::of(y), step(-100), step(100)}).front();
+        } else {
+            y = net.call({"", "Neg", 13}, {Argument::of(y)}).front();
+        }
+        return net.finish(y);
+    };
+    const auto plain = made(false), quantised = made(true);
+    session::precision::Request request;
+    request.inputs = {Value(floats({2}, {1.2F, 3}))};
+    const auto report = session::measureQuantised(*plain, *quantised, request);
+    QVERIFY2(report.has_value(), report ? "" : report.error().text().c_str());
+    QCOMPARE(report->nodes.size(), std::size_t{3});
+    for (const session::precision::NodeError& node : report->nodes) QVERIFY(std::abs(node.error.maxAbs - 0.4) < 1e-6);
+    QCOMPARE(plain->graph->expr(plain->graph->node(report->begins).producer).op.name, std::string("Mul"));
+    QVERIFY(std::isinf(report->nodes[0].inputSqnr));
+    QVERIFY(std::isfinite(report->nodes[1].inputSqnr));
+    QCOMPARE(report->nodes[2].node, plain->outputs.front().node);
+    QVERIFY(report->notes.empty());
 }
 
 /// What an edit was written as has a name that nobody gave.
