@@ -483,19 +483,26 @@ void SecondModel::runBoth() {
                     {},
                     {},
                     {}});
+    // A debugged run stays where it is, with its edits: values are compared by a run of their own.
+    if (m_first.runs.isDebugged() && m_first.runs.staleReason().isEmpty())
+        return runSecond(m_first.session.inputs().values());
     m_runStep = RunStep::First;
     m_first.runs.run();
 }
 
 void SecondModel::firstRan() {
-    if (m_runStep != RunStep::First || !m_isShown) return;
+    // The run that was shown before tells that it is no longer.
+    if (m_runStep != RunStep::First || !m_isShown || m_first.runs.isRunning()) return;
     if (m_first.runs.state() != RunState::Finished || !m_first.runs.recording()) {
         m_runStep = RunStep::None;
         Q_EMIT changed();
         return;
     }
+    runSecond(m_first.runs.lastInputs());
+}
+
+void SecondModel::runSecond(const std::vector<tensor::Value>& given) {
     const document::Document& first = *m_first.model.document();
-    const std::vector<tensor::Value>& given = m_first.runs.lastInputs();
     m_values.assign(first.inputs.size(), {});
     for (std::size_t i = 0; i < first.inputs.size(); ++i) {
         const auto at = std::ranges::find(first.graph->inputs(), first.inputs[i].node);

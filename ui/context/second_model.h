@@ -144,6 +144,8 @@ class SecondModel : public QObject {
     Selection counterpartOf(const Selection& here, const ModelSide& from, const ModelSide& to) const;
     void follow(const ModelSide& from, const ModelSide& to);
     void firstRan();
+    /// On what the first model was given: in order of its graph.
+    void runSecond(const std::vector<tensor::Value>& given);
     void secondRan();
     void store();
 

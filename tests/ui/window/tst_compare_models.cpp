@@ -11,6 +11,8 @@
 #include "tests/support/hover.h"
 #include "tests/support/window_fixture.h"
 #include "tests/support/window_network.h"
+#include "ui/context/edits.h"
+#include "ui/context/runs.h"
 #include "ui/context/second_model.h"
 #include "ui/panels/differences/differences_panel.h"
 #include "ui/panels/tensor_viewer/paired_value.h"
@@ -66,6 +68,7 @@ class TestCompareModels : public test::WindowFixture {
     void pairsByHand();
     void pairsAreInTheSessionFile();
     void valuesOfBothAreBeside();
+    void anEditedRunIsCompared();
     void bothCanvasesAreFilled();
     void closingLeavesOneCanvas();
     void whatCannotBeOpenedIsTold();
@@ -294,6 +297,42 @@ void TestCompareModels::valuesOfBothAreBeside() {
     context().inputs().setSpec(QStringLiteral("x"), {arrayOf(0), {}});
     settle();
     for (const session::DifferenceRow& row : second().rows()) QVERIFY(row.kind != session::DifferenceRow::Kind::Value);
+}
+
+/// What is debugged stays as it is: with its edits, and the values of the second model beside them.
+void TestCompareModels::anEditedRunIsCompared() {
+    compare();
+    context().inputs().setSpec(QStringLiteral("x"), {arrayOf(1), {}});
+    settle();
+    const auto edit = context().edits().readLine(QStringLiteral("y = 7"), true);
+    QVERIFY(edit);
+    context().edits().add(edit->first, edit->second);
+    settle();
+    QVERIFY(context().edits().isCounterfactual());
+    key(Qt::Key_K, Qt::ControlModifier | Qt::AltModifier | Qt::ShiftModifier);
+    settle();
+    QVERIFY(context().edits().isCounterfactual());
+    QVERIFY(second().diff()->values);
+    // Without the edit; see valuesOfBothAreBeside().
+    QCOMPARE(second().diff()->values->changed.size(), std::size_t{1});
+    QCOMPARE(second().diff()->values->changed[0].maxAbs, 9.5);
+    clickNode(m_window->canvases().at(0), context(), "y");
+    m_window->docks().show(QStringLiteral("tensor_viewer"));
+    auto* tensor = qobject_cast<panels::TensorViewerPanel*>(m_window->docks().panel(QStringLiteral("tensor_viewer")));
+    QVERIFY(tensor->showBeside(QStringLiteral("second")));
+    settle();
+    QTRY_VERIFY(tensor->paired()->value());
+    QCOMPARE(tensor->paired()->value()->tensor().toDouble(0), 104.5);
+    QCOMPARE(tensor->viewer()->tensor().toDouble(0), 7.0);
+    // Of other inputs there is no such run: both are run again.
+    context().inputs().setSpec(QStringLiteral("x"), {arrayOf(0), {}});
+    settle();
+    key(Qt::Key_K, Qt::ControlModifier | Qt::AltModifier | Qt::ShiftModifier);
+    settle();
+    QVERIFY(!context().runs().isDebugged());
+    QVERIFY(second().diff()->values);
+    QTRY_VERIFY(tensor->paired()->value());
+    QVERIFY(tensor->paired()->value()->tensor().toDouble(0) != 104.5);
 }
 
 /// A view that nobody has moved is placed into the half that is left to it, and into the whole again.
