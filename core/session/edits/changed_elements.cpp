@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <type_traits>
 
 #include "core/base/number_text.h"
@@ -38,11 +40,22 @@ base::Result<Tensor> scaled(const Edit& edit, Tensor elements) {
     if (edit.number != std::nearbyint(edit.number) || std::abs(edit.number) > 0x1p53)
         return base::usageError("a factor of " + base::shortestText(edit.number) + " does not keep " +
                                 elements.typeText() + " integers");
+    std::optional<std::int64_t> beyond;
     tensor::dispatchIntegers(elements.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
-        const auto factor = static_cast<std::uint64_t>(static_cast<std::int64_t>(edit.number));
-        for (T& x : elements.mutableSpan<T>()) x = static_cast<T>(static_cast<std::uint64_t>(x) * factor);
+        const auto factor = static_cast<std::int64_t>(edit.number);
+        const std::span<T> all = elements.mutableSpan<T>();
+        for (std::size_t i = 0; i < all.size() && !beyond; ++i) {
+            T product{};
+            if (__builtin_mul_overflow(all[i], factor, &product)) beyond = static_cast<std::int64_t>(i);
+            else all[i] = product;
+        }
     });
+    if (beyond)
+        return base::usageError("element " + std::to_string(*beyond) + " of the value, " +
+                                    elements.elementText(*beyond) + ", times " + base::shortestText(edit.number) +
+                                    " is " + tensor::lossText(tensor::Loss::Range, elements.dtype()),
+                                {}, "scale less, or the float value that it is made of");
     return elements;
 }
 

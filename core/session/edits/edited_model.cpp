@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "core/analysis/edited_values.h"
 #include "core/exec/flatten.h"
@@ -14,15 +15,13 @@
 #include "core/graph/replace_constant.h"
 #include "core/graph/source_files.h"
 #include "core/io/npz/npy.h"
-#include "core/ops/registry/registry.h"
 #include "core/session/edits/changed_elements.h"
 #include "core/session/edits/edit_count.h"
+#include "core/session/edits/operation_writer.h"
 #include "core/session/edits/slice_steps.h"
 
 namespace sonde::session {
 
-using graph::Argument;
-using graph::BodyId;
 using graph::Expr;
 using graph::ExprId;
 using graph::InternalGraph;
@@ -33,17 +32,6 @@ using tensor::Tensor;
 using tensor::Value;
 
 namespace {
-
-constexpr int kOpset = 18;  ///< of models that are not ONNX
-
-int opsetOf(const InternalGraph& graph) {
-    for (std::size_t i = 0; i < graph.exprCount(); ++i) {
-        const Expr& expr = graph.expr(ExprId(i));
-        if (!graph.isErased(ExprId(i)) && expr.op.domain.empty() && !expr.op.name.empty() && expr.op.version > 0)
-            return expr.op.version;
-    }
-    return kOpset;
-}
 
 /// The same elements with size 1 in place of axes along which they do not differ: of `together`, which have one shape,
 /// all or none.
@@ -71,10 +59,10 @@ struct Written {
 };
 
 /// Adds the operations of one edit behind a node.
-class EditWriter {
+class EditWriter : private OperationWriter {
   public:
     EditWriter(const document::Document& document, InternalGraph& graph, const TypesOfRun& types)
-        : m_document(document), m_types(types), m_graph(graph), m_opset(opsetOf(graph)) {}
+        : OperationWriter(graph), m_document(document), m_types(types), m_graph(graph) {}
 
     /// What is said of edits that were written for one shape only.
     base::Diagnostics takeNotes() { return std::move(m_notes); }
@@ -84,24 +72,16 @@ class EditWriter {
         m_edited = m_document.graph->node(ready.node()).name;
         const auto inRun = m_types.find(ready.node());
         m_inRun = inRun == m_types.end() ? nullptr : &inRun->second;
-        const Expr& producer = m_graph.expr(m_graph.node(x).producer);
-        m_body = producer.body;
-        m_scope = producer.scope;
-        m_qualname = producer.qualname;
-        const auto& order = m_graph.body(m_body).order;
-        m_behind = static_cast<std::size_t>(std::ranges::find(order, producer.id) - order.begin()) + 1;
-        while (m_behind < order.size() && m_graph.expr(order[m_behind]).kind == graph::ExprKind::Input) ++m_behind;
-        m_name = name;
+        begin(x, name, m_edited);
         m_type = m_graph.node(x).type;
         if (m_inRun && (!m_type.isTensor() || m_type.dtype == DType::Undefined)) m_type = ofRun();
-        m_made.clear();
-        m_missing.clear();
         SONDE_ASSIGN(const NodeId last, operations(ready, x));
-        if (!m_missing.empty())
-            return refused(ready, "opset " + std::to_string(m_opset) + " has no operator " + m_missing);
+        if (!missing().empty())
+            return refused(ready, "opset " + std::to_string(opset()) + " has no operator " + missing(),
+                           "give inputs (--input-data): it is written for their shape then; or convert the model to a "
+                           "newer opset first");
         m_graph.setType(last, m_type);
-        m_graph.replaceUses(x, last);
-        for (const auto& [id, arguments] : m_made) m_graph.setArguments(id, arguments);
+        finish(x, last);
         return last;
     }
 
@@ -128,10 +108,13 @@ class EditWriter {
         if (!m_type.isTensor() || m_type.dtype == DType::Undefined)
             return refused(ready, "the dtype of its value is not known");
         if (edit.kind == Edit::Kind::Scale && edit.slice.empty()) return product(edit, x);
+        const bool isNoise = edit.kind == Edit::Kind::Noise;
         std::optional<Shape> known = shapeFor(ready);
-        if (!known) {
+        const bool isOpen = !known;
+        if (isOpen) {
             auto open = whileShapeIsOpen(ready, x);
-            if (open || !m_inRun || !m_inRun->staticShape()) return open;
+            if ((open && missing().empty()) || !m_inRun || !m_inRun->staticShape()) return open;
+            takeBack();
             known = m_inRun->staticShape();
             m_notes.push_back({base::Severity::Warning,
                                "the edit '" + editText(edit) + "' is written for the shape of the run, " +
@@ -140,16 +123,46 @@ class EditWriter {
                                {}});
         }
         const Shape& shape = *known;
+        // Noise is there to be checked with.
+        if (isOpen && !isNoise) {
+            SONDE_ASSIGN(const NodeId zeros, zerosOf(shape));
+            x = checked(x, zeros, shape).first;
+        }
         if (edit.kind == Edit::Kind::Swap) return swapped(ready, x, shape);
-        SONDE_ASSIGN(const Written written, writtenBy(ready, shape));
+        SONDE_ASSIGN(Written written, writtenBy(ready, shape));
+        if (has("Where") && !(isOpen && isNoise)) {
+            SONDE_ASSIGN(const std::vector<Tensor> small, narrowed({written.mask, written.values}));
+            written = {small[0], small[1]};
+        }
         NodeId values;
         if (edit.kind == Edit::Kind::Scale) {
             SONDE_ASSIGN(values, product(edit, x));
         } else {
             values = constant(written.values, "values");
-            if (edit.kind == Edit::Kind::Noise) values = apply("Add", {x, values}, "sum");
+            if (isNoise && isOpen) std::tie(x, values) = checked(x, values, shape);
+            if (isNoise) values = apply("Add", {x, values}, "sum");
         }
-        return chosen(constant(written.mask, "mask"), values, x);
+        return has("Where") ? chosen(constant(written.mask, "mask"), values, x)
+                            : picked(written.mask, values, x, shape);
+    }
+
+    base::Result<NodeId> zerosOf(const Shape& shape) {
+        if (has("Expand")) {
+            SONDE_ASSIGN(const Tensor zero, Tensor::zeros(m_type.dtype, {}));
+            return apply("Expand", {constant(zero, "zero"), row({shape.begin(), shape.end()}, "shape")}, "zeros");
+        }
+        SONDE_ASSIGN(const Tensor zeros, Tensor::zeros(m_type.dtype, shape));
+        return constant(zeros, "zeros");
+    }
+
+    /// The same as chosen() where there is no Where: the elements of both in one row, and of that the right ones.
+    base::Result<NodeId> picked(const Tensor& mask, NodeId values, NodeId x, const Shape& shape) {
+        SONDE_ASSIGN(Tensor order, Tensor::allocate(DType::Int64, Shape{mask.numel()}));
+        const std::span<std::int64_t> from = order.mutableSpan<std::int64_t>();
+        for (std::int64_t i = 0; i < mask.numel(); ++i)
+            from[static_cast<std::size_t>(i)] = mask.data<bool>()[i] ? mask.numel() + i : i;
+        const NodeId both = joined(flat(x, "elements"), flat(values, "written"), "row");
+        return reshaped(gathered(both, constant(order, "order"), 0, "picked"), shape, "");
     }
 
     /// `values` where the mask holds, else x. ONNX Runtime has no Where for some dtypes: it is done in one that has
@@ -172,10 +185,11 @@ class EditWriter {
         }
     }
 
-    /// The shape for masks: dims that are not known are 1, where the edit is the same along them. Nothing if it is not.
+    /// The shape for masks: dims that are not known are 1, where the edit is the same along them. Nothing if it is not,
+    /// or nothing is broadcast along them.
     std::optional<Shape> shapeFor(const ReadyEdit& ready) const {
         const Edit& edit = ready.edit();
-        const bool needsAll = !edit.slice.empty() || edit.kind == Edit::Kind::Noise;
+        const bool needsAll = !edit.slice.empty() || edit.kind == Edit::Kind::Noise || !has("Where");
         const bool needsAxis = edit.kind == Edit::Kind::Swap || edit.kind == Edit::Kind::Remove;
         Shape shape;
         if (!m_type.shape) return needsAll || needsAxis ? std::nullopt : std::optional(shape);
@@ -211,26 +225,21 @@ class EditWriter {
         const auto axis = tensor::normalizedAxis(edit.axis, rank);
         const bool hasAxis = edit.kind == Edit::Kind::Swap || edit.kind == Edit::Kind::Remove;
         if (hasAxis && !axis) return refused(ready, "there is no axis " + std::to_string(edit.axis));
-        const NodeId flat = apply("Reshape", {x, row({-1}, "row")}, "elements");
+        const NodeId elements = flat(x, "elements");
         NodeId values;
         if (edit.kind == Edit::Kind::Swap) {
-            const NodeId order = apply("ScatterElements",
-                                       {range(dimOf(chosen, *axis)), row(edit.indices, "both"),
-                                        row({edit.indices[1], edit.indices[0]}, "others")},
-                                       "order");
-            values = gathered(flat, gathered(chosen, order, static_cast<std::int64_t>(*axis), "moved"), 0, "from");
+            const NodeId order = scattered(range(dimOf(chosen, *axis)), row(edit.indices, "both"),
+                                           row({edit.indices[1], edit.indices[0]}, "others"), "order");
+            values = gathered(elements, gathered(chosen, order, static_cast<std::int64_t>(*axis), "moved"), 0, "from");
         } else if (edit.kind == Edit::Kind::Scale) {
-            SONDE_ASSIGN(values, product(edit, gathered(flat, chosen, 0, "chosen")));
+            SONDE_ASSIGN(values, product(edit, gathered(elements, chosen, 0, "chosen")));
         } else {
             if (edit.kind == Edit::Kind::Remove)
                 chosen = gathered(chosen, row(edit.indices, "removed"), static_cast<std::int64_t>(*axis), "channels");
             SONDE_ASSIGN(const Tensor written, overwritten(ready, rank));
             values = apply("Expand", {constant(written, "values"), apply("Shape", {chosen}, "size")}, "written");
         }
-        const NodeId changed = apply("ScatterElements",
-                                     {flat, apply("Reshape", {chosen, row({-1}, "line")}, "at"),
-                                      apply("Reshape", {values, row({-1}, "line")}, "now")},
-                                     "changed");
+        const NodeId changed = scattered(elements, flat(chosen, "at"), flat(values, "now"), "changed");
         return apply("Reshape", {changed, dims}, "");
     }
 
@@ -257,31 +266,6 @@ class EditWriter {
         return expression::evaluateArray(parsed, names, {});
     }
 
-    NodeId row(const std::vector<std::int64_t>& numbers, const std::string& suffix) {
-        return constant(Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers), suffix);
-    }
-    NodeId number(std::int64_t value, const std::string& suffix) {
-        return constant(Tensor::scalar<std::int64_t>(value), suffix);
-    }
-    NodeId range(NodeId end) { return apply("Range", {number(0, "zero"), end, number(1, "one")}, "range"); }
-    NodeId dimOf(NodeId of, std::size_t axis) {
-        return gathered(apply("Shape", {of}, "size"), number(static_cast<std::int64_t>(axis), "axis"), 0, "dim");
-    }
-    /// From the last axis on, as those that are gone move none before them.
-    NodeId sliced(NodeId positions, const SliceSteps& steps) {
-        for (std::size_t axis = steps.axes.size(); axis-- > 0;) {
-            const SliceStep& step = steps.axes[axis];
-            const auto at = static_cast<std::int64_t>(axis);
-            if (step.isIndex) positions = gathered(positions, number(step.start, "index"), at, "selected");
-            else if (!step.isAll())
-                positions = apply("Slice",
-                                  {positions, row({step.start}, "start"), row({step.end}, "end"), row({at}, "axis"),
-                                   row({step.step}, "step")},
-                                  "sliced");
-        }
-        return positions;
-    }
-
     /// An edit that writes the same whatever is there leaves two different tensors equal where it does.
     base::Result<Written> writtenBy(const ReadyEdit& ready, const Shape& shape) const {
         const Edit& edit = ready.edit();
@@ -299,8 +283,7 @@ class EditWriter {
         if (edit.kind == Edit::Kind::Noise) {
             SONDE_ASSIGN(values, applied(ready, 0, shape));
         }
-        SONDE_ASSIGN(const std::vector<Tensor> small, narrowed({mask, values}));
-        return Written{small[0], small[1]};
+        return Written{std::move(mask), std::move(values)};
     }
 
     /// The edit of a tensor in which each byte of each element is `fill`.
@@ -339,53 +322,8 @@ class EditWriter {
             return gathered(x, constant(positions, "order"), static_cast<std::int64_t>(*axis), "");
         }
         SONDE_ASSIGN(const Tensor from, changed(ready, std::move(positions)));
-        SONDE_ASSIGN(const Tensor flat, from.reshaped(Shape{from.numel()}));
-        std::vector<std::int64_t> dims(shape.begin(), shape.end());
-        const NodeId all = apply("Reshape", {x, constant(Tensor::of<std::int64_t>({1}, {-1}), "flat")}, "row");
-        const NodeId moved = gathered(all, constant(flat, "order"), 0, "moved");
-        const Shape rank{static_cast<std::int64_t>(dims.size())};
-        return apply("Reshape", {moved, constant(Tensor::of<std::int64_t>(rank, dims), "shape")}, "");
-    }
-
-    NodeId gathered(NodeId x, NodeId order, std::int64_t axis, const std::string& suffix) {
-        const NodeId made = apply("Gather", {x, order}, suffix);
-        m_graph.mutableExpr(m_graph.node(made).producer).attributes.set("axis", axis);
-        return made;
-    }
-
-    NodeId cast(NodeId x, DType dtype, const std::string& suffix) {
-        const NodeId made = apply("Cast", {x}, suffix);
-        m_graph.mutableExpr(m_graph.node(made).producer).attributes.set("to", static_cast<std::int64_t>(dtype));
-        return made;
-    }
-
-    NodeId constant(const Tensor& value, const std::string& suffix) {
-        Expr expr;
-        expr.kind = graph::ExprKind::Constant;
-        const NodeId node = insert(std::move(expr), suffix);
-        m_graph.setConstant(node, Value(value));
-        m_graph.setType(node, tensor::TypeInfo::of(Value(value)));
-        return node;
-    }
-    NodeId apply(const char* op, const std::vector<NodeId>& arguments, const std::string& suffix) {
-        if (!ops::Registry::all().find("", op, m_opset)) m_missing = op;
-        Expr expr;
-        expr.op = graph::OpKey{"", op, m_opset};
-        expr.target = op;
-        for (const NodeId argument : arguments) expr.arguments.push_back(Argument::of(argument));
-        std::vector<Argument> given = expr.arguments;
-        const NodeId node = insert(std::move(expr), suffix);
-        m_made.emplace_back(m_graph.node(node).producer, std::move(given));
-        return node;
-    }
-    NodeId insert(Expr expr, const std::string& suffix) {
-        expr.body = m_body;
-        expr.scope = m_scope;
-        expr.qualname = m_qualname;
-        expr.origins = {{std::string(graph::kEditOrigin), m_edited}};
-        std::string name = suffix.empty() ? m_name : m_name + '_' + suffix;
-        while (m_graph.findNode(name).valid()) name += '_';
-        return m_graph.expr(m_graph.addExpr(std::move(expr), std::span(&name, 1), m_behind++)).outputs.front();
+        SONDE_ASSIGN(const Tensor order, from.reshaped(Shape{from.numel()}));
+        return reshaped(gathered(flat(x, "elements"), constant(order, "order"), 0, "moved"), shape, "");
     }
 
     const document::Document& m_document;  ///< without the edits
@@ -393,16 +331,8 @@ class EditWriter {
     const tensor::TypeInfo* m_inRun = nullptr;  ///< of the edited value; null: there was no run
     base::Diagnostics m_notes;
     InternalGraph& m_graph;
-    const int m_opset;
-    BodyId m_body;
-    graph::ScopeId m_scope;
-    std::optional<std::string> m_qualname;
-    std::size_t m_behind = 0;
-    std::string m_name;
-    std::string m_edited;   ///< the node's name
-    std::string m_missing;  ///< an operator that the opset lacks
+    std::string m_edited;  ///< the node's name
     tensor::TypeInfo m_type;
-    std::vector<std::pair<ExprId, std::vector<Argument>>> m_made;
 };
 
 void replaceWeight(InternalGraph& graph, NodeId node, const Value& value) {

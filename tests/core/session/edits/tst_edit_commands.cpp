@@ -199,6 +199,31 @@ class TestEditCommands : public QObject {
         QVERIFY(refusal(session::Edit::Kind::Scale, Tensor::of<std::int64_t>({2}, {1, 2})).contains("factor of 0.5"));
     }
 
+    /// As numbers that are set: what the dtype cannot hold is refused, with the element.
+    void scaledIntegersStayInTheirRange() {
+        const auto scaled = [](const Tensor& value, double factor) {
+            session::Edit edit;
+            edit.kind = session::Edit::Kind::Scale;
+            edit.number = factor;
+            return session::changedElements(edit, *value.clone());
+        };
+        const auto small = Tensor::of<std::int8_t>({2, 2}, {42, -43, 0, 74});
+        const auto made = scaled(small, -1);
+        QVERIFY(made);
+        QVERIFY(
+            tensor::identical(tensor::Value(*made), tensor::Value(Tensor::of<std::int8_t>({2, 2}, {-42, 43, 0, -74}))));
+        const auto refused = scaled(small, 3);
+        QVERIFY(!refused);
+        QCOMPARE(QString::fromStdString(refused.error().what),
+                 QStringLiteral("element 1 of the value, -43, times 3 is outside of the range of int8"));
+        QVERIFY(!scaled(Tensor::of<std::uint8_t>({1}, {1}), -1));
+        QVERIFY(scaled(Tensor::of<std::uint8_t>({1}, {0}), -1));
+        QVERIFY(!scaled(Tensor::of<std::int64_t>({1}, {std::int64_t{1} << 62}), 2));
+        QVERIFY(scaled(Tensor::of<std::int64_t>({1}, {-(std::int64_t{1} << 62)}), 2));
+        QVERIFY(!scaled(Tensor::of<std::uint64_t>({1}, {std::uint64_t{1} << 63}), 2));
+        QVERIFY(scaled(Tensor::of<std::uint64_t>({1}, {(std::uint64_t{1} << 63) - 1}), 2));
+    }
+
     /// Each names the place, and changes nothing.
     void errorsChangeNothing_data() {
         QTest::addColumn<QString>("line");

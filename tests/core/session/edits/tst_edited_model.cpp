@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "core/exec/runner.h"
 #include "core/export/write_export.h"
@@ -29,13 +30,13 @@ std::string floats(const std::vector<float>& values) {
 }
 
 /// y = x · w, z = relu(y), s = z + c of x float32[rows,2]; rows may be unknown (-1). Outputs are y and s.
-std::string linearModel(std::int64_t rows) {
+std::string linearModel(std::int64_t rows, int opset = 16) {
     const onnx::Graph graph{
         {{"MatMul", {"x", "w"}, {"y"}}, {"Relu", {"y"}, {"z"}}, {"Add", {"z", "c"}, {"s"}}},
         {onnx::valueInfo("x", 1, {rows, 2})},
         {onnx::valueInfo("s", 1, {rows, 2}), onnx::valueInfo("y", 1, {rows, 2})},
         {onnx::rawTensor("w", 1, {2, 2}, floats({1, 0, 0, 1})), onnx::rawTensor("c", 1, {2}, floats({10, 20}))}};
-    return onnx::model(graph);
+    return onnx::model(graph, {}, {onnx::opset("", opset)});
 }
 
 }  // namespace
@@ -101,6 +102,71 @@ class TestEditedModel : public QObject {
         }
         const std::string wrong = compareWritten(session, folder, inputs);
         QVERIFY2(wrong.empty(), wrong.c_str());
+    }
+
+    /// Only with operators that the model's opset has: Where came with 9, Slice with inputs with 10, ScatterElements
+    /// and Range with 11, Split with inputs with 13.
+    void modelsKeepTheirOpset_data() {
+        QTest::addColumn<int>("opset");
+        QTest::addColumn<QStringList>("edits");
+        QTest::addColumn<int>("rows");
+        const QStringList fixed{"y[0, 1] = 5",      "y zero",       "y[..., 1] scale -0.1",
+                                "y[1] noise 0.5 3", "y swap 1 0 1", "z[1:] swap 0 0 1",
+                                "z remove 0 1 2",   "y scale 2",    "x[0] = 3"};
+        const QStringList open{"y[0, 1] = 5",  "y[1:] = [7, 8]",   "z[:, 1] zero",   "y[..., 1] scale -0.1",
+                               "y swap 0 0 2", "z[1:] swap 0 0 1", "z remove 0 1 2", "x[1:, 0] scale 2"};
+        for (const int opset : {7, 8, 9, 10, 11, 12, 13}) QTest::addRow("%d", opset) << opset << fixed << 3;
+        for (const int opset : {7, 8, 9, 10, 11, 13}) QTest::addRow("%d, open", opset) << opset << open << -1;
+        for (const int opset : {7, 8, 9, 12, 13})
+            QTest::addRow("%d, open, of the run", opset)
+                << opset << QStringList{"y[::-2] = 4", "z[[0, 2]] = 1", "y noise 0.5 3"} << -1;
+    }
+    void modelsKeepTheirOpset() {
+        QFETCH(int, opset);
+        QFETCH(QStringList, edits);
+        QFETCH(int, rows);
+        const std::vector<Value> inputs{Tensor::of<float>({3, 2}, {1, -2, 3, 4, 0.1F, -0.7F})};
+        for (const QString& edit : edits) {
+            QTemporaryDir folder;
+            const std::string path = folder.filePath(QStringLiteral("linear.onnx")).toStdString();
+            std::ofstream(path, std::ios::binary) << linearModel(rows, opset);
+            Session session;
+            QVERIFY(session.open(path).has_value());
+            session.runs().giveValues(inputs);
+            session.debugger().restart();
+            const auto error = make(session, edit.toStdString());
+            QVERIFY2(!error, error ? error->c_str() : "");
+            const auto types = session::typesOfRun(*session.document(), session.edits(), inputs);
+            QVERIFY(types.has_value());
+            const std::string wrong = compareWritten(session, folder, inputs, *types);
+            QVERIFY2(wrong.empty(), qPrintable(edit + QStringLiteral(": ") + QString::fromStdString(wrong)));
+            const auto written = document::open(folder.filePath(QStringLiteral("edited.onnx")).toStdString());
+            QVERIFY(written.has_value());
+            const std::set<std::string> since9{"Where", "NonZero", "Scatter"}, since11{"ScatterElements", "Range"};
+            for (const graph::ExprId id : (*written)->graph->main().order) {
+                const graph::OpKey& op = (*written)->graph->expr(id).op;
+                if (op.name.empty()) continue;
+                QCOMPARE(op.version, opset);
+                QVERIFY2(opset >= 9 || !since9.contains(op.name), op.name.c_str());
+                QVERIFY2(opset < 11 || op.name != "Scatter", op.name.c_str());
+                QVERIFY2(opset >= 11 || !since11.contains(op.name), op.name.c_str());
+            }
+        }
+    }
+
+    /// Without a run there is a way to be told.
+    void anOldOpsetIsNamed() {
+        QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("linear.onnx")).toStdString();
+        std::ofstream(path, std::ios::binary) << linearModel(-1, 8);
+        Session session;
+        QVERIFY(session.open(path).has_value());
+        const auto error = make(session, "y[0, 1] = 5");
+        QVERIFY2(!error, error ? error->c_str() : "");
+        const auto edited = session::editedDocument(*session.document(), session.edits());
+        QVERIFY(!edited);
+        QVERIFY2(edited.error().what.find("opset 8 has no operator") != std::string::npos, edited.error().what.c_str());
+        QVERIFY2(edited.error().hint.find("--input-data") != std::string::npos, edited.error().hint.c_str());
     }
 
     /// ONNX Runtime has Where for these dtypes alone: tried with 1.30.
@@ -208,6 +274,17 @@ class TestEditedModel : public QObject {
         QVERIFY(edited.has_value());
         const base::Diagnostic& note = (*edited)->diagnostics.back();
         QVERIFY2(note.what.find("the shape of the run, [3,2]") != std::string::npos, note.what.c_str());
+        // As the note says: of another shape there is no noise.
+        const auto written = document::open(folder.filePath(QStringLiteral("edited.onnx")).toStdString());
+        QVERIFY(written.has_value());
+        exec::Runner runner(1);
+        const auto plan = exec::Plan::make((*written)->graph, {}).value();
+        for (const std::int64_t rows : {1, 2, 6}) {
+            const auto x = Tensor::zeros(tensor::DType::Float32, {rows, 2});
+            const std::vector<Value> others{Value(*x)};
+            QVERIFY(runner.run(*plan, others).error.has_value());
+        }
+        QVERIFY(!runner.run(*plan, inputs).error);
     }
 
     /// A model in ATen operators is lowered with its edits.
