@@ -262,7 +262,12 @@ void CanvasMarks::markEdits(SceneFlags& flags) const {
     if (!edits.isCounterfactual() || !recording) return;
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const graph::NodeId node(i);
-        if (edits.isRecomputed(node) && !graph.node(node).constant && recording->computed(node))
+        const graph::Expr& producer = graph.expr(graph.node(node).producer);
+        // What an iteration is given is there once the loop has begun.
+        const graph::ExprId loop = graph.body(producer.body).owner;
+        const bool isGiven = producer.kind == graph::ExprKind::Input && loop.valid() &&
+                             recording->state(loop) != exec::ExprState::NotReached;
+        if (edits.isRecomputed(node) && !graph.node(node).constant && (isGiven || recording->computed(node)))
             flags.addTrue(graph.node(node).producer, kWhatIf);
     }
 }

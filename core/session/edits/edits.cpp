@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/document/session_model.h"
-#include "core/exec/dependants.h"
+#include "core/exec/differing_values.h"
 #include "core/session/edits/edit_application.h"
 #include "core/session/edits/selection.h"
 
@@ -236,7 +236,7 @@ void Edits::plan() {
         }
     }
     m_planned = planned->empty() ? nullptr : std::move(planned);
-    m_reached = m_planned ? exec::dependantsOf(*m_document->graph, *m_planned).nodes : std::vector<bool>();
+    m_reached = m_planned ? exec::differingValues(*m_document->graph, *m_planned) : std::vector<bool>();
 }
 
 base::Result<std::vector<Value>> Edits::inputs(std::vector<Value> given, const base::WorkContext& work) const {
