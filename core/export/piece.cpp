@@ -1,16 +1,18 @@
 #include "core/export/piece.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
 #include "core/analysis/infer.h"
+#include "core/exec/expr_effect.h"
 #include "core/exec/flatten.h"
 #include "core/exec/runner.h"
 #include "core/graph/inline_calls.h"
 #include "core/graph/operation_count.h"
 #include "core/graph/source_files.h"
-#include "core/ops/registry/effects.h"
+#include "core/ops/registry/registry.h"
 
 namespace sonde::exporting {
 
@@ -143,24 +145,11 @@ class Cutter {
         for (std::size_t before = 0; before != m_alive.size();) {
             before = m_alive.size();
             for (const ExprId id : m_graph.main().order) {
-                if (!m_alive.contains(id) && hasEffect(id) && readsAlive(id)) needExpr(id);
+                if (!m_alive.contains(id) && exec::hasEffect(m_graph, id) && readsAlive(id)) needExpr(id);
                 if (id == last) break;
             }
             follow();
         }
-    }
-
-    bool hasEffect(ExprId id) const {
-        const Expr& expr = m_graph.expr(id);
-        if (expr.kind == ExprKind::Output) return false;
-        if (expr.op.name.empty() && expr.bodies.empty()) return expr.callable != nullptr;
-        if (!expr.op.name.empty()) {
-            const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
-            if (op ? ops::hasEffect(*op) : ops::mayWriteUnknown(expr.op.domain, expr.op.name)) return true;
-        }
-        return std::ranges::any_of(expr.bodies, [&](BodyId body) {
-            return std::ranges::any_of(m_graph.body(body).order, [&](ExprId inner) { return hasEffect(inner); });
-        });
     }
 
     bool readsAlive(ExprId id) const {
@@ -212,7 +201,7 @@ base::Result<std::vector<Value>> tensorsOf(const InternalGraph& graph, const exe
         if (!value->isTensor())
             return base::usageError("'" + graph.node(node).name + "' is " + value->typeText() +
                                         ", and a piece begins and ends with tensors",
-                                    std::string(option));
+                                    std::string(option), "begin at what it is computed from");
         values.push_back(*value);
     }
     return values;
@@ -278,6 +267,41 @@ std::vector<ExprId> callsAround(const InternalGraph& graph, const PieceEnds& end
     return {found.begin(), found.end()};
 }
 
+/// What operations read, in them too, of the main body.
+std::vector<NodeId> readBy(const InternalGraph& graph, ExprId id) {
+    std::vector<NodeId> read = graph.expr(id).inputs;
+    for (const BodyId body : graph.expr(id).bodies)
+        for (const ExprId inner : graph.recursiveOrder(body))
+            for (const NodeId input : graph.expr(inner).inputs)
+                if (graph.expr(graph.node(input).producer).body == graph.mainId()) read.push_back(input);
+    std::erase_if(read, [&](NodeId node) { return isConstant(graph, node); });
+    return read;
+}
+
+/// Ends that begin before each value that is no tensor, one operation back; nothing if all are tensors, or one is an
+/// input. `passed`: the names of those that are left out.
+std::optional<PieceEnds> beginningEarlier(const InternalGraph& graph, const exec::Recording& recording,
+                                          const PieceEnds& ends, std::vector<std::string>& passed) {
+    PieceEnds earlier{{}, ends.to, true};
+    const auto begin = [&](NodeId node) {
+        if (std::ranges::count(earlier.from, node) == 0) earlier.from.push_back(node);
+    };
+    bool isOther = false;
+    for (const NodeId node : ends.from) {
+        const Value* const value = recording.value(node);
+        if (!value || value->isTensor() || isInput(graph, node)) {
+            begin(node);
+            continue;
+        }
+        isOther = true;
+        passed.push_back(graph.node(node).name);
+        for (const NodeId read : readBy(graph, graph.node(node).producer)) begin(read);
+    }
+    // The model's inputs are there anyway.
+    std::erase_if(earlier.from, [&](NodeId node) { return isInput(graph, node); });
+    return isOther ? std::optional(std::move(earlier)) : std::nullopt;
+}
+
 base::Result<Piece> cutInlined(const Document& document, PieceEnds ends, std::span<const ExprId> calls,
                                std::span<const Value> inputs, std::uint64_t seed, const base::WorkContext& work) {
     graph::InlinedGraph inlined = graph::inlineCalls(*document.graph, calls);
@@ -294,7 +318,7 @@ base::Result<Piece> cutInlined(const Document& document, PieceEnds ends, std::sp
 base::Result<Piece> cutPiece(const Document& document, const PieceEnds& given, std::span<const Value> inputs,
                              std::uint64_t seed, const base::WorkContext& work) {
     const InternalGraph& graph = *document.graph;
-    const PieceEnds ends{borderOf(graph, given.from), borderOf(graph, given.to)};
+    const PieceEnds ends{borderOf(graph, given.from), borderOf(graph, given.to), given.mayBeginEarlier};
     if (const std::vector<ExprId> calls = callsAround(graph, ends); !calls.empty())
         return cutInlined(document, ends, calls, inputs, seed, work);
     SONDE_TRY(checkEnds(document, ends));
@@ -305,12 +329,18 @@ base::Result<Piece> cutPiece(const Document& document, const PieceEnds& given, s
     exec::Runner runner;
     exec::Recording recording = runner.run(*plan, inputs, work, {.seed = seed});
     if (recording.error) return std::move(*recording.error);
+    std::vector<std::string> passed;
+    if (const auto earlier = ends.mayBeginEarlier ? beginningEarlier(graph, recording, ends, passed) : std::nullopt) {
+        SONDE_ASSIGN(Piece piece, cutPiece(document, *earlier, inputs, seed, work));
+        piece.earlier.insert(piece.earlier.begin(), passed.begin(), passed.end());
+        return piece;
+    }
     SONDE_ASSIGN(const auto border, tensorsOf(graph, recording, ends.from, inputs, "--from"));
     for (std::size_t i = 0; i < ends.to.size(); ++i) {
         if (recording.outputs[i].isTensor()) continue;
         return base::usageError("'" + graph.node(ends.to[i]).name + "' is " + recording.outputs[i].typeText() +
                                     ", and a piece begins and ends with tensors",
-                                "--to");
+                                "--to", "end at a tensor that is computed from it");
     }
     SONDE_ASSIGN(InternalGraph cut, Cutter(graph, ends).cut(border));
     Piece piece;

@@ -16,6 +16,8 @@ using document::Document;
 struct PieceEnds {
     std::vector<graph::NodeId> from;  ///< become inputs of the piece, in this order, after those of the model
     std::vector<graph::NodeId> to;    ///< become its outputs; at least one
+    /// A beginning that is no tensor is not one: the piece goes back to the tensors that it is computed from.
+    bool mayBeginEarlier = false;
 };
 
 /// A part of a model as a model of its own, with the values that it had at its border in one run.
@@ -24,6 +26,7 @@ struct Piece {
     std::vector<tensor::Value> inputs;         ///< one for each of the graph's inputs
     std::vector<tensor::Value> outputs;        ///< in the order of PieceEnds::to
     std::size_t operations = 0;                ///< what it computes
+    std::vector<std::string> earlier = {};     ///< beginnings that the piece goes back behind, as they are no tensors
 };
 
 /// Cuts out what `to` needs, back to `from` or the model's inputs, and runs the model once on `inputs` (one value for

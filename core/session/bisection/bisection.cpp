@@ -167,8 +167,13 @@ base::Result<exporting::WrittenPiece> writePiece(const Outcome& outcome, const s
         if (std::ranges::find(inputs, node) == inputs.end()) ends.from.push_back(node);
     }
     ends.to = {outcome.found.node};
+    ends.mayBeginEarlier = true;
     SONDE_ASSIGN(const exporting::Piece piece, exporting::cutPiece(document, ends, outcome.inputs, outcome.seed, work));
-    return exporting::writePiece(piece, path, work);
+    SONDE_ASSIGN(exporting::WrittenPiece written, exporting::writePiece(piece, path, work));
+    for (const std::string& name : piece.earlier)
+        written.notes.push_back(
+            {base::Severity::Info, "the piece begins before '" + name + "', which is no tensor", {}, {}});
+    return written;
 }
 
 std::optional<FarthestElement> farthestElement(const Outcome& outcome) {
