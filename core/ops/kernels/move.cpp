@@ -331,14 +331,15 @@ base::Result<void> scatterND(KernelContext& context, const Tensor& x, const Tens
 
 namespace {
 
-/// The input position that an output position shows, or -1 for padding.
-std::int64_t sourceIndex(std::int64_t at, std::int64_t dimSize, PadMode mode) {
+/// The input position that an output position shows, or -1 for padding. `first`, `kept`: what negative padding leaves
+/// of the axis, around which Wrap goes, as in PyTorch and ONNX Runtime.
+std::int64_t sourceIndex(std::int64_t at, std::int64_t dimSize, PadMode mode, std::int64_t first, std::int64_t kept) {
     if (at >= 0 && at < dimSize) return at;
     if (dimSize == 0) return -1;
     switch (mode) {
         case PadMode::Constant: return -1;
         case PadMode::Edge: return at < 0 ? 0 : dimSize - 1;
-        case PadMode::Wrap: return ((at % dimSize) + dimSize) % dimSize;
+        case PadMode::Wrap: return first + ((at - first) % kept + kept) % kept;
         case PadMode::Reflect: {
             if (dimSize == 1) return 0;
             const std::int64_t period = 2 * (dimSize - 1);
@@ -368,7 +369,13 @@ base::Result<void> pad(KernelContext& context, const Tensor& x, std::span<const 
     // Source position of every output position, axis by axis.
     std::vector<std::vector<std::int64_t>> source(x.rank());
     for (std::size_t d = 0; d < x.rank(); ++d) {
-        for (std::int64_t i = 0; i < shape[d]; ++i) source[d].push_back(sourceIndex(i - before[d], x.dim(d), mode));
+        const std::int64_t first = std::max<std::int64_t>(0, -before[d]),
+                           kept = x.dim(d) - first - std::max<std::int64_t>(0, -after[d]);
+        if (mode == PadMode::Wrap && kept <= 0)
+            return opError("padding " + std::to_string(before[d]) + " and " + std::to_string(after[d]) +
+                           " leaves no elements of axis " + std::to_string(d) + " to wrap around");
+        for (std::int64_t i = 0; i < shape[d]; ++i)
+            source[d].push_back(sourceIndex(i - before[d], x.dim(d), mode, first, kept));
     }
     const std::vector<std::int64_t> steps = x.shape().contiguousStrides();
     const std::int64_t run = x.rank() ? shape[x.rank() - 1] : 1;

@@ -72,6 +72,28 @@ class TestWhyMoves : public QObject {
         }
     }
 
+    /// What torch.nn.functional.pad(torch.arange(5.), …, mode='circular') gives, negative numbers too.
+    void wrappingGoesAroundWhatIsKept() {
+        const std::vector<std::pair<Ints, std::vector<float>>> rows{
+            {{-1, 2}, {1, 2, 3, 4, 1, 2}}, {{2, -1}, {2, 3, 0, 1, 2, 3}}, {{-2, -1}, {2, 3}}, {{1, -2}, {2, 0, 1, 2}}};
+        base::ThreadPool pool(1);
+        ops::RunEnvironment environment;
+        environment.pool = &pool;
+        const tensor::Attributes wrap{{"mode", std::string("wrap")}};
+        const Value x = floats({0, 1, 2, 3, 4});
+        const ops::OpDef& op = *ops::Registry::all().find("", "Pad", 19);
+        for (const auto& [pads, expected] : rows) {
+            const std::vector<Value> inputs{x, ints(pads)};
+            const auto results = ops::call(op, inputs, wrap, 1, environment, 19);
+            QVERIFY2(results.has_value(), results ? "" : results.error().text().c_str());
+            QVERIFY(tensor::identical((*results)[0], floats(expected)));
+            QCOMPARE(test::checked("", "Pad", inputs, wrap, 19), QString());
+        }
+        const auto none = ops::call(op, std::vector<Value>{x, ints({-5, 2})}, wrap, 1, environment, 19);
+        QVERIFY(!none);
+        QVERIFY(none.error().what.find("to wrap around") != std::string::npos);
+    }
+
     void indices() {
         for (int round = 0; round < kRounds; ++round) {
             RandomSource source(round);
