@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/base/mapped_file.h"
+#include "core/exec/flatten.h"
 #include "core/export/write_export.h"
 #include "core/ort/model_outputs.h"
 #include "core/ort/work_folder.h"
@@ -24,11 +25,6 @@ struct GivenModel {
 
 std::string_view textOf(const base::MappedFile& file) {
     return {reinterpret_cast<const char*>(file.bytes().data()), file.sizeBytes()};
-}
-
-/// The file itself is the model: nothing changed the graph after it was read.
-bool isItsFile(const Document& document) {
-    return document.format == "ONNX" && !document.session && !document.original && document.options.passes.empty();
 }
 
 base::Result<GivenModel> givenModel(const Document& document, const std::vector<Value>& inputs, const fs::path& folder,
@@ -68,6 +64,11 @@ base::Result<std::vector<io::NamedTensor>> namedInputs(const Document& document,
     return named;
 }
 
+/// Whether it is in no branch or loop.
+bool isOnce(const graph::InternalGraph& graph, graph::NodeId node) {
+    return exec::rowOf(graph, graph.expr(graph.node(node).producer).body) == graph.mainId();
+}
+
 void addValues(const Document& document, const EngineTask& task, const OpenModel& model, const EngineRun& run,
                EngineReference& reference) {
     for (std::size_t i = 0; i < task.inputs.size(); ++i) {
@@ -81,8 +82,10 @@ void addValues(const Document& document, const EngineTask& task, const OpenModel
     for (const std::string& name : model.values) {
         const auto value = run.values.find(name);
         if (value == run.values.end()) continue;
-        if (document.graph->findNode(name).valid()) reference.arrays.emplace_back("node." + name, value->second);
-        else ++unknown;
+        const graph::NodeId node = document.graph->findNode(name);
+        if (!node.valid()) ++unknown;
+        // Of a loop that is written out the name is that of the first iteration, and says so nowhere.
+        else if (isOnce(*document.graph, node)) reference.arrays.emplace_back("node." + name, value->second);
     }
     if (unknown > 0)
         reference.notes.push_back(std::to_string(unknown) + " values of the ONNX form are no nodes of the model");
@@ -95,6 +98,10 @@ void addValues(const Document& document, const EngineTask& task, const OpenModel
 }
 
 }  // namespace
+
+bool isItsFile(const Document& document) {
+    return document.format == "ONNX" && !document.session && !document.original && document.options.passes.empty();
+}
 
 Value valueOf(const Document& document, std::size_t input, const std::vector<Value>& inputs) {
     const auto& nodes = document.graph->inputs();

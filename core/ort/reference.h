@@ -18,6 +18,9 @@ struct EngineReference {
     std::vector<std::string> notes;
 };
 
+/// Whether the ONNX file that a document was read from is the model: no session or pass changed the graph after that.
+bool isItsFile(const document::Document& document);
+
 /// Runs a document in ONNX Runtime, with every value of its main graph as an output and without ONNX Runtime's
 /// optimisations. An ONNX file is given as it is, so that mistakes in reading it show; other models, and those that
 /// passes changed, as `sonde save` writes them. `inputs`: one value for each of the graph's inputs. Errors: those of

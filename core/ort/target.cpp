@@ -103,7 +103,7 @@ base::Result<std::shared_ptr<const Document>> onnxForm(const std::shared_ptr<con
                                                        const std::vector<Value>& inputs,
                                                        const std::filesystem::path& folder, bool hasEdits,
                                                        const base::WorkContext& work) {
-    if (document->format == "ONNX" && !document->session && !document->original && !hasEdits) return document;
+    if (isItsFile(*document) && !hasEdits) return document;
     exporting::ExportChoice choice;
     choice.format = exporting::ExportFormat::Onnx;
     const auto path = folder / "exported.onnx";
