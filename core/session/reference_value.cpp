@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <vector>
 
 #include "core/document/reference.h"
+#include "core/io/npz/npz.h"
 #include "core/session/comparison.h"
 
 namespace sonde::session {
@@ -57,6 +59,17 @@ const std::string* keyIn(const Keys& keys, const Keys& wanted, const std::string
     return nullptr;
 }
 
+/// Of a file that has no inputs, or others than the model, its arrays under their own names: a value can be compared
+/// with one of them all the same.
+base::Result<analysis::ReferenceValues> valuesOf(const document::Document& document, const std::string& file) {
+    auto reference = document::openReference(document, file);
+    if (reference) return std::move(reference->values);
+    if (reference.error().kind != base::ErrorKind::Usage) return std::move(reference).error();
+    SONDE_ASSIGN(io::NpzFile opened, io::NpzFile::open(file));
+    const auto plain = std::make_shared<const io::NpzFile>(std::move(opened));
+    return analysis::ReferenceValues{plain->keys(), [plain](const std::string& key) { return plain->read(key); }};
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> fileAndCase(const std::string& path) {
@@ -80,12 +93,12 @@ base::Result<tensor::Value> referenceValue(const document::Document& document, c
                                            graph::NodeId node, const base::WorkContext& work,
                                            const ReferenceIteration& iteration) {
     const auto [file, label] = fileAndCase(path);
-    SONDE_ASSIGN(const document::Reference reference, document::openReference(document, file));
+    SONDE_ASSIGN(const analysis::ReferenceValues values, valuesOf(document, file));
     if (work.cancelled()) return base::cancelled();
     const Keys wanted = keysOf(document, node, iteration);
-    const Keys& keys = reference.values.keys;
+    const Keys& keys = values.keys;
     if (const std::string* const key = keyIn(keys, wanted, label)) {
-        SONDE_ASSIGN(tensor::Tensor tensor, reference.values.read(*key));
+        SONDE_ASSIGN(tensor::Tensor tensor, values.read(*key));
         return tensor::Value(std::move(tensor));
     }
     const bool isSummary = std::ranges::any_of(wanted, [&](const std::string& one) {
