@@ -116,7 +116,7 @@ std::vector<NodeId> BoundLesson::nodes(const Source& source) const {
         case Kind::Skip:
         case Kind::Branch: break;
     }
-    const ResidualSum sum = residualOf(*m_graph, producer);
+    const ResidualSum sum = residualOf(ValueFlow(*m_graph), producer);
     const NodeId operand = source.kind == Kind::Skip ? sum.skip : sum.branch;
     if (!operand.valid()) return {};
     return {operand};

@@ -20,13 +20,18 @@ constexpr std::size_t kMaxBranch = 200;  // operations of a residual branch that
 constexpr int kMaxHops = 4;              // between the weights of an attention and their product with the values
 
 template <OpClass... classes>
-bool isOneOf(const InternalGraph&, const Expr& expr) {
+bool is(const Expr& expr) {
     const OpClass is = graph::traitsOf(expr).opClass;
     return ((is == classes) || ...);
 }
 
-bool isProduct(const InternalGraph& graph, const Expr& expr) {
-    return isOneOf<OpClass::MatMul, OpClass::MatrixProduct, OpClass::BatchMatrixProduct>(graph, expr);
+template <OpClass... classes>
+bool isOneOf(const ValueFlow&, const Expr& expr) {
+    return is<classes...>(expr);
+}
+
+bool isProduct(const Expr& expr) {
+    return is<OpClass::MatMul, OpClass::MatrixProduct, OpClass::BatchMatrixProduct>(expr);
 }
 
 bool isWeight(const InternalGraph& graph, NodeId node) {
@@ -35,45 +40,86 @@ bool isWeight(const InternalGraph& graph, NodeId node) {
 }
 
 /// Whether a node is computed from another one, by at most kMaxBranch operations.
-bool isComputedFrom(const InternalGraph& graph, NodeId node, NodeId from) {
+bool isComputedFrom(const ValueFlow& flow, NodeId node, NodeId from) {
+    const NodeId origin = flow.originOf(from);
     std::vector<NodeId> stack{node};
     std::unordered_set<std::uint32_t> seen;
     while (!stack.empty() && seen.size() < kMaxBranch) {
-        const NodeId next = stack.back();
+        NodeId next = stack.back();
         stack.pop_back();
-        if (next == from) return true;
+        if (flow.originOf(next) == origin) return true;
+        // A called module is one operation; of its body one comes out where it was called.
+        if (flow.graph().expr(flow.graph().node(next).producer).kind == graph::ExprKind::Input)
+            next = flow.sourceOf(next);
         if (!seen.insert(static_cast<std::uint32_t>(next.index())).second) continue;
-        for (const NodeId input : graph.expr(graph.node(next).producer).inputs)
-            if (!isWeight(graph, input)) stack.push_back(input);
+        for (const NodeId input : flow.graph().expr(flow.graph().node(next).producer).inputs)
+            if (!isWeight(flow.graph(), input)) stack.push_back(input);
     }
     return false;
 }
 
 /// The product or convolution whose bias an operation adds; none if it adds something else.
 ExprId productUnderBias(const InternalGraph& graph, const Expr& expr) {
-    if (!isOneOf<OpClass::Add>(graph, expr)) return {};
+    if (!is<OpClass::Add>(expr)) return {};
     const std::vector<NodeId> computed = computedInputs(graph, expr.id);
     if (computed.size() != 1 || expr.inputs.size() < 2) return {};
     const Expr& before = graph.expr(graph.node(computed.front()).producer);
-    const bool isLayer = isProduct(graph, before) || isOneOf<OpClass::Conv>(graph, before);
+    const bool isLayer = isProduct(before) || is<OpClass::Conv>(before);
     return isLayer && std::ranges::any_of(before.inputs, [&](NodeId node) { return isWeight(graph, node); }) ? before.id
                                                                                                              : ExprId();
 }
 
-bool isResidual(const InternalGraph& graph, const Expr& expr) { return residualOf(graph, expr.id).skip.valid(); }
+bool isResidual(const ValueFlow& flow, const Expr& expr) { return residualOf(flow, expr.id).skip.valid(); }
 
-/// Weights between positions: a softmax whose result is multiplied with values.
-bool isAttention(const InternalGraph& graph, const Expr& expr) {
-    if (!isOneOf<OpClass::Softmax>(graph, expr) || expr.outputs.empty()) return false;
+/// What makes numbers of another meaning: between scores and their softmax there is none.
+bool changesMeaning(const Expr& expr) {
+    return is<OpClass::Conv, OpClass::ConvTranspose, OpClass::Linear, OpClass::AddMatrixProduct, OpClass::Recurrent,
+              OpClass::Embedding, OpClass::EmbeddingBag, OpClass::MultiHeadAttention, OpClass::EncoderLayer,
+              OpClass::BatchNorm, OpClass::BatchNormWithStatistics, OpClass::LayerNorm, OpClass::MaxPool,
+              OpClass::AveragePool, OpClass::Softmax>(expr);
+}
+
+/// Of the inputs of an operation, how many values that are computed from the model's inputs.
+std::size_t countOfComputed(const ValueFlow& flow, const Expr& expr) {
+    std::vector<NodeId> computed;
+    for (const NodeId input : expr.inputs)
+        if (const NodeId source = flow.sourceOf(input);
+            flow.dependsOnInput(source) && std::ranges::find(computed, source) == computed.end())
+            computed.push_back(source);
+    return computed.size();
+}
+
+/// Whether a value comes from a product of two values of the input: who asks, and who is asked.
+bool areScores(const ValueFlow& flow, NodeId node) {
+    std::vector<NodeId> stack{node};
+    std::unordered_set<std::uint32_t> seen;
+    while (!stack.empty() && seen.size() < kMaxBranch) {
+        const NodeId next = flow.sourceOf(stack.back());
+        stack.pop_back();
+        if (!flow.dependsOnInput(next) || !seen.insert(static_cast<std::uint32_t>(next.index())).second) continue;
+        const Expr& producer = flow.producerOf(next);
+        const bool isSumWithProduct = is<OpClass::AddMatrixProduct>(producer);
+        if ((isProduct(producer) || isSumWithProduct) && countOfComputed(flow, producer) > 1) return true;
+        if (!isProduct(producer) && !changesMeaning(producer))
+            stack.insert(stack.end(), producer.inputs.begin(), producer.inputs.end());
+    }
+    return false;
+}
+
+/// Weights between positions: a softmax of scores whose result is multiplied with other values of the input.
+bool isAttention(const ValueFlow& flow, const Expr& expr) {
+    if (!is<OpClass::Softmax>(expr) || expr.outputs.empty() || expr.inputs.empty()) return false;
     std::vector<NodeId> now{expr.outputs.front()};
     for (int hop = 0; hop < kMaxHops; ++hop) {
         std::vector<NodeId> next;
         for (const NodeId node : now)
-            for (const ExprId user : graph.node(node).users) {
-                if (graph.isErased(user)) continue;
-                if (isProduct(graph, graph.expr(user))) return true;
-                const auto& outputs = graph.expr(user).outputs;
-                next.insert(next.end(), outputs.begin(), outputs.end());
+            for (const ExprId reader : flow.readersOf(node)) {
+                const Expr& user = flow.graph().expr(reader);
+                if (isProduct(user)) {
+                    if (countOfComputed(flow, user) > 1) return areScores(flow, expr.inputs.front());
+                    continue;
+                }
+                next.insert(next.end(), user.outputs.begin(), user.outputs.end());
             }
         if (next.size() > kMaxBranch) return false;
         now = std::move(next);
@@ -83,17 +129,18 @@ bool isAttention(const InternalGraph& graph, const Expr& expr) {
 
 }  // namespace
 
-ResidualSum residualOf(const InternalGraph& graph, ExprId id) {
+ResidualSum residualOf(const ValueFlow& flow, ExprId id) {
+    const InternalGraph& graph = flow.graph();
     const Expr& expr = graph.expr(id);
-    if (!isOneOf<OpClass::Add>(graph, expr)) return {};
+    if (!is<OpClass::Add>(expr)) return {};
     const std::vector<NodeId> operands = computedInputs(graph, id);
     if (operands.size() != 2) return {};
     for (const NodeId operand : operands) {
         const auto& type = graph.node(operand).type;
         if (type.shape && type.shape->size() < 2) return {};  // arithmetic of shapes
     }
-    if (isComputedFrom(graph, operands[1], operands[0])) return {operands[0], operands[1]};
-    if (isComputedFrom(graph, operands[0], operands[1])) return {operands[1], operands[0]};
+    if (isComputedFrom(flow, operands[1], operands[0])) return {operands[0], operands[1]};
+    if (isComputedFrom(flow, operands[0], operands[1])) return {operands[1], operands[0]};
     return {};
 }
 
@@ -101,8 +148,9 @@ const std::vector<OperatorKind>& operatorKinds() {
     static const std::vector<OperatorKind> kinds{
         {"activation", "an activation such as ReLU",
          isOneOf<OpClass::Relu, OpClass::LeakyRelu, OpClass::Sigmoid, OpClass::Clip>},
-        {"attention", "an attention whose weights are a softmax that is multiplied with values", isAttention},
-        {"convolution", "a convolution", isOneOf<OpClass::Conv>},
+        {"attention", "an attention: a softmax of products of values with each other, which is multiplied with values",
+         isAttention},
+        {"convolution", "a convolution in floating point", isOneOf<OpClass::Conv>},
         {"embedding", "an embedding", isOneOf<OpClass::Embedding, OpClass::EmbeddingBag>},
         {"layer", "a layer with weights: a convolution, a linear or a recurrent layer",
          isOneOf<OpClass::Conv, OpClass::ConvTranspose, OpClass::Linear, OpClass::MatMul, OpClass::MatrixProduct,
@@ -128,10 +176,11 @@ const OperatorKind* operatorKind(std::string_view name) {
 }
 
 std::vector<NodeId> nodesOf(const InternalGraph& graph, const OperatorKind& kind) {
+    const ValueFlow flow(graph);
     std::vector<NodeId> nodes;
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
-        if (!expr.outputs.empty() && kind.fits(graph, expr)) nodes.push_back(expr.outputs.front());
+        if (!expr.outputs.empty() && kind.fits(flow, expr)) nodes.push_back(expr.outputs.front());
     }
     return nodes;
 }

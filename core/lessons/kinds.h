@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/graph/internal_graph.h"
+#include "core/lessons/value_flow.h"
 
 namespace sonde::lessons {
 
@@ -13,13 +14,13 @@ struct ResidualSum {
     graph::NodeId branch;  ///< what was computed from it
 };
 /// Both invalid if the operation is no such sum.
-ResidualSum residualOf(const graph::InternalGraph& graph, graph::ExprId expr);
+ResidualSum residualOf(const ValueFlow& flow, graph::ExprId expr);
 
 /// What operations are for, whichever vocabulary they are spelled in.
 struct OperatorKind {
     std::string_view name;
     std::string_view description;  ///< "a convolution"
-    bool (*fits)(const graph::InternalGraph& graph, const graph::Expr& expr);
+    bool (*fits)(const ValueFlow& flow, const graph::Expr& expr);
 };
 const std::vector<OperatorKind>& operatorKinds();
 /// Null if there is none of that name.

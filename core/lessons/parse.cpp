@@ -104,13 +104,15 @@ class Parser {
         if (!info.empty()) return fail("a block begins inside of another one", m_line, "``` alone ends a block");
         if (m_fence == Fence::Other) addText(m_now);
         if (m_fence == Fence::Question) endQuestion();
+        m_wasFenced = m_fence != Fence::Other;
         m_fence = Fence::None;
     }
 
     // --- text --------------------------------------------------------------------------------------------------------
 
     void addText(std::string_view line) {
-        if (m_step.blocks.empty() || m_step.blocks.back().kind != Block::Kind::Text)
+        const bool goesOn = !std::exchange(m_wasFenced, false);  // else its lines are not the next ones
+        if (m_step.blocks.empty() || m_step.blocks.back().kind != Block::Kind::Text || !goesOn)
             m_step.blocks.push_back({Block::Kind::Text, {}, m_line});
         std::string& text = m_step.blocks.back().text;
         text += line;
@@ -346,6 +348,7 @@ class Parser {
     std::string_view m_text, m_now;
     std::size_t m_at = 0, m_line = 0, m_fenceLine = 0, m_placeholders = 0, m_statements = 0;
     Fence m_fence = Fence::None;
+    bool m_wasFenced = false;  ///< a block that is no text came before
     bool m_hasSteps = false;
     Lesson m_lesson;
     Step m_step;  // the one that is read; before the first, what the lesson is about

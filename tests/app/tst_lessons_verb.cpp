@@ -29,7 +29,8 @@ void TestLessonsVerb::theListSaysWhatIsMissing() {
     QCOMPARE(result.status, 0);
     const QStringList lines = result.out.split(u'\n', Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), 6);
-    QVERIFY2(lines[0].startsWith("convolution") && lines[0].endsWith("needs a convolution, which the model has not"),
+    QVERIFY2(lines[0].startsWith("convolution") &&
+                 lines[0].endsWith("needs a convolution in floating point, which the model has not"),
              qPrintable(lines[0]));
     QVERIFY2(lines[4].startsWith("recurrent") && lines[4].endsWith("3 steps"), qPrintable(lines[4]));
 }
