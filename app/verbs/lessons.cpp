@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <optional>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
@@ -61,14 +62,21 @@ base::Result<int> showLessons(LessonOptions& options) {
     if (!cases.empty()) session.runs().giveValues(cases.front().values);
     SONDE_ASSIGN(session::LessonRun run, session::LessonRun::begin(session, std::move(lesson)));
     fmt::print("# {}\n\n{}\n", run.lesson().lesson().title, run.lesson().lesson().summary);
+    std::optional<base::Error> problem;  // the first; the other steps are told all the same
     for (std::size_t i = 0; i < run.stepCount(); ++i) {
         SONDE_TRY(run.goTo(i, commandLineWork()));
         fmt::print("\n## {}. {}\n", i + 1, run.step().title);
         const session::StepText text = session::textOf(run.lesson(), run.step(), run.values(commandLineWork()));
         fmt::print("{}", text.markdown);
+        if (!problem && !text.problems.empty()) problem = text.problems.front();
+        if (!problem && !text.isComplete)
+            problem =
+                session::atLine(base::usageError("the step needs values that are not known", {}, "begin it with `run`"),
+                                run.lesson().lesson(), run.step().line);
         for (std::size_t k = 0; k < text.asks.size(); ++k)
             SONDE_TRY(printQuestion(run, run.step().questions[k], text.asks[k], options.answers));
     }
+    if (problem) return *problem;
     return 0;
 }
 

@@ -30,6 +30,10 @@ std::optional<std::size_t> editLine(const lessons::Step& step) {
     return std::ranges::count_if(step.actions, isEdit) == 1 ? first->line : step.line;
 }
 
+std::string notChecked(const base::Error& error) {
+    return Lessons::tr("Not checked: %1.").arg(windowTextWithHint(error)).toStdString();
+}
+
 }  // namespace
 
 Lessons::Lessons(const Parts& parts, QObject* context) : QObject(context), m_parts(parts) {
@@ -227,6 +231,7 @@ QString Lessons::failureOfRun() const {
     if (runs.isRunning() || (!needsRun && session::valuesFor(*m_bound, *step()).empty())) return {};
     if (runs.refusal()) return tr("The model did not run: %1").arg(windowTextWithHint(*runs.refusal()));
     const auto& recording = runs.recording();
+    if (!recording && !needsRun) return tr("The numbers of this step are known after a run: run the model (F5).");
     if (!recording || !recording->error) return {};
     return tr("The run failed: %1").arg(windowTextWithHint(*recording->error));
 }
@@ -259,8 +264,7 @@ void Lessons::answer(std::size_t question, const session::LessonAnswer& answer) 
         },
         [this, question, at = m_at](const base::Result<session::LessonVerdict>& verdict) {
             if (at != m_at || question >= m_verdicts.size()) return;
-            m_verdicts[question] =
-                verdict ? *verdict : session::LessonVerdict{false, "Not checked: " + verdict.error().what + "."};
+            m_verdicts[question] = verdict ? *verdict : session::LessonVerdict{false, notChecked(verdict.error())};
             Q_EMIT answered(question);
         });
 }

@@ -39,12 +39,6 @@ Result<lessons::Lesson> openLesson(const std::string& idOrFile) {
     return *std::move(lesson);
 }
 
-base::Error atLine(base::Error error, const lessons::Lesson& lesson, std::size_t line) {
-    const std::string place = lesson.source + (lesson.source.empty() ? "line " : ", line ") + std::to_string(line);
-    error.where = place + (error.where.empty() ? "" : ": " + error.where);
-    return error;
-}
-
 LessonRun::LessonRun(Session& session, std::unique_ptr<lessons::BoundLesson> lesson)
     : m_session(&session), m_lesson(std::move(lesson)) {}
 LessonRun::~LessonRun() = default;

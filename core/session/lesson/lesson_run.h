@@ -11,9 +11,6 @@ namespace sonde::session {
 /// read, or is no lesson: `where` is "FILE, line N".
 base::Result<lessons::Lesson> openLesson(const std::string& idOrFile);
 
-/// What went wrong with an action: `where` is "FILE, line N", and then where it was.
-base::Error atLine(base::Error error, const lessons::Lesson& lesson, std::size_t line);
-
 /// A lesson that is gone through on the model of a session, step by step: what the window does, without one. For a
 /// session whose verbs return when their work is done.
 class LessonRun {

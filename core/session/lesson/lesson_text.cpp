@@ -83,15 +83,24 @@ Result<tensor::Tensor> computed(const BoundLesson& lesson, const std::string& te
     return expression::evaluateArray(parsed, names, work);
 }
 
-Result<double> computedNumber(const BoundLesson& lesson, const std::string& text, const LessonValues& values,
-                              const base::WorkContext& work) {
-    SONDE_ASSIGN(const tensor::Tensor array, computed(lesson, text, values, work));
-    if (array.numel() != 1) return usageError("'" + text + "' is not one number");
-    return array.toDouble(0);
+/// Of a question that asks for one.
+Result<double> rightNumber(const BoundLesson& lesson, const Question& question, const LessonValues& values,
+                           const base::WorkContext& work) {
+    for (const std::string& name : lessons::namesIn(question.answer))
+        if (!values.contains(lesson.node(name)))
+            return atLine(usageError("the value of $" + name + " is not known", {}, "run the model"), lesson.lesson(),
+                          question.line);
+    const auto array = computed(lesson, question.answer, values, work);
+    if (!array) return atLine(array.error(), lesson.lesson(), question.line);
+    if (array->numel() != 1)
+        return atLine(usageError("'" + question.answer + "' is not one number"), lesson.lesson(), question.line);
+    return array->toDouble(0);
 }
 
-std::string shownText(const tensor::Tensor& array) {
-    if (array.numel() > kMaxListed) return kUnknown;
+Result<std::string> shownText(const tensor::Tensor& array) {
+    if (array.numel() > kMaxListed)
+        return usageError(base::countText(array.numel()) + " numbers, of which at most " + std::to_string(kMaxListed) +
+                          " are written");
     std::string text;
     for (std::int64_t i = 0; i < array.numel(); ++i) text += (i == 0 ? "" : ", ") + shownNumber(array.toDouble(i));
     return array.numel() == 1 ? text : "[" + text + "]";
@@ -116,36 +125,75 @@ std::string operatorText(const graph::Expr& expr) {
     return expr.target.empty() || isNamed ? std::string(graph::name(expr.kind)) : expr.target;
 }
 
-std::string filled(const BoundLesson& lesson, const Placeholder& placeholder, const LessonValues& values,
-                   bool& isComplete, const base::WorkContext& work) {
-    if (placeholder.kind == Placeholder::Kind::Expression) {
-        const auto array = computed(lesson, placeholder.text, values, work);
-        if (array) return shownText(*array);
-        isComplete = false;
+/// Writes a part of a text; what is wrong with it is kept with its line.
+class Writer {
+  public:
+    Writer(const BoundLesson& lesson, const LessonValues& values, const base::WorkContext& work)
+        : m_lesson(lesson), m_values(values), m_work(work) {}
+
+    /// A text with its placeholders filled; `line` is that of its beginning.
+    std::string text(const std::string& text, std::size_t line);
+    std::string formula(const std::string& text, std::size_t line);
+    bool isComplete() const { return m_isComplete; }
+    std::vector<base::Error>& problems() { return m_problems; }
+
+  private:
+    std::string filled(const Placeholder& placeholder, std::size_t line);
+    /// "… (line 12: why)".
+    std::string failed(const base::Error& error, std::size_t line);
+    std::string unknown() {
+        m_isComplete = false;
         return kUnknown;
     }
-    const NodeId node = lesson.node(placeholder.text);
+    bool isKnown(const std::string& text) const {
+        return std::ranges::all_of(lessons::namesIn(text),
+                                   [&](const std::string& name) { return m_values.contains(m_lesson.node(name)); });
+    }
+
+    const BoundLesson& m_lesson;
+    const LessonValues& m_values;
+    const base::WorkContext& m_work;
+    bool m_isComplete = true;
+    std::vector<base::Error> m_problems;
+};
+
+std::string Writer::failed(const base::Error& error, std::size_t line) {
+    m_problems.push_back(atLine(error, m_lesson.lesson(), line));
+    return kUnknown + (" (" + codeText("line " + std::to_string(line) + ": " + error.what)) + ")";
+}
+
+std::string Writer::filled(const Placeholder& placeholder, std::size_t line) {
+    if (placeholder.kind == Placeholder::Kind::Expression) {
+        if (!isKnown(placeholder.text)) return unknown();
+        const auto array = computed(m_lesson, placeholder.text, m_values, m_work);
+        if (!array) return failed(array.error(), line);
+        const auto shown = shownText(*array);
+        return shown ? *shown : failed(shown.error(), line);
+    }
+    const NodeId node = m_lesson.node(placeholder.text);
     if (!node.valid()) return kUnknown;
-    const graph::Expr& expr = lesson.graph().expr(lesson.graph().node(node).producer);
+    const graph::Expr& expr = m_lesson.graph().expr(m_lesson.graph().node(node).producer);
     switch (placeholder.kind) {
         case Placeholder::Kind::Operator: return codeText(operatorText(expr));
         case Placeholder::Kind::Module: return codeText(expr.qualname.value_or("").empty() ? "(root)" : *expr.qualname);
-        case Placeholder::Kind::Shape: return codeText(shapeText(lesson, node, values));
+        case Placeholder::Kind::Shape: return codeText(shapeText(m_lesson, node, m_values));
         case Placeholder::Kind::Name:
         case Placeholder::Kind::Expression: break;
     }
-    return codeText(lesson.graph().node(node).name);
+    return codeText(m_lesson.graph().node(node).name);
 }
 
-std::string filledText(const BoundLesson& lesson, const std::string& text, const LessonValues& values, bool& isComplete,
-                       const base::WorkContext& work) {
+std::string Writer::text(const std::string& text, std::size_t line) {
     std::string written;
     lessons::forEachPart(
-        text, [&](std::string_view plain) { written += plain; },
+        text,
+        [&](std::string_view plain) {
+            written += plain;
+            line += static_cast<std::size_t>(std::ranges::count(plain, '\n'));
+        },
         [&](std::string_view inside) {
             Placeholder placeholder;
-            if (lessons::readPlaceholder(inside, placeholder).empty())
-                written += filled(lesson, placeholder, values, isComplete, work);
+            if (lessons::readPlaceholder(inside, placeholder).empty()) written += filled(placeholder, line);
         });
     return written;
 }
@@ -156,10 +204,14 @@ class KnownValues : public why::Reader {
     Result<Value> value(NodeId node) override {
         if (const auto found = m_values.find(node); found != m_values.end()) return found->second;
         if (const auto& constant = m_lesson.graph().node(node).constant) return *constant;
+        m_isMissing = true;
         return usageError("the value of '" + m_lesson.graph().node(node).name + "' is not known");
     }
+    /// One was asked for that is not known.
+    bool isMissing() const { return m_isMissing; }
 
   private:
+    bool m_isMissing = false;
     const BoundLesson& m_lesson;
     const LessonValues& m_values;
 };
@@ -205,20 +257,18 @@ std::string productsText(const why::Explanation& found) {
     return text + ".\n";
 }
 
-std::string formulaText(const BoundLesson& lesson, const std::string& text, const LessonValues& values,
-                        bool& isComplete, const base::WorkContext& work) {
-    const auto place = placeOf(lesson, text, values);
-    KnownValues reader(lesson, values);
-    const auto found = place ? why::explain(lesson.graph(), *place, reader, {.terms = kMaxTerms}, work)
+std::string Writer::formula(const std::string& text, std::size_t lineNumber) {
+    const auto written = [&text](const std::string& value) { return "\n" + codeText(text) + " = " + value + "\n"; };
+    if (!isKnown(text)) return written(unknown());
+    const auto place = placeOf(m_lesson, text, m_values);
+    KnownValues reader(m_lesson, m_values);
+    const auto found = place ? why::explain(m_lesson.graph(), *place, reader, {.terms = kMaxTerms}, m_work)
                              : Result<why::Explanation>(place.error());
-    if (!found) {
-        isComplete = false;
-        return "\n`" + text + "` = " + kUnknown + "\n";
-    }
+    if (!found) return written(reader.isMissing() ? unknown() : failed(found.error(), lineNumber));
     std::string index;
     for (const std::int64_t at : found->place.index) index += (index.empty() ? "" : ", ") + std::to_string(at);
     // A line each: hard breaks of Markdown.
-    std::string line = "\n" + codeText(lesson.graph().node(place->node).name + "[" + index + "]");
+    std::string line = "\n" + codeText(m_lesson.graph().node(place->node).name + "[" + index + "]");
     if (!found->formula.empty()) line += "  \n= " + codeText(found->formula);
     if (!found->withNumbers.empty() && found->withNumbers.size() <= kMaxFormula)
         line += "  \n= " + codeText(found->withNumbers);
@@ -261,23 +311,27 @@ std::vector<NodeId> valuesFor(const BoundLesson& lesson, const lessons::Step& st
 StepText textOf(const BoundLesson& lesson, const lessons::Step& step, const LessonValues& values,
                 const base::WorkContext& work) {
     StepText text;
-    for (const Block& block : step.blocks) {
-        if (block.kind == Block::Kind::Formula) {
-            text.markdown += formulaText(lesson, block.text, values, text.isComplete, work);
-            continue;
-        }
-        text.markdown += filledText(lesson, block.text, values, text.isComplete, work);
-    }
-    for (const Question& question : step.questions)
-        text.asks.push_back(filledText(lesson, question.ask, values, text.isComplete, work));
+    Writer writer(lesson, values, work);
+    for (const Block& block : step.blocks)
+        text.markdown += block.kind == Block::Kind::Formula ? writer.formula(block.text, block.line)
+                                                            : writer.text(block.text, block.line);
+    for (const Question& question : step.questions) text.asks.push_back(writer.text(question.ask, question.line));
+    text.isComplete = writer.isComplete();
+    text.problems = std::move(writer.problems());
     return text;
+}
+
+base::Error atLine(base::Error error, const lessons::Lesson& lesson, std::size_t line) {
+    const std::string place = lesson.source + (lesson.source.empty() ? "line " : ", line ") + std::to_string(line);
+    error.where = place + (error.where.empty() ? "" : ": " + error.where);
+    return error;
 }
 
 Result<LessonAnswer> solution(const BoundLesson& lesson, const Question& question, const LessonValues& values,
                               const base::WorkContext& work) {
     LessonAnswer answer;
     if (question.kind == Question::Kind::Number) {
-        SONDE_ASSIGN(const double number, computedNumber(lesson, question.answer, values, work));
+        SONDE_ASSIGN(const double number, rightNumber(lesson, question, values, work));
         answer.number = numberText(number);
     } else if (question.kind == Question::Kind::Choice) {
         const auto right = std::ranges::find(question.choices, true, &lessons::Choice::isRight);
@@ -295,7 +349,7 @@ Result<LessonVerdict> check(const BoundLesson& lesson, const Question& question,
     LessonVerdict verdict;
     std::string right;
     if (question.kind == Question::Kind::Number) {
-        SONDE_ASSIGN(const double expected, computedNumber(lesson, question.answer, values, work));
+        SONDE_ASSIGN(const double expected, rightNumber(lesson, question, values, work));
         const std::vector<double> given = readings(answer.number);
         if (given.empty()) return usageError("'" + answer.number + "' is no number");
         const double tolerance = question.isRelative ? question.tolerance * std::abs(expected) : question.tolerance;
@@ -309,9 +363,8 @@ Result<LessonVerdict> check(const BoundLesson& lesson, const Question& question,
         verdict.isRight = std::ranges::find(nodes, answer.node) != nodes.end();
     }
     verdict.text = !verdict.isRight ? "Not yet." : right.empty() ? "Right." : "Right: " + right + ".";
-    bool isComplete = true;
     if (verdict.isRight && !question.because.empty())
-        verdict.text += " " + filledText(lesson, question.because, values, isComplete, work);
+        verdict.text += " " + Writer(lesson, values, work).text(question.because, question.line);
     return verdict;
 }
 

@@ -22,8 +22,14 @@ struct StepText {
     std::string markdown;
     std::vector<std::string> asks;  ///< of each question, in Markdown
     bool isComplete = true;         ///< no number is missing because a value is not known
+    /// Of numbers and formulas that cannot be had though the values are known, which the text tells too.
+    std::vector<base::Error> problems;
 };
-/// The text of a step with its numbers, and formulas as code. A number that is not known is written as "…".
+/// What is wrong with a part of a lesson: `where` is "FILE, line N", and then where it was.
+base::Error atLine(base::Error error, const lessons::Lesson& lesson, std::size_t line);
+
+/// The text of a step with its numbers, and formulas as code. A number that is not known is written as "…", with the
+/// line and the reason if that is not for want of a value.
 StepText textOf(const lessons::BoundLesson& lesson, const lessons::Step& step, const LessonValues& values,
                 const base::WorkContext& work = {});
 
@@ -37,7 +43,7 @@ struct LessonVerdict {
     bool isRight = false;
     std::string text;  ///< "Right: 9.", "Not yet.", and why
 };
-/// Errors (Usage): the answer is no number; the values that it is compared with are not known.
+/// Errors (Usage): the answer is no number; what it is compared with is not known, or no number: `where` is its line.
 base::Result<LessonVerdict> check(const lessons::BoundLesson& lesson, const lessons::Question& question,
                                   const LessonAnswer& answer, const LessonValues& values,
                                   const base::WorkContext& work = {});

@@ -240,7 +240,8 @@ void TestLessonPanel::aRefusedEditIsToldWithItsLine() {
 void TestLessonPanel::aModelThatLacksSomethingIsTold() {
     open(file("lstm_classifier.onnx"));
     choose(0);
-    QVERIFY2(panel()->stepText().contains(QStringLiteral("the lesson needs a convolution, which the model has not")),
+    QVERIFY2(panel()->stepText().contains(
+                 QStringLiteral("the lesson needs a convolution in floating point, which the model has not")),
              qPrintable(panel()->stepText()));
     QVERIFY(panel()->progressText().isEmpty());
     // Another model: the lesson begins.
