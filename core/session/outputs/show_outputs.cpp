@@ -98,6 +98,7 @@ base::Result<ShownOutputs> showOutputs(const ShowRequest& given, const base::Wor
         if (!output.form || std::ranges::find(output.forms, output.form) == output.forms.end()) {
             output.error = base::usageError("output '" + output.name + "' does not fit the form '" +
                                             output.choice.form + "': it is " + output.type);
+            output.form = nullptr;
             shown.outputs.push_back(std::move(output));
             continue;
         }

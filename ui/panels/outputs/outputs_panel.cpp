@@ -236,9 +236,15 @@ void OutputsPanel::showControls(const ShownOutput& shown) {
         entries << qMakePair(textOf(form->title), textOf(form->id));
         toolTips << textOf(form->description);
     }
+    // What was chosen stays chosen though it does not fit: another run may give another value.
+    const outputs::Form* const chosen = outputs::findForm(shown.choice.form);
+    if (chosen && std::ranges::find(shown.forms, chosen) == shown.forms.end()) {
+        entries << qMakePair(tr("%1 (does not fit)").arg(textOf(chosen->title)), textOf(chosen->id));
+        toolTips << textOf(chosen->description);
+    }
     refill(*m_form, entries, toolTips);
     m_form->setCurrentIndex(std::max(0, m_form->findData(QString::fromStdString(shown.choice.form))));
-    const outputs::Form* const form = shown.error && !shown.form ? nullptr : shown.form;
+    const outputs::Form* const form = shown.form;
     m_sample->setMaximum(static_cast<int>(std::min<std::int64_t>(shown.samples - 1, 1'000'000)));
     m_sample->setValue(shown.choice.sample);
     m_sample->parentWidget()->setVisible(form && form->usesSample && shown.samples > 1);
@@ -252,9 +258,9 @@ void OutputsPanel::showControls(const ShownOutput& shown) {
     m_vocabulary->setToolTip(shown.choice.vocabulary.empty()
                                  ? tr("Choose a vocabulary file: the tokens, a line each")
                                  : tr("Vocabulary: %1").arg(QString::fromStdString(shown.choice.vocabulary)));
-    const Choice chosen = m_outputs.choiceOf(shown.name);  // a file beside the model is nobody's choice
-    m_noNames->setVisible((!m_labels->isHidden() && !chosen.labels.empty()) ||
-                          (!m_vocabulary->isHidden() && !chosen.vocabulary.empty()));
+    const Choice asked = m_outputs.choiceOf(shown.name);  // a file beside the model is nobody's choice
+    m_noNames->setVisible((!m_labels->isHidden() && !asked.labels.empty()) ||
+                          (!m_vocabulary->isHidden() && !asked.vocabulary.empty()));
     m_boxes->setVisible(form && form->usesBoxes);
     QStringList others;
     for (const ShownOutput& other : m_outputs.all())
