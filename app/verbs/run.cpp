@@ -59,8 +59,8 @@ struct Row {
 std::string valueText(const Row& row) {
     if (!row.computed) return "not computed" + (row.missing.empty() ? "" : ": " + row.missing);
     if (row.summary && !row.summary->stats) return row.summary->type;
-    if (!row.summary && !row.value.isTensor()) return row.value.text();
-    if (!row.summary && row.value.tensor().dtype() == tensor::DType::String) return row.value.text();
+    if (!row.summary && (!row.value.isTensor() || row.value.tensor().dtype() == tensor::DType::String))
+        return base::visibleText(row.value.text());
     const analysis::TensorStats stats = row.summary ? *row.summary->stats : analysis::tensorStats(row.value.tensor());
     // Of no finite element there is no minimum and no mean.
     const std::string finite = stats.finiteCount() == 0
