@@ -43,7 +43,8 @@ LessonView::LessonView(QMainWindow& window, context::InspectorContext& context, 
     window.installEventFilter(this);
     if (const QDockWidget* const dock = docks.dock(QStringLiteral("lesson")))
         connect(dock, &QDockWidget::visibilityChanged, this, [this, dock] {
-            if (dock->isHidden()) m_docks.giveColumnsBack();
+            // For a talk all panels are out of the way: then the lesson has not gone.
+            if (dock->isHidden() && m_docks.isShown()) m_docks.giveColumnsBack();
         });
 }
 

@@ -38,6 +38,7 @@ class WindowDocks : public QObject {
     void arrange();
     /// The start page has the window for itself; what was docked comes back with a model.
     void setShown(bool shown);
+    bool isShown() const { return m_isShown; }
     /// One panel at the right, without a title, so wide a part of the window, and nothing else; what was there comes
     /// back with setShown(true). In place of another one that is alone it is as wide as that.
     void showAlone(const QString& panel, double share);

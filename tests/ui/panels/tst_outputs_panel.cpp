@@ -100,6 +100,13 @@ class TestOutputsPanel : public WindowFixture {
         QVERIFY(panel().choose(QStringLiteral("table")));
         settle();
         QCOMPARE(list()->model()->rowCount(), 1);
+        // What does not fit is chosen all the same, and says so.
+        QVERIFY(panel().choose(QStringLiteral("scalar")));
+        settle();
+        QVERIFY2(panel().formBox()->currentText().endsWith(QLatin1String("(does not fit)")),
+                 qPrintable(panel().formBox()->currentText()));
+        QVERIFY2(panel().notes().contains(QLatin1String("does not fit")), qPrintable(panel().notes()));
+        QVERIFY(!panel().findChild<QSpinBox*>(QStringLiteral("outputTop"))->isVisible());
     }
 
     /// A file beside the model names its classes; what was upside down is called so.

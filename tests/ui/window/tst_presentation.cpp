@@ -16,10 +16,12 @@
 
 #include "tests/support/branched_convolutions.h"
 #include "tests/support/window_fixture.h"
+#include "ui/context/lessons.h"
 #include "ui/panels/outputs/output_view.h"
 #include "ui/panels/outputs/outputs_panel.h"
 #include "ui/window/presentation.h"
 #include "ui/window/presentation_bar.h"
+#include "ui/window/window_docks.h"
 
 namespace tst_presentation {
 
@@ -48,6 +50,7 @@ class TestPresentation : public test::WindowFixture {
     void thePointerFollowsTheMouse();
     void blackHidesEverything();
     void everythingIsAsItWasBefore();
+    void aLessonKeepsItsColumn();
     void aModelThatClosesEndsIt();
     void escapeEndsItWhereverTheKeyboardIs();
     void itsKeysDoNothingElsewhere();
@@ -385,6 +388,24 @@ void TestPresentation::everythingIsAsItWasBefore() {
     QVERIFY(!m_window->statusBar()->isHidden());
     QVERIFY(!m_window->findChild<PresentationOverlay*>());
     QVERIFY(!m_window->findChild<window::PresentationBar*>());
+}
+
+/// In a low window it has the left one.
+void TestPresentation::aLessonKeepsItsColumn() {
+    closeWindow();
+    openWindow({800, 600});
+    open(file("resnet18_slim.onnx"));
+    context::lessonsOf(context()).open(QStringLiteral("convolution"));
+    settle();
+    QTRY_VERIFY(m_window->docks().areColumnsLent());
+    begin();
+    press(Qt::Key_PageDown);
+    press(Qt::Key_Escape);
+    QVERIFY(!presentation().isOn());
+    settle();
+    QVERIFY(m_window->docks().areColumnsLent());
+    QVERIFY(m_window->docks().dock(QStringLiteral("lesson"))->isVisible());
+    QVERIFY(!m_window->docks().dock(QStringLiteral("modules"))->isVisible());
 }
 
 void TestPresentation::aModelThatClosesEndsIt() {
