@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ops/support/invoke.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/window.h"
 
@@ -170,6 +171,52 @@ base::Result<void> poolGradient(KernelContext& context) {
     return give(context, 0, dx, x.dtype());
 }
 
+/// The cofactors of a matrix [1,n,n], row by row: its determinant times its transposed inverse and, of a singular one,
+/// the determinants of what is left without a row and a column.
+base::Result<std::vector<double>> cofactorsOf(KernelContext& context, const Tensor& matrix) {
+    constexpr std::int64_t kMaxSingular = 32;  // rows; there are n² matrices of n - 1
+    const std::int64_t n = matrix.dim(1);
+    std::vector<double> cofactors(static_cast<std::size_t>(n * n), 1);
+    if (n < 2) return cofactors;
+    SONDE_ASSIGN(const Tensor whole, invokeAten(context, "linalg_det", {Value(matrix)}));
+    if (const double determinant = whole.toDouble(0); determinant != 0) {
+        SONDE_ASSIGN(const Tensor inverse, invokeAten(context, "linalg_inv", {Value(matrix)}));
+        for (std::int64_t i = 0; i < n * n; ++i)
+            cofactors[static_cast<std::size_t>(i)] = determinant * inverse.toDouble(i % n * n + i / n);
+        return cofactors;
+    }
+    if (n > kMaxSingular)
+        return opError("a singular matrix of more than " + std::to_string(kMaxSingular) + " rows has no gradient here");
+    std::vector<double> minors;
+    for (std::int64_t at = 0; at < n * n; ++at)
+        for (std::int64_t i = 0; i < n * n; ++i)
+            if (i / n != at / n && i % n != at % n) minors.push_back(matrix.toDouble(i));
+    SONDE_ASSIGN(const Tensor all,
+                 invokeAten(context, "linalg_det", {Value(Tensor::of<double>({n * n, n - 1, n - 1}, minors))}));
+    for (std::int64_t i = 0; i < n * n; ++i)
+        cofactors[static_cast<std::size_t>(i)] = ((i / n + i % n) % 2 == 0 ? 1 : -1) * all.toDouble(i);
+    return cofactors;
+}
+
+/// dx = g · cofactors of x.
+base::Result<void> detGradient(KernelContext& context) {
+    const Tensor& x = context.in("x");
+    const std::int64_t n = x.rank() < 2 ? -1 : x.dim(x.rank() - 1);
+    if (n < 0 || x.dim(x.rank() - 2) != n) return opError("needs square matrices, not " + x.typeText());
+    SONDE_ASSIGN(const Tensor g, wideCopy(context.in("g")));
+    SONDE_ASSIGN(Tensor dx, wideCopy(x));
+    SONDE_ASSIGN(const Tensor matrices, dx.reshaped(Shape{g.numel(), n, n}));
+    SONDE_ASSIGN(Tensor made, Tensor::zeros(DType::Float64, x.shape()));
+    for (std::int64_t i = 0; i < g.numel(); ++i) {
+        if (context.cancelled()) return base::cancelled();
+        SONDE_ASSIGN(const Tensor matrix, matrices.sliced(0, i, 1).contiguous());
+        SONDE_ASSIGN(const std::vector<double> cofactors, cofactorsOf(context, matrix));
+        for (std::int64_t k = 0; k < n * n; ++k)
+            made.mutableData<double>()[i * n * n + k] = g.data<double>()[i] * cofactors[static_cast<std::size_t>(k)];
+    }
+    return give(context, 0, made, x.dtype());
+}
+
 base::Result<void> inferLikeSecond(InferContext& context) {
     context.set(context.in("x"));
     return {};
@@ -199,6 +246,7 @@ void define_prim_gradient(Registry& registry) {
     registry.add(row("grad_sum_to", "Gradient of what was broadcast: summed along the axes that x does not have")
                      .out("dx")
                      .runs(sumTo, inferLikeSecond));
+    registry.add(row("grad_det", "Gradient of determinants' matrices").out("dx").runs(detGradient, inferLikeSecond));
     registry.add(window(row("grad_conv", "Gradient of a convolution's input and weights"))
                      .in("w", kFloats)
                      .out("dx")

@@ -129,6 +129,43 @@ base::Result<void> roiAlign(KernelContext& context) {
     return setNarrow(context, 0, y, x.dtype());
 }
 
+/// Each cell's gradient goes to the corners that its value is of: in their shares to those of all samples or, in mode
+/// "max", to the largest one, the first of several. Regions have none, as in PyTorch.
+base::Result<void> roiAlignGradient(KernelContext& context) {
+    const Tensor &x = context.in("X"), &rois = context.in("rois");
+    const Attributes& attributes = context.attributes();
+    const std::int64_t height = attributes.getInt("output_height", 1), width = attributes.getInt("output_width", 1),
+                       pixels = x.dim(2) * x.dim(3);
+    const bool average = attributes.getString("mode", "avg") != "max";
+    SONDE_ASSIGN(const Tensor g, wide(context.in("g")));
+    SONDE_ASSIGN(const Tensor image, wide(x));
+    SONDE_ASSIGN(Tensor dx, wideZeros(x.shape()));
+    for (std::int64_t r = 0; r < rois.dim(0); ++r) {
+        SONDE_ASSIGN(const AlignedRegion region, AlignedRegion::of(context, r));
+        for (std::int64_t at = 0; at < x.dim(1) * height * width; ++at) {
+            if (context.cancelled()) return base::cancelled();
+            const std::int64_t c = at / (height * width), cell = at % (height * width),
+                               plane = (region.batch * x.dim(1) + c) * pixels;
+            const double given = g.data<double>()[r * x.dim(1) * height * width + at];
+            // Beyond the image a sample is 0, which may be the largest.
+            double best = -std::numeric_limits<double>::infinity(), weight = 0;
+            std::int64_t place = 0;
+            region.forSamples(cell / width, cell % width, [&](double py, double px) {
+                const std::optional<CornerPlaces> corners = CornerPlaces::of(x.dim(2), x.dim(3), py, px);
+                if (!corners && best < 0) best = 0, weight = 0;
+                for (std::size_t i = 0; corners && i < 4; ++i) {
+                    const std::int64_t element = plane + corners->offsets[i];
+                    const double share = corners->weights[i], value = share * image.data<double>()[element];
+                    if (average) dx.mutableData<double>()[element] += given * share / region.count();
+                    else if (value > best) best = value, weight = share, place = element;
+                }
+            });
+            if (!average) dx.mutableData<double>()[place] += given * weight;
+        }
+    }
+    return setNarrow(context, 0, dx, x.dtype());
+}
+
 /// Corners of all samples: their mean, or the largest of them.
 base::Result<Dependence> roiAlignTerms(const ElementCall& call) {
     const KernelContext& context = call.context;
@@ -346,6 +383,23 @@ void define_regions(Registry& registry) {
                      .attrString("coordinate_transformation_mode", "half_pixel")
                      .runs(roiAlign, inferRoiAlign));
     explain("", "RoiAlign", roiAlignTerms);
+    registry.add(Row("grad_roi_align", 0, "Gradient of the image that RoiAlign samples", Category::Other)
+                     .domain("prim")
+                     .in("X", kFloats)
+                     .in("rois", kFloats)
+                     .in("batch_indices", kInt64)
+                     .in("g", kFloats)
+                     .out("dx")
+                     .attrString("mode", "avg")
+                     .attrInt("output_height", 1)
+                     .attrInt("output_width", 1)
+                     .attrInt("sampling_ratio", 0)
+                     .attrFloat("spatial_scale", 1)
+                     .attrString("coordinate_transformation_mode", "")
+                     .runs(roiAlignGradient, [](InferContext& context) -> base::Result<void> {
+                         context.set(context.in("X"));
+                         return {};
+                     }));
     registry.add(Row("MaxRoiPool", 1, "largest value of each cell of regions", Category::Pool)
                      .in("X", kFloats)
                      .in("rois", kFloats)

@@ -319,6 +319,12 @@ void distancesRule(GradientBuilder& b, const Expr& e) {
     });
 }
 
+/// −Yᵀ·g·Yᵀ of Y = X⁻¹.
+void inverseRule(GradientBuilder& b, const Expr& e) {
+    const NodeId turned = b.transposed(e.outputs.front());
+    b.give(inputOf(e, 0), b.op("Neg", {b.op("MatMul", {b.op("MatMul", {turned, gradientOf(b, e)}), turned})}));
+}
+
 }  // namespace
 
 void addContribGradients(GradientRules& rules) {
@@ -335,6 +341,7 @@ void addContribGradients(GradientRules& rules) {
                   {"com.microsoft::FusedGemm", fusedGemmRule},
                   {"com.microsoft::FusedMatMul", fusedProductRule},
                   {"com.microsoft::FusedMatMulActivation", fusedProductRule},
+                  {"com.microsoft::Inverse", inverseRule},
                   {"com.microsoft::GatedAdd", gatedAddRule},
                   {"com.microsoft::GatedRMSNorm", gatedNormRule},
                   {"com.microsoft::GemmFastGelu", productGeluRule},

@@ -116,10 +116,16 @@ void softmaxOn(GradientBuilder& b, const Expr& e, bool isLog) {
 void softmaxRule(GradientBuilder& b, const Expr& e) { softmaxOn(b, e, false); }
 void logSoftmaxRule(GradientBuilder& b, const Expr& e) { softmaxOn(b, e, true); }
 
+/// g times the cofactors.
+void determinantRule(GradientBuilder& b, const Expr& e) {
+    b.give(inputOf(e, 0), b.prim("grad_det", {gradientOf(b, e), inputOf(e, 0)}, {}, 1).front());
+}
+
 }  // namespace
 
 void addReductionGradients(GradientRules& rules) {
-    rules.insert({{"LogSoftmax", logSoftmaxRule},
+    rules.insert({{"Det", determinantRule},
+                  {"LogSoftmax", logSoftmaxRule},
                   {"ReduceL1", reduceSumOfSizesRule},
                   {"ReduceL2", reduceLengthRule},
                   {"ReduceLogSum", reduceLogSumRule},

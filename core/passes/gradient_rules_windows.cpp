@@ -152,6 +152,16 @@ void gridSampleRule(GradientBuilder& b, const Expr& e) {
     b.give(grid, made[1]);
 }
 
+void roiAlignRule(GradientBuilder& b, const Expr& e) {
+    tensor::Attributes attributes = e.attributes;
+    // What the version takes where nothing is said.
+    if (e.op.version >= 16 && !attributes.has("coordinate_transformation_mode"))
+        attributes.set("coordinate_transformation_mode", std::string("half_pixel"));
+    const std::vector<NodeId> made = b.prim(
+        "grad_roi_align", {inputOf(e, 0), inputOf(e, 1), inputOf(e, 2), gradientOf(b, e)}, std::move(attributes), 1);
+    b.give(inputOf(e, 0), made.front());
+}
+
 }  // namespace
 
 NodeId elementsFor(GradientBuilder& b, NodeId x, NodeId y) {
@@ -170,7 +180,8 @@ void addWindowGradients(GradientRules& rules) {
                   {"GridSample", gridSampleRule},
                   {"GlobalLpPool", globalPoolRule},
                   {"GlobalMaxPool", globalPoolRule},
-                  {"LpPool", poolRule}});
+                  {"LpPool", poolRule},
+                  {"RoiAlign", roiAlignRule}});
 }
 
 }  // namespace sonde::passes

@@ -36,8 +36,9 @@ class SmallGraph {
 
     /// What the operation is in ONNX operators. Empty if it worked, else why not.
     std::string write() {
+        if (const auto same = sameOperator(m_expr); same && !isOfComplex()) return copy(*same);
         if (isLowered()) return lower();
-        return isOfComplex() ? "there is no rule for its derivative on complex numbers" : copy();
+        return isOfComplex() ? "there is no rule for its derivative on complex numbers" : copy(m_expr.op);
     }
 
     base::Result<Gradients> gradients(const std::vector<Value>& given, exec::Runner& runner,
@@ -158,11 +159,11 @@ class SmallGraph {
     bool isLowered() const { return m_expr.op.domain == "aten" || m_expr.op.domain == "prim"; }
 
     /// An ONNX operator as it is; those of com.microsoft too.
-    std::string copy() {
+    std::string copy(const graph::OpKey& op) {
         if (!m_expr.bodies.empty()) return "it contains graphs";
         Expr made;
         made.kind = graph::ExprKind::Apply;
-        made.op = m_expr.op;
+        made.op = op;
         made.target = m_expr.target;
         made.attributes = m_expr.attributes;
         for (const Argument& argument : m_expr.arguments) {
@@ -182,7 +183,8 @@ class SmallGraph {
                 m_graph.setType(outputs[i], TypeInfo::of(m_operation.outputs[i]));
             m_results.push_back(Argument::of(outputs[i]));
         }
-        if (!passes::hasGradientRule(m_expr)) return "there is no rule for its derivative";
+        if (!passes::hasGradientRule(m_graph.expr(m_graph.node(outputs.front()).producer)))
+            return "there is no rule for its derivative";
         return {};
     }
 
@@ -193,7 +195,7 @@ class SmallGraph {
         const std::string plainName = name.substr(0, name.find('.'));
         const exporting::LoweringRule rule = exporting::findLowering(plainName);
         const bool isComplexCall = isOfComplex() || isComplexForm(plainName);
-        if (!rule && !isComplexCall) return "there is no rule for its derivative";
+        if (!rule && !isComplexCall && !hasOwnForm(name)) return "there is no rule for its derivative";
         std::vector<Argument> arguments;
         std::vector<Value> values;
         for (const Argument& argument : boundArguments()) {
@@ -209,7 +211,8 @@ class SmallGraph {
         exporting::LoweredCall call(m_graph, known, placed, std::move(arguments), m_operation.outputs, "y");
         try {
             m_results = ownForm(call, name);
-            if (m_results.empty()) m_results = rule(call);
+            if (m_results.empty() && rule) m_results = rule(call);
+            if (m_results.empty()) return "there is no rule for its derivative";
         } catch (const exporting::NoLowering& problem) {
             return problem.why.empty() ? "there is no rule for its derivative" : problem.why;
         }

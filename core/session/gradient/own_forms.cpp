@@ -101,6 +101,14 @@ Results trainedBatchNorm(LoweredCall& call) {
                                   {{"epsilon", call.number(7, 1e-5)}, {"training_mode", std::int64_t{1}}}));
 }
 
+Results logDeterminant(LoweredCall& call) {
+    return exporting::one(call.make("Log", {call.make("Det", {call.tensor(0)})}));
+}
+Results signAndLogDeterminant(LoweredCall& call) {
+    const NodeId determinant = call.make("Det", {call.tensor(0)});
+    return exporting::several({call.make("Sign", {determinant}), call.make("Log", {call.make("Abs", {determinant})})});
+}
+
 using OwnForm = Results (*)(LoweredCall& call);
 
 Results hardTanh(LoweredCall& call) {
@@ -144,7 +152,10 @@ const std::unordered_map<std::string_view, OwnForm>& ownForms() {
         {"embedding", embedded},
         {"log1p", logarithmOfOneMore},
         {"expm1", exponentialLessOne},
-        {"erfc", complementaryError}};
+        {"erfc", complementaryError},
+        {"logdet", logDeterminant},
+        {"slogdet", signAndLogDeterminant},
+        {"linalg_slogdet", signAndLogDeterminant}};
     return forms;
 }
 
@@ -153,6 +164,13 @@ const std::unordered_map<std::string_view, OwnForm>& ownForms() {
 Results ownForm(LoweredCall& call, std::string_view name) {
     const auto form = ownForms().find(name);
     return form == ownForms().end() ? Results() : form->second(call);
+}
+
+bool hasOwnForm(std::string_view name) { return ownForms().contains(name); }
+
+std::optional<graph::OpKey> sameOperator(const graph::Expr& expr) {
+    if (expr.op.domain != "aten" || (expr.op.name != "inverse" && expr.op.name != "linalg_inv")) return std::nullopt;
+    return graph::OpKey{"com.microsoft", "Inverse", 1};
 }
 
 bool stopsGradient(const graph::Expr& expr) {

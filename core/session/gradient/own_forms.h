@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,11 @@ namespace sonde::session::gradient {
 /// arguments are equal, at a limit, or padding; and where exports have no form because of their version. `name` has the
 /// overload. Empty: the form of exports is right.
 std::vector<graph::Argument> ownForm(exporting::LoweredCall& call, std::string_view name);
+
+bool hasOwnForm(std::string_view name);
+
+/// The operator of ONNX Runtime that is the same as one of PyTorch's, which neither ONNX nor exports have.
+std::optional<graph::OpKey> sameOperator(const graph::Expr& expr);
 
 /// Whether PyTorch lets no gradient through an operator that hands its argument on: detach(), .data.
 bool stopsGradient(const graph::Expr& expr);

@@ -430,4 +430,11 @@ rest = True, 1, 0.0, False, False, False
 aten("lstm.input", s(2, 1, 1), [s(1, 1, 1), s(1, 1, 1)], [s(4, 1), s(4, 1), s(4), s(4)], *rest)
 aten("gru.input", s(1, 2, 1), s(2, 1, 1), [s(3, 1), s(3, 1), s(3), s(3), s(3, 1), s(3, 1), s(3), s(3)], *rest[:-2], True, True)
 
+# ---- determinants and inverses
+square = torch.tensor([[[2, 1, 0.5], [0.25, 3, 1], [1, 0.5, 2.5]], [[-1, 2, 0], [0.5, 1, 3], [2, 0, 1]]], dtype=torch.float64)
+for name in ("linalg_det", "linalg_slogdet", "linalg_inv"):
+    aten(name, square)
+for name in ("det", "logdet", "inverse"):
+    aten(name, square[0])
+
 sys.stderr.write("".join("not written: %s\n" % one for one in failures))

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include <array>
 #include <functional>
 #include <optional>
 
@@ -308,6 +309,18 @@ class TestGradientLayers : public QObject {
             const std::string said = "no gradient comes through '" + document->graph->node(cut).name + "' (detach)";
             QCOMPARE(found->notes, std::vector<std::string>{said});
         }
+    }
+
+    /// Of a determinant of 0 it is that of the other elements: d det / d a = d of [[a, b], [c, d]].
+    void aSingularDeterminantHasOne() {
+        SmallNet net;
+        const NodeId x = net.input("x", Tensor::of<double>({2, 2}, {1, 2, 3, 6}));
+        const auto document = net.finish(onnx(net, "Det", 11, {on(x)}).front());
+        const auto found = differentiate(document, net.inputs);
+        QVERIFY2(found.has_value(), found ? "" : found.error().text().c_str());
+        const std::array<double, 4> expected{6, -3, -2, 1};
+        for (std::int64_t i = 0; i < 4; ++i)
+            QCOMPARE(found->gradients.front().gradient.toDouble(i), expected[static_cast<std::size_t>(i)]);
     }
 
     /// The positions that MaxPool and TopK give beside their values have no gradient, and spoil none.

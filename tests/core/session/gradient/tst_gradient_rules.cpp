@@ -73,6 +73,25 @@ static void addOnnxRows(const std::function<void(const char*, Case)>& row) {
             {{{2, 3}}, [=](SmallNet& net, const Nodes& xs) {
                  return onnx(net, "Pad", 13, {on(xs[0]), int64s({1, 2, 0, 1})}, {{"mode", std::string(mode)}});
              }});
+    row("Pad wrap, cut",
+        {{{2, 4}}, [](SmallNet& net, const Nodes& xs) {
+             return onnx(net, "Pad", 19, {on(xs[0]), int64s({1, -1, 0, 2})}, {{"mode", std::string("wrap")}});
+         }});
+    row("Det", plain("Det", 11, {{2, 3, 3}}));
+    row("Inverse", {{{2, 3, 3}}, [](SmallNet& net, const Nodes& xs) {
+                        return net.call({"com.microsoft", "Inverse", 1}, {on(xs[0])});
+                    }});
+    for (const char* mode : {"avg", "max"})
+        row(qPrintable(QString("RoiAlign %1").arg(mode)),
+            {{{2, 2, 4, 5}}, [=](SmallNet& net, const Nodes& xs) {
+                 const Argument regions = Argument::of(Value(
+                     Tensor::of<double>({3, 4}, std::vector<double>{0.2, 0.4, 3.1, 2.9, -1, -2, 2, 3, 1, 1, 9, 7})));
+                 return onnx(net, "RoiAlign", 16, {on(xs[0]), regions, int64s({1, 0, 1})},
+                             {{"mode", std::string(mode)},
+                              {"output_height", std::int64_t{2}},
+                              {"output_width", std::int64_t{3}},
+                              {"sampling_ratio", std::int64_t{mode[0] == 'a' ? 0 : 2}}});
+             }});
     row("Trilu", {{{3, 3}}, [](SmallNet& net, const Nodes& xs) {
                       return onnx(net, "Trilu", 14, {on(xs[0])}, {{"upper", std::int64_t{0}}});
                   }});
