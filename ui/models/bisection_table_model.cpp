@@ -23,11 +23,16 @@ void BisectionTableModel::reset() {
     if (m_outcome && m_outcome->found.differs) {
         const analysis::Bisection& found = m_outcome->found;
         const auto add = [&](NodeId node, Kind kind) { m_rows.push_back({node, m_bisection.nodeOf(node), kind}); };
+        // Another result of an operation of the part, as what a loop stacks, may differ by itself as well.
+        const auto differsToo = [&](NodeId node) {
+            return node != found.node && std::ranges::find(found.all, node) != found.all.end();
+        };
         for (const NodeId node : found.from) add(node, node == found.node ? Kind::Differs : Kind::Given);
         for (const graph::ExprId id : found.operations)
             for (const NodeId node : m_outcome->document->graph->expr(id).outputs)
-                add(node, node == found.node ? Kind::Differs : Kind::Part);
-        for (std::size_t i = 1; i < found.all.size(); ++i) add(found.all[i], Kind::Too);
+                add(node, node == found.node ? Kind::Differs : differsToo(node) ? Kind::Too : Kind::Part);
+        for (std::size_t i = 1; i < found.all.size(); ++i)
+            if (std::ranges::find(m_rows, found.all[i], &Row::node) == m_rows.end()) add(found.all[i], Kind::Too);
     }
     endResetModel();
 }
@@ -76,7 +81,7 @@ QVariant BisectionTableModel::headerData(int section, Qt::Orientation orientatio
     if (role == Qt::ToolTipRole && section == Role)
         return tr(
             "given: both had the same values of it; differs: computed from them, it has another value; differs "
-            "too: a later operation that differs by itself");
+            "too: another result of the part, or a later operation, that differs by itself");
     return role == Qt::DisplayRole ? tr(titles[section]) : QVariant();
 }
 

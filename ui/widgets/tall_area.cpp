@@ -2,10 +2,12 @@
 
 #include <QEvent>
 #include <QLayout>
+#include <QResizeEvent>
 #include <QScrollBar>
 #include <QTimer>
 
 #include <algorithm>
+#include <utility>
 
 namespace sonde::widgets {
 
@@ -20,21 +22,29 @@ TallArea::TallArea(QWidget* content, QWidget* parent) : QScrollArea(parent) {
 QSize TallArea::minimumSizeHint() const {
     constexpr int kMinHeight = 120;
     const QSize least = widget()->minimumSizeHint();
-    return {least.width() + verticalScrollBar()->sizeHint().width(), std::min(least.height(), kMinHeight)};
+    const int width = least.width() + verticalScrollBar()->sizeHint().width();
+    if (m_isWhole) return {width, neededHeight(std::max(contentsRect().width(), least.width()))};
+    return {width, std::min(least.height(), kMinHeight)};
+}
+
+void TallArea::setWhole(bool isWhole) {
+    if (std::exchange(m_isWhole, isWhole) != isWhole) updateGeometry();
+}
+
+int TallArea::neededHeight(int width) const {
+    const QLayout* const layout = widget()->layout();
+    return layout->hasHeightForWidth() ? layout->minimumHeightForWidth(width) : layout->minimumSize().height();
 }
 
 void TallArea::fit() {
-    const auto needed = [this](int width) {
-        const QLayout* layout = widget()->layout();
-        return layout->hasHeightForWidth() ? layout->minimumHeightForWidth(width) : layout->minimumSize().height();
-    };
     const int whole = contentsRect().width(), height = contentsRect().height();
-    const int width = needed(whole) <= height ? whole : whole - verticalScrollBar()->sizeHint().width();
-    widget()->resize(width, std::max(height, needed(width)));
+    const int width = neededHeight(whole) <= height ? whole : whole - verticalScrollBar()->sizeHint().width();
+    widget()->resize(width, std::max(height, neededHeight(width)));
 }
 
 void TallArea::resizeEvent(QResizeEvent* event) {
     QScrollArea::resizeEvent(event);
+    if (m_isWhole && event->oldSize().width() != event->size().width()) updateGeometry();
     fit();
     if (m_part) QTimer::singleShot(0, this, &TallArea::scrollToPart);
 }

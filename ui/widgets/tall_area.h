@@ -15,6 +15,10 @@ class TallArea : public QScrollArea {
     QSize sizeHint() const override { return widget()->sizeHint(); }
     QSize minimumSizeHint() const override;
 
+    /// As high as the content needs to be, where a place around this one scrolls: of two places in each other that
+    /// scroll the inner one would leave a strip to be seen.
+    void setWhole(bool isWhole);
+
     /// Scrolls so that a part of the content is in view, from its top if it is higher than the place; again whenever
     /// the place has another size, until another part is named.
     void keepInView(QWidget* part);
@@ -26,7 +30,9 @@ class TallArea : public QScrollArea {
   private:
     void fit();
     void scrollToPart();
+    int neededHeight(int width) const;
 
+    bool m_isWhole = false;
     QPointer<QWidget> m_part;
 };
 

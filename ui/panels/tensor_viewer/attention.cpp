@@ -96,6 +96,7 @@ class Attention : public TensorView {
             [this](int head) { return tr("head %1").arg(head); });
         m_bar->setColorMap(map);
         m_bar->setScale(shown.scale());
+        m_bar->setHidden(shown.hidesScale);
         m_bar->setBadShown(shown.stats && shown.stats->nanCount > 0, shown.stats && shown.stats->infCount > 0);
         arrange();
     }

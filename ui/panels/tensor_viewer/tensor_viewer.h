@@ -66,6 +66,8 @@ class TensorViewer : public QWidget {
     void setStatisticsVisible(bool visible);
     /// Pictures without their colour bars, where there is little room.
     void setScaleHidden(bool hidden);
+    /// As high as the view needs to be, in a place that scrolls; else the viewer scrolls by itself.
+    void setWhole(bool isWhole);
     /// Slice and range in a row each, where there is little room.
     void setCompact(bool compact);
     /// What shows no value of the run has nothing to edit.

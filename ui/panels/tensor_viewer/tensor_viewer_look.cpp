@@ -13,6 +13,7 @@
 #include "ui/widgets/flow_layout.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/page_stack.h"
+#include "ui/widgets/tall_area.h"
 
 namespace sonde::panels {
 
@@ -115,6 +116,8 @@ void TensorViewer::setStatisticsVisible(bool visible) { m_statistics->setVisible
 void TensorViewer::setScaleHidden(bool hidden) {
     if (std::exchange(m_shown.hidesScale, hidden) != hidden) refresh();
 }
+
+void TensorViewer::setWhole(bool isWhole) { m_place->setWhole(isWhole); }
 
 void TensorViewer::setCompact(bool compact) {
     m_slice->setCompact(compact);

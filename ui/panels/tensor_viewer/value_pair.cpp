@@ -228,6 +228,7 @@ void ValuePair::arrange() {
     m_modes->setVisible(m_hasSecond);
     // Of both: above them and below them, so that both have the same room. The difference has its own.
     m_first->lendControls(m_hasSecond ? m_sharedColumn : nullptr, m_legendColumn);
+    for (TensorViewer* viewer : {m_first, m_second, m_apart}) viewer->setWhole(m_hasSecond);
     for (QWidget* shared : {m_shared, m_legend}) shared->setVisible(m_hasSecond && !isApart);
     constexpr int kShare = 1'000;  // of each pane: both have the same room until the user moves the border
     if (isNewSide) m_splitter->setSizes({kShare, kShare, kShare});

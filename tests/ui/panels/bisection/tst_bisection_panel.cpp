@@ -64,6 +64,7 @@ class TestBisectionPanel : public test::WindowFixture {
     void anotherModelIsBisected();
     void thePieceIsSaved();
     void bothValuesAreShown();
+    void eachValueIsListedOnce();
     void theSelectionIsFollowed();
     void editsAreSaid();
     void aNarrowPanelHasTheStepsBelow();
@@ -229,6 +230,28 @@ void TestBisectionPanel::bothValuesAreShown() {
     QCOMPARE(own->tensor().toDouble(0), -0.75);
     QCOMPARE(viewer->pair()->mode(), panels::ValuePair::Mode::SideBySide);
     QTRY_COMPARE(viewer->pair()->differenceText(), QStringLiteral("Differ by up to 0.25 in 1 of 2 elements"));
+}
+
+/// Both results of one operation differ by themselves: the smallest element, and where it is.
+void TestBisectionPanel::eachValueIsListedOnce() {
+    for (const auto& [name, largest] : {std::pair{"most.onnx", 1}, {"least.onnx", 0}}) {
+        onnx::Graph graph;
+        constexpr int kFloat = 1, kInt64 = 7;
+        graph.inputs = {onnx::valueInfo("x", kFloat, {2})};
+        graph.outputs = {onnx::valueInfo("v", kFloat, {1}), onnx::valueInfo("i", kInt64, {1})};
+        graph.initializers = {onnx::rawTensor("k", kInt64, {1}, std::string("\1\0\0\0\0\0\0\0", 8))};
+        graph.nodes = {{"TopK", {"x", "k"}, {"v", "i"}, "", "", {onnx::intAttribute("largest", largest)}}};
+        QVERIFY(onnx::write(path(name), onnx::model(graph, {}, {onnx::opset("", 17)})));
+    }
+    openNetwork("most.onnx");
+    bisectWith(path("least.onnx"));
+    QTableView* const view = bisected()->view();
+    QStringList rows;
+    for (int row = 0; row < view->model()->rowCount(); ++row)
+        rows << cell(view, row, BisectionTableModel::Node) + QStringLiteral(": ") +
+                    cell(view, row, BisectionTableModel::Role);
+    QCOMPARE(rows,
+             (QStringList{QStringLiteral("x: given"), QStringLiteral("v: differs"), QStringLiteral("i: differs too")}));
 }
 
 void TestBisectionPanel::theSelectionIsFollowed() {

@@ -4,12 +4,15 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QStyle>
 #include <QStyleOptionFrame>
 #include <QTest>
 #include <QToolButton>
+#include <QVBoxLayout>
 
+#include <algorithm>
 #include <complex>
 #include <memory>
 #include <numeric>
@@ -19,6 +22,7 @@
 #include "ui/panels/tensor_viewer/value_pair.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/heat_map_view.h"
+#include "ui/widgets/tall_area.h"
 
 namespace tst_value_pair {
 
@@ -95,6 +99,38 @@ class TestValuePair : public QObject {
             QCOMPARE(pair.first()->shown().channels, chosen);
             QCOMPARE(pair.second()->shown().channels, chosen);
         }
+    }
+
+    /// Below each other in a low panel the place around both scrolls, not each of them in a strip of its own.
+    void bothAreAsHighAsTheyNeed() {
+        auto* const page = new QWidget;
+        auto* const pair = new ValuePair;
+        (new QVBoxLayout(page))->addWidget(pair);
+        widgets::TallArea place(page);
+        place.resize(320, 300);
+        place.show();
+        const Tensor even = Tensor::of<float>({1, 2, 20, 20}, std::vector<float>(800, 1.0F / 20));
+        pair->first()->setValue(QStringLiteral("v"), Value(even));
+        pair->first()->setCurrentView(QStringLiteral("attention"));
+        const Value other(even);
+        pair->setSecond(QStringLiteral("first"), QStringLiteral("second"), QStringLiteral("v"), &other, {});
+        for (const auto mode : {ValuePair::Mode::SideBySide, ValuePair::Mode::Blink, ValuePair::Mode::Difference}) {
+            pair->setMode(mode);
+            QCoreApplication::processEvents();
+            QTRY_VERIFY(place.verticalScrollBar()->maximum() > 0);
+            for (auto* map : pair->findChildren<widgets::HeatMapView*>()) {
+                if (!map->isVisible()) continue;
+                // All of it can be brought into view: nothing between cuts it.
+                int height = map->height();
+                for (QWidget* around = map->parentWidget(); around != page; around = around->parentWidget())
+                    height = std::min(height, around->height());
+                QTRY_VERIFY2(height >= 200, qPrintable(QString::number(height)));
+            }
+        }
+        // One value scrolls by itself again.
+        pair->clearSecond();
+        QCoreApplication::processEvents();
+        QTRY_VERIFY(place.verticalScrollBar()->maximum() == 0);
     }
 
     /// 3 + 4i and 5 + 12i: magnitudes 5 and 13, real parts 3 and 5.
