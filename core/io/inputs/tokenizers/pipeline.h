@@ -32,8 +32,9 @@ struct TokenizerLimits {
 using Normalizer = std::function<base::Result<std::string>(std::string text)>;
 
 using Pieces = std::vector<std::string>;
-/// Divides pieces of a text into smaller ones. Errors as of a Normalizer.
-using PreTokenizer = std::function<base::Result<Pieces>(Pieces pieces)>;
+/// Divides pieces of a text into smaller ones. `isBeginning`: the first piece is the beginning of the whole text, no
+/// special token comes before it. Errors as of a Normalizer.
+using PreTokenizer = std::function<base::Result<Pieces>(Pieces pieces, bool isBeginning)>;
 
 /// Tokens by their text and the other way round.
 class TokenTable {

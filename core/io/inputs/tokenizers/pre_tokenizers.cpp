@@ -22,7 +22,7 @@ constexpr std::string_view kGpt2Words = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p
 constexpr std::string_view kLowBlock = "\xe2\x96\x81";  // U+2581
 
 PreTokenizer ofSplit(Spans spans, SplitBehavior behavior, bool isInverted = false) {
-    return [spans = std::move(spans), behavior, isInverted](Pieces pieces) -> Result<Pieces> {
+    return [spans = std::move(spans), behavior, isInverted](Pieces pieces, bool) -> Result<Pieces> {
         Pieces made;
         for (const std::string& piece : pieces) {
             std::vector<TextSpan> found = spans(piece);
@@ -45,9 +45,9 @@ Result<PreTokenizer> ofPattern(std::string_view pattern, SplitBehavior behavior,
 }
 
 PreTokenizer inTurn(std::vector<PreTokenizer> steps) {
-    return [steps = std::move(steps)](Pieces pieces) -> Result<Pieces> {
+    return [steps = std::move(steps)](Pieces pieces, bool isBeginning) -> Result<Pieces> {
         for (const PreTokenizer& step : steps) {
-            SONDE_ASSIGN(pieces, step(std::move(pieces)));
+            SONDE_ASSIGN(pieces, step(std::move(pieces), isBeginning));
             std::size_t bytes = 0;
             for (const std::string& piece : pieces) bytes += piece.size();
             SONDE_TRY(checkGrowth(bytes));
@@ -58,7 +58,7 @@ PreTokenizer inTurn(std::vector<PreTokenizer> steps) {
 
 /// A step that changes each piece alone.
 PreTokenizer ofEach(std::function<std::string(const std::string&)> change) {
-    return [change = std::move(change)](Pieces pieces) -> Result<Pieces> {
+    return [change = std::move(change)](Pieces pieces, bool) -> Result<Pieces> {
         for (std::string& piece : pieces) piece = change(piece);
         return pieces;
     };
@@ -114,7 +114,8 @@ Result<PreTokenizer> readDelimiter(const JsonPlace& place) {
     return ofSplit([pattern](std::string_view text) { return pattern.spansOf(text); }, SplitBehavior::Removed);
 }
 
-/// SentencePiece's "▁": before each word, in place of its blank. Only a text's own beginning, or that of each piece.
+/// SentencePiece's "▁": in place of each blank, and before each piece ("always"), before the whole text ("first") or
+/// nothing ("never") where there is none.
 Result<PreTokenizer> readMetaspace(const JsonPlace& place) {
     std::string mark(kLowBlock);
     if (place.find("replacement")) {
@@ -125,19 +126,23 @@ Result<PreTokenizer> readMetaspace(const JsonPlace& place) {
     if (place.find("prepend_scheme")) {
         SONDE_ASSIGN(scheme, place.text("prepend_scheme"));
     }
-    if (scheme == "first") {
+    if (scheme != "always" && scheme != "first" && scheme != "never") {
         SONDE_ASSIGN(const JsonPlace at, place.at("prepend_scheme"));
-        return at.error("'first' is not supported", "supported: always, never");
+        return at.error("'" + scheme + "' is not known", "always, first or never");
     }
     SONDE_ASSIGN(const bool divides, place.flag("split", true));
     std::vector<PreTokenizer> steps;
-    steps.push_back(ofEach([mark, isAdded = scheme == "always"](const std::string& text) {
-        std::string made = mappedCharacters(text, [&mark](std::string& to, char32_t c) {
-            if (c == ' ') to += mark;
-            else base::appendUtf8(to, c);
-        });
-        return isAdded && !made.starts_with(mark) ? mark + made : made;
-    }));
+    steps.push_back([mark, scheme](Pieces pieces, bool isBeginning) -> Result<Pieces> {
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            std::string made = mappedCharacters(pieces[i], [&mark](std::string& to, char32_t c) {
+                if (c == ' ') to += mark;
+                else base::appendUtf8(to, c);
+            });
+            const bool isAdded = scheme == "always" || (scheme == "first" && isBeginning && i == 0);
+            pieces[i] = isAdded && !made.starts_with(mark) ? mark + made : std::move(made);
+        }
+        return pieces;
+    });
     if (divides)
         steps.push_back(
             ofSplit([pattern = TokenPattern::ofText(mark)](std::string_view text) { return pattern.spansOf(text); },

@@ -1,6 +1,7 @@
 #include "core/io/inputs/tokenizers/tokenizer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/unicode.h"
 #include "core/base/visible_text.h"
@@ -51,18 +52,19 @@ std::int64_t Tokenizer::idCount() const {
     return count;
 }
 
-base::Result<void> Tokenizer::encodePart(std::string text, Encoding& to) const {
+base::Result<void> Tokenizer::encodePart(std::string text, bool isBeginning, Encoding& to) const {
     if (m_parts.normalizer) {
         SONDE_ASSIGN(text, m_parts.normalizer(std::move(text)));
     }
     for (TextPart& part : m_parts.added.divide(text, true)) {
+        const bool isFirst = std::exchange(isBeginning, false);
         if (part.id) {
             to.ids.push_back(*part.id);
             continue;
         }
         Pieces pieces{std::move(part.text)};
         if (m_parts.preTokenizer) {
-            SONDE_ASSIGN(pieces, m_parts.preTokenizer(std::move(pieces)));
+            SONDE_ASSIGN(pieces, m_parts.preTokenizer(std::move(pieces), isFirst));
         }
         for (const std::string& piece : pieces)
             if (!piece.empty()) SONDE_TRY(m_parts.model->encode(piece, to));
@@ -74,9 +76,11 @@ base::Result<Encoding> Tokenizer::encode(std::string_view text, bool isFramed,
                                          std::optional<std::size_t> maxLength) const {
     SONDE_TRY(checkText(text));
     Encoding inner;
+    bool isBeginning = true;
     for (TextPart& part : m_parts.added.divide(text, false)) {
+        const bool isFirst = std::exchange(isBeginning, false);
         if (part.id) inner.ids.push_back(*part.id);
-        else SONDE_TRY(encodePart(std::move(part.text), inner));
+        else SONDE_TRY(encodePart(std::move(part.text), isFirst, inner));
     }
     const Template around = isFramed ? m_parts.around : Template{TemplatePart{}};
     const auto specials = static_cast<std::size_t>(std::ranges::count(around, false, &TemplatePart::isText));

@@ -65,7 +65,7 @@ class Tokenizer {
 
   private:
     explicit Tokenizer(Parts parts);
-    base::Result<void> encodePart(std::string text, Encoding& to) const;
+    base::Result<void> encodePart(std::string text, bool isBeginning, Encoding& to) const;
     TokenPadding findPadding() const;
 
     Parts m_parts;

@@ -11,16 +11,16 @@ namespace sonde::io {
 namespace {
 
 PreTokenizer wordsOf(std::shared_ptr<const TokenModel> model) {
-    return [model = std::move(model), divide = bertPreTokenizer(),
-            atBlanks = blankPreTokenizer()](Pieces pieces) -> base::Result<Pieces> {
-        SONDE_ASSIGN(pieces, atBlanks(std::move(pieces)));
+    return [model = std::move(model), divide = bertPreTokenizer(), atBlanks = blankPreTokenizer()](
+               Pieces pieces, bool isBeginning) -> base::Result<Pieces> {
+        SONDE_ASSIGN(pieces, atBlanks(std::move(pieces), isBeginning));
         Pieces made;
         for (std::string& piece : pieces) {
             if (model->table().id(piece)) {
                 made.push_back(std::move(piece));
                 continue;
             }
-            SONDE_ASSIGN(Pieces parts, divide({std::move(piece)}));
+            SONDE_ASSIGN(Pieces parts, divide({std::move(piece)}, isBeginning));
             for (std::string& part : parts) made.push_back(std::move(part));
         }
         return made;

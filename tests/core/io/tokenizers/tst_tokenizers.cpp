@@ -71,6 +71,7 @@ class TestTokenizers : public QObject {
     void idsAreThoseOfTheLibrary_data();
     void idsAreThoseOfTheLibrary();
     void publishedExamples();
+    void onlyTheBeginningOfATextIsMarked();
     void vocabularyOfBert();
     void characters();
     void words();
@@ -105,6 +106,23 @@ void TestTokenizers::idsAreThoseOfTheLibrary() {
         QCOMPARE(encoding->types, Ids(encoding->ids.size(), 0));
     }
     QCOMPARE(row, std::size(test::kReferenceTexts));
+}
+
+/// As tests of Hugging Face's tokenizers have it (metaspace.rs, non_legacy_meta_space): what comes behind a special
+/// token has no mark of its own.
+void TestTokenizers::onlyTheBeginningOfATextIsMarked() {
+    const auto json = [](const std::string& scheme) {
+        return R"({"added_tokens":[{"id":5,"content":"<s>","special":true}],"pre_tokenizer":{"type":"Metaspace",)"
+               R"("replacement":"▁","prepend_scheme":")" +
+               scheme +
+               R"("},"model":{"type":"BPE","ignore_merges":true,"merges":[],"vocab":)"
+               R"({"▁Hey":0,"▁my":1,"how":2,"▁are":3,"▁how":4,"Hey":6}}})";
+    };
+    const char* const text = "Hey my<s>how are";
+    QCOMPARE(idText(parsed(json("first"))->encode(text)), QStringLiteral("0 1 5 2 3"));
+    QCOMPARE(idText(parsed(json("always"))->encode(text)), QStringLiteral("0 1 5 4 3"));
+    QCOMPARE(idText(parsed(json("never"))->encode(text)), QStringLiteral("6 1 5 2 3"));
+    QCOMPARE(idText(parsed(json("first"))->encode("<s>how are")), QStringLiteral("5 2 3"));
 }
 
 /// From the documentation of Hugging Face's transformers (GPT2Tokenizer, RobertaTokenizer), and the ids of
