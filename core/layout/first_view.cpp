@@ -81,6 +81,11 @@ bool fits(const SceneLayout& scene, const Legibility& legibility) {
     return fitScale(scene, legibility) >= legibility.minScale;
 }
 
+/// Nothing is gained by columns.
+bool isEasy(const SceneLayout& scene, const Legibility& legibility) {
+    return fitScale(scene, legibility) >= legibility.columnsBelow();
+}
+
 /// What takes part in composing a picture.
 struct Composing {
     const Outline& outline;
@@ -124,9 +129,9 @@ base::Result<FirstView> inColumns(const FirstView& plain, const Legibility& legi
     return best;
 }
 
-/// A first picture that cannot be read whole, in columns if that is much better.
+/// A first picture that is not read with ease, in columns if that is much better.
 base::Result<FirstView> firstInColumns(FirstView plain, const Legibility& legibility, const Composing& compose) {
-    if (plain.view.wrapping != Wrapping::Automatic || fits(*plain.scene, legibility)) return plain;
+    if (plain.view.wrapping != Wrapping::Automatic || isEasy(*plain.scene, legibility)) return plain;
     SONDE_ASSIGN(FirstView wrapped, inColumns(plain, legibility, compose));
     const double scale = fitScale(*wrapped.scene, legibility);
     const bool isBetter =
@@ -214,7 +219,7 @@ base::Result<FirstView> composeFitted(const Outline& outline, const ViewState& v
     FirstView plain{view, {}};
     if (view.wrapping == Wrapping::Automatic) plain.view.columnHeight = 0;
     SONDE_ASSIGN(plain.scene, composeScene(outline, plain.view, options, workers, cache, work));
-    if (view.wrapping != Wrapping::Automatic || fits(*plain.scene, legibility)) return plain;
+    if (view.wrapping != Wrapping::Automatic || isEasy(*plain.scene, legibility)) return plain;
     SceneOptions quiet = options;
     quiet.onPartial = {};
     SONDE_ASSIGN(FirstView wrapped, inColumns(plain, legibility, {outline, quiet, workers, cache, work}));

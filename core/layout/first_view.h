@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "core/layout/scene.h"
 
 namespace sonde::layout {
@@ -8,6 +10,9 @@ namespace sonde::layout {
 struct Legibility {
     Size room;              ///< of the view, in pixels, without its margins
     double minScale = 0.5;  ///< pixels per scene unit: smaller text is not read
+    double easyScale = 0;   ///< columns are of use below this; no less than minScale
+
+    double columnsBelow() const { return std::max(minScale, easyScale); }
 };
 
 struct FirstView {
@@ -17,14 +22,14 @@ struct FirstView {
 
 /// `view`, with as many levels of modules open as can be read when the whole picture is in the room. Where that are no
 /// more than a few boxes one level more is opened, as long as little has to be scrolled; a small graph is opened whole.
-/// What cannot be read whole is drawn in columns if that makes it much larger and Wrapping is Automatic.
+/// What cannot be read with ease is drawn in columns if that makes it much larger and Wrapping is Automatic.
 /// Lays out only pictures that may be legible, and the one returned. Fails only with Cancelled.
 base::Result<FirstView> composeFirstView(const Outline& outline, const ViewState& view, const Legibility& legibility,
                                          const SceneOptions& options, LayoutWorkers& workers, LayoutCache& cache,
                                          const base::WorkContext& work = {});
 
 /// `view` as it is read best when the whole is in the room: where Wrapping is Automatic, in columns if it cannot be
-/// read otherwise and they make it larger, and if not in one. Fails only with Cancelled.
+/// read with ease otherwise and they make it larger, and if not in one. Fails only with Cancelled.
 base::Result<FirstView> composeFitted(const Outline& outline, const ViewState& view, const Legibility& legibility,
                                       const SceneOptions& options, LayoutWorkers& workers, LayoutCache& cache,
                                       const base::WorkContext& work = {});

@@ -51,7 +51,7 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, in
     installAccessibility();
     m_beginning.setSingleShot(true);
     m_beginning.setInterval(0);
-    connect(&m_beginning, &QTimer::timeout, this, &GraphCanvas::requestLayout);
+    connect(&m_beginning, &QTimer::timeout, this, qOverload<>(&GraphCanvas::requestLayout));
     connectParts();
     connectContext();
     connectNavigation();
@@ -95,9 +95,9 @@ void GraphCanvas::connectContext() {
         m_layouts.rebuildLabels();
         requestLayout();
     });
-    connect(&state(), &context::CanvasState::viewChanged, this, &GraphCanvas::requestLayout);
+    connect(&state(), &context::CanvasState::viewChanged, this, &GraphCanvas::layOutChanged);
     // A watched node's card has room for its value.
-    connect(&m_context.points(), &context::Points::watchChanged, this, &GraphCanvas::requestLayout);
+    connect(&m_context.points(), &context::Points::watchChanged, this, qOverload<>(&GraphCanvas::requestLayout));
     connect(&m_context.runs(), &context::Runs::runFinished, this, &GraphCanvas::valuesChanged);
     connect(&m_context.debugger(), &context::Debugger::changed, this, [this] {
         const graph::NodeId current = m_context.debugger().current();
@@ -148,19 +148,37 @@ void GraphCanvas::begin() {
 }
 
 void GraphCanvas::requestLayout() {
-    m_beginning.stop();
-    m_placement.layoutRequested();
     const bool wasFitted = m_placement.isFirst() && state().place().kind == context::Place::Kind::Fitted;
-    m_layouts.request(m_view.size(), wasFitted || m_placement.isFitted());
+    requestLayout(wasFitted ? columnsOfWhole() : LayoutRequests::Columns::AsTheyAre);
+}
+
+void GraphCanvas::requestLayout(LayoutRequests::Columns columns) {
+    m_beginning.stop();
+    m_shape = {state().view().wrapping, state().view().direction};
+    m_placement.layoutRequested();
+    m_layouts.request(m_view.size(), columns);
+}
+
+/// Those that a picture has stay until it is read with ease without them.
+LayoutRequests::Columns GraphCanvas::columnsOfWhole() const {
+    return state().view().columnHeight > 0 ? LayoutRequests::Columns::IfEasier : LayoutRequests::Columns::IfNeeded;
+}
+
+/// Where something is opened or closed in place, columns stay what they are: nothing else is to move.
+void GraphCanvas::layOutChanged() {
+    const layout::ViewState& view = state().view();
+    const bool isChosen = view.wrapping == layout::Wrapping::Automatic &&
+                          m_shape != std::pair(view.wrapping, view.direction) && m_view.painter();
+    requestLayout(isChosen                                             ? LayoutRequests::Columns::IfEasier
+                  : m_placement.isFitted() && !m_placement.isHolding() ? LayoutRequests::Columns::IfNeeded
+                                                                       : LayoutRequests::Columns::AsTheyAre);
 }
 
 /// A whole that could not be read may be drawn in columns, and one in columns may do without.
 void GraphCanvas::layOutFitted() {
     if (state().view().wrapping != layout::Wrapping::Automatic || !m_view.painter()) return;
     if (m_view.scene()->jumps.empty() && m_placement.fittedScale() >= m_layouts.legibleScale()) return;
-    m_beginning.stop();
-    m_placement.layoutRequested();
-    m_layouts.request(m_view.size(), true);
+    requestLayout(columnsOfWhole());
 }
 
 void GraphCanvas::clearScene() {
@@ -227,7 +245,7 @@ void GraphCanvas::restyle() {
         m_view.setPainter(std::make_shared<ScenePainter>(shown->sharedIndex(), m_context.model().sharedGraph(),
                                                          m_layouts.measure(), m_layouts.style()));
     m_renderer.sceneChanged();
-    if (isResized) requestLayout();
+    if (isResized) m_placement.isFitted() ? requestLayout(columnsOfWhole()) : requestLayout();
     m_marks.refreshPreviews();
     m_overlays.refresh();
     tellWholeView();

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "ui/canvas/canvas_interaction.h"
 #include "ui/canvas/canvas_marks.h"
@@ -88,6 +89,9 @@ class GraphCanvas : public QWidget {
     void connectParts();
     void begin();
     void requestLayout();
+    void requestLayout(LayoutRequests::Columns columns);
+    LayoutRequests::Columns columnsOfWhole() const;
+    void layOutChanged();
     void layOutFitted();
     void takeScene(const ComposedScene& composed, bool final);
     void clearScene();
@@ -100,9 +104,11 @@ class GraphCanvas : public QWidget {
     const int m_number;
     bool m_isBeside = false;
     bool m_isInUse = true;
-    QTimer m_beginning;                          ///< runs until the first layout of a model is requested
-    QSize m_windowSize;                          ///< when the canvas got its size
-    QPoint m_placeInWindow;                      ///< the same
+    QTimer m_beginning;      ///< runs until the first layout of a model is requested
+    QSize m_windowSize;      ///< when the canvas got its size
+    QPoint m_placeInWindow;  ///< the same
+    /// Of the view as it was requested last.
+    std::pair<layout::Wrapping, layout::Direction> m_shape{layout::Wrapping::Automatic, layout::Direction::TopDown};
     graph::NodeId m_followed;                    ///< where the debugged run was last
     std::optional<context::Selection> m_wanted;  ///< to be shown once the layout is there
 

@@ -15,7 +15,8 @@ using theme::Theme;
 namespace {
 
 constexpr int kLateMs = 1000;
-constexpr double kMinTextHeight = 7.5;  ///< of a title that is read, in pixels with its ascent and descent
+constexpr double kMinTextHeight = 7.5;   ///< of a title that is read, in pixels with its ascent and descent
+constexpr double kEasyTextHeight = 9.5;  ///< of one that is read with ease: letters of 8 pixels, and larger in columns
 
 }  // namespace
 
@@ -68,7 +69,7 @@ void LayoutRequests::remeasure() { m_measure = std::make_shared<TextMeasure>(The
 
 double LayoutRequests::legibleScale() const { return kMinTextHeight / m_measure->height(TextRole::Title); }
 
-void LayoutRequests::request(QSizeF room, bool fitted) {
+void LayoutRequests::request(QSizeF room, Columns columns) {
     if (!m_context.model().isOpen() || !m_context.model().outline()) return;
     const std::uint64_t number = ++m_number;
     const CanvasStyle drawn = style();
@@ -86,12 +87,15 @@ void LayoutRequests::request(QSizeF room, bool fitted) {
             Qt::QueuedConnection);
     };
     if (!m_lateTimer.isActive() && !m_isLate) m_lateTimer.start();
+    const bool isFirst = m_state.isFirst(), isEase = isFirst || columns == Columns::IfEasier;
     const layout::Legibility legibility{{room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin},
-                                        legibleScale()};
+                                        legibleScale(),
+                                        isEase ? kEasyTextHeight / m_measure->height(TextRole::Title) : 0};
     layout::ViewState asked = m_state.view();
+    if (asked.wrapping == layout::Wrapping::Off) asked.columnHeight = 0;  // of the choice before
     if (asked.wrapping == layout::Wrapping::On && asked.columnHeight <= 0)
         asked.columnHeight = layout::columnHeightFor(asked, legibility);
-    const bool isFirst = m_state.isFirst(), chooses = isFirst || fitted || asked != m_state.view();
+    const bool chooses = isFirst || columns != Columns::AsTheyAre || asked != m_state.view();
     m_job.start(
         [outline, graph, drawn, view = std::move(asked), isFirst, chooses, legibility,
          options](const base::WorkContext& work) -> Outcome {

@@ -38,9 +38,15 @@ class LayoutRequests : public QObject {
     /// A layout takes so long that it has to be said.
     bool isLate() const { return m_isLate; }
 
-    /// `room`: of the canvas, in pixels. The first picture of a model opens what can be read in it, and one that is to
-    /// be `fitted` may be drawn in columns to be read: the state is told.
-    void request(QSizeF room, bool fitted = false);
+    /// Whether columns are chosen anew for a picture that is not the first.
+    enum class Columns {
+        AsTheyAre,
+        IfNeeded,  ///< where the whole could not be read otherwise
+        IfEasier,  ///< where it could not be read with ease, as for a first picture
+    };
+    /// `room`: of the canvas, in pixels. The first picture of a model opens what can be read in it and may be drawn in
+    /// columns, and so may another one that is to be fitted: the state is told.
+    void request(QSizeF room, Columns columns = Columns::AsTheyAre);
     /// The least scale at which titles are read, in pixels per scene unit.
     double legibleScale() const;
     /// What was requested is not delivered any more.

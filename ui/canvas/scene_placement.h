@@ -32,6 +32,7 @@ class ScenePlacement : public QObject {
     /// The item stays where it is on the screen when the next scene comes, whatever is in the middle.
     void hold(layout::ItemId item);
     void release() { m_held.reset(); }
+    bool isHolding() const { return m_held.has_value(); }
     /// Whether no complete scene of this document was shown yet.
     bool isFirst() const { return m_isFirst; }
     /// Whether the camera is about to follow a change of size.

@@ -24,6 +24,7 @@ class TestSceneWrap : public QObject {
     void jumpsNameWhatTheyJoin();
     void insidesAreColumnsToo();
     void whatCanBeReadStaysInOnePiece();
+    void whatIsReadWithEaseInColumnsIsDrawnSo();
     void wrappingOffStaysOff();
     void longPicturesGetTheShapeOfAPage();
     void picturesThatCanBeReadOnAPageStay();
@@ -122,6 +123,23 @@ void TestSceneWrap::whatCanBeReadStaysInOnePiece() {
     compose.view.columnHeight = 200;
     QVERIFY(!compose()->jumps.empty());
     QCOMPARE(fitted(compose, {1e5, 1e5}).view.columnHeight, 0.0);
+}
+
+/// As fitted it could just be read, in columns with ease; a room in which the chain is easy to read has one.
+void TestSceneWrap::whatIsReadWithEaseInColumnsIsDrawnSo() {
+    Composer compose(lg::flatChain(12));
+    compose.view.wrapping = Wrapping::Automatic;
+    const Size plain = compose()->bounds.size();
+    const auto first = [&](double scale, double ease) {
+        const Size room{plain.width * 8 * scale, plain.height * scale};
+        const auto found = composeFirstView(compose.outline, compose.view, {room, 0.5, ease}, compose.options,
+                                            compose.workers, compose.cache);
+        if (!found) qFatal("%s", found.error().text().c_str());
+        return found->view.columnHeight;
+    };
+    QCOMPARE(first(0.55, 0), 0.0);
+    QVERIFY(first(0.55, 0.8) > 0);
+    QCOMPARE(first(0.85, 0.8), 0.0);
 }
 
 void TestSceneWrap::wrappingOffStaysOff() {
