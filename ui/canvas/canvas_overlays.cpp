@@ -115,7 +115,8 @@ CanvasOverlays::CanvasOverlays(QWidget& canvas, CanvasView& view, const CanvasMa
     m_settled.setInterval(kSettledMs);
     connect(&m_settled, &QTimer::timeout, this, [this] {
         const bool isMoved = !m_path->isHidden() && pathCorner() != m_path->pos();
-        if (isMoved || (m_map->isVisible() && isOverNames(m_map->geometry()))) arrange();
+        const bool isLegendMoved = !m_legend->isHidden() && legendPlace() != m_legend->pos();
+        if (isMoved || isLegendMoved || (m_map->isVisible() && isOverNames(m_map->geometry()))) arrange();
     });
     connect(&view, &CanvasView::cameraChanged, &m_settled, qOverload<>(&QTimer::start));
     m_roomChanges.setSingleShot(true);
@@ -253,6 +254,30 @@ void CanvasOverlays::arrange() {
     placeLegend();
 }
 
+/// Where a fitted picture leaves room for it.
+QRect CanvasOverlays::legendHome() const {
+    const int below = hidesAny() ? m_hidden->height() + kGap : 0;
+    return {QPoint(kGap, m_canvas.height() - m_legend->height() - kGap - below), m_legend->size()};
+}
+
+/// In another corner where it would cover nodes in its own but not there.
+QPoint CanvasOverlays::legendPlace() const {
+    const QRect home = legendHome();
+    if (!m_view.painter()) return home.topLeft();
+    const int right = m_canvas.width() - m_legend->width() - kGap,
+              bottom = m_canvas.height() - m_legend->height() - kGap;
+    const int top =
+        kGap + std::max(m_path->isHidden() ? 0 : m_path->height() + kGap, m_close->isHidden() ? 0 : m_close->height());
+    for (const QPoint at : {home.topLeft(), QPoint(right, bottom), QPoint(right, top), QPoint(kGap, top)}) {
+        const QRect place(at, m_legend->size());
+        const bool isTaken = std::ranges::any_of(
+            std::initializer_list<const QWidget*>{m_map, m_hidden, m_path, m_close},
+            [&](const QWidget* other) { return !other->isHidden() && other->geometry().intersects(place); });
+        if (!isTaken && place.left() >= kGap && place.top() >= kGap && !isOverItems(place, m_view.camera())) return at;
+    }
+    return home.topLeft();
+}
+
 void CanvasOverlays::placeLegend() {
     constexpr int kRoomy = 480;
     constexpr QSize kMin(480, 340);  // in a smaller canvas it would cover the nodes that it is about
@@ -261,7 +286,7 @@ void CanvasOverlays::placeLegend() {
                          size.height() >= kMin.height());
     m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
-    m_legend->move(kGap, size.height() - m_legend->height() - kGap - (hidesAny() ? m_hidden->height() + kGap : 0));
+    m_legend->move(legendPlace());
     // Other colours have another legend. Told later: the canvas may just be getting another size, too.
     const QSize taken = m_legend->isHidden() ? QSize() : m_legend->size();
     if (std::exchange(m_legendSize, taken) != taken) m_roomChanges.start();
@@ -277,9 +302,13 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     // What gives way to nodes now has room again beside them.
     const bool hides = hidesAny();
     std::vector<QRectF> overlays;
-    for (const QWidget* widget : std::initializer_list<const QWidget*>{m_legend, m_hidden, m_close, path})
-        if (widget && (widget == m_hidden ? hides : !widget->isHidden()))
-            overlays.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
+    const auto add = [&overlays](const QRectF& place) {
+        overlays.push_back(place.adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
+    };
+    const QRect legend = m_legend->isHidden() ? QRect() : legendHome();
+    if (!legend.isNull()) add(legend);
+    for (const QWidget* widget : std::initializer_list<const QWidget*>{m_hidden, m_close, path})
+        if (widget && (widget == m_hidden ? hides : !widget->isHidden())) add(widget->geometry());
     const auto isFree = [&](const Camera& camera) {
         return std::ranges::none_of(overlays, [&](const QRectF& overlay) { return isOverItems(overlay, camera); });
     };
@@ -290,8 +319,8 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     const double left = hides ? m_hidden->geometry().right() : 0, bottom = hides ? all.height() - m_hidden->y() : 0;
     const double top =
         std::max(path ? path->geometry().bottom() : 0, m_close->isHidden() ? 0 : m_close->geometry().bottom());
-    const double leftOfLegend = m_legend->isHidden() ? left : m_legend->geometry().right() + kGap / 2.0,
-                 belowLegend = m_legend->isHidden() ? bottom : all.height() - m_legend->y() + kGap / 2.0;
+    const double leftOfLegend = legend.isNull() ? left : legend.right() + kGap / 2.0,
+                 belowLegend = legend.isNull() ? bottom : all.height() - legend.y() + kGap / 2.0;
     std::vector<std::pair<double, Camera>> others;  // how much is lost: size, and the middle of the canvas
     for (const double fromLeft : {0.0, left, leftOfLegend})
         for (const double fromTop : {0.0, top})

@@ -80,6 +80,8 @@ class CanvasOverlays : public QObject {
     bool isOverAny(const QRectF& pixels, const Camera& camera) const;
     bool hidesAny() const;
     void addCloseButton();
+    QRect legendHome() const;
+    QPoint legendPlace() const;
     void placeLegend();
 
     QWidget& m_canvas;
