@@ -207,7 +207,7 @@ PanelInfo inputsPanel() {
                        return new InputsPanel(context.model(), context.runs(), context.inputs(), context.comparison(),
                                               context.messages());
                    }};
-    info.size = {0, 200};
+    info.size = {0, 300};
     info.advice = {{QStringLiteral("--input-data"), QObject::tr("set the inputs in the Inputs panel")}};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<InputsPanel&>(panel).join(host); };
     return info;

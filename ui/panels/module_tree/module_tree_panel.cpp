@@ -192,7 +192,7 @@ PanelInfo moduleTreePanel() {
                        return new ModuleTreePanel(context.model(), context.navigation(), context.canvases(),
                                                   context.debugger(), context.breakpoints());
                    }};
-    info.size = {300, 360};
+    info.size = {300, 300};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ModuleTreePanel&>(panel).join(host); };
     return info;
 }

@@ -190,7 +190,7 @@ PanelInfo summaryPanel() {
                    [](InspectorContext& context) -> Panel* {
                        return new SummaryPanel(context.model(), context.navigation(), context.summary());
                    }};
-    info.size = {0, 330};
+    info.size = {0, 230};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<SummaryPanel&>(panel).join(host); };
     return info;
 }
