@@ -45,13 +45,13 @@ void OutputForms::addTo(CLI::App& command) {
         ->allow_extra_args(false);
     command.add_option("--labels", labels, "File with the name of each class, a line each; shows outputs");
     command.add_option("--vocabulary", vocabulary,
-                       "File with the tokens of a model of text, a line each; shows outputs");
+                       "File with the tokens of a model of text: a line each, or tokenizer.json; shows outputs");
 }
 
 base::Result<void> OutputForms::check() const {
     for (const std::string& text : shows) SONDE_TRY(outputs::parseChoice(text));
     if (!labels.empty()) SONDE_TRY(outputs::readLabels(labels));
-    if (!vocabulary.empty()) SONDE_TRY(io::Vocabulary::read(vocabulary));
+    if (!vocabulary.empty()) SONDE_TRY(outputs::OutputTokens::read(vocabulary));
     return {};
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/session/tokens/token_names.h"
+
 namespace sonde::session::outputs {
 
 namespace {
@@ -21,6 +23,8 @@ void addInputs(const Session& session, ShowRequest& request,
         request.inputs.push_back(std::move(fact));
         request.imageFiles.push_back(input.files.size() == 1 ? input.files.front() : nullptr);
     }
+    if (TokenNamesRequest tokens = tokenNamesRequest(session); !tokens.ids.empty())
+        request.tokenItem = std::move(tokens.item);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace {
 using Kind = BoxSource::Kind;
 
 constexpr std::int64_t kMaxShownBoxes = 100, kMaxBoxes = 1'000'000, kMaxLikelyColumns = 7, kManyBoxes = 1'000;
+constexpr std::int64_t kBoxSides = 4;  ///< of a box with nothing else
 
 bool haveScoresBehind(const BoxNumbers& numbers) {
     constexpr std::int64_t kFirstScore = 4;
@@ -24,7 +25,7 @@ bool haveScoresBehind(const BoxNumbers& numbers) {
     return numbers.columns > kFirstScore;
 }
 
-int suitsBoxes(const Facts& facts) {
+int suitsOwnBoxes(const Facts& facts) {
     if ((!facts.isFloat() && !facts.isInteger()) || facts.stats.count == 0) return kCannot;
     const auto numbers = boxNumbers(facts, {}, 0);
     if (!numbers || numbers->count > kMaxBoxes) return kCannot;
@@ -37,7 +38,37 @@ int suitsBoxes(const Facts& facts) {
     return facts.rank() == 3 && haveScoresBehind(*numbers) ? kLikely + 1 : kUnlikely;
 }
 
-std::int64_t boxSamples(const Facts& facts) { return facts.rank() == 3 ? facts.tensor.dim(0) : 1; }
+/// The boxes of which an output has the scores or classes, by the way they are read if nothing else is chosen.
+std::optional<Facts> boxesBeside(const Facts& facts) {
+    if (!facts.tensor.defined() || facts.stats.count == 0) return std::nullopt;
+    for (const auto& [name, value] : facts.outputs) {
+        if (name == facts.name || !value.isTensor()) continue;
+        const tensor::Tensor& boxes = value.tensor();
+        const bool isOne = boxes.rank() >= 2 && boxes.dim(boxes.rank() - 1) == kBoxSides &&
+                           boxes.numel() == kBoxSides * facts.tensor.numel() && boxes.numel() <= kBoxSides * kMaxBoxes;
+        if (!isOne) continue;
+        const auto contiguous = boxes.contiguous();
+        if (!contiguous) continue;
+        Facts other{name, value, *contiguous, analysis::tensorStats(*contiguous), facts.inputs, facts.outputs};
+        if (suitsOwnBoxes(other) < kLikely) continue;
+        const auto numbers = boxNumbers(other, {}, 0);
+        const auto reading = numbers ? readingOf(*numbers, {}) : base::Result<BoxReading>(base::usageError("no boxes"));
+        if (reading && (reading->score.output == facts.name || reading->classes.output == facts.name)) return other;
+    }
+    return std::nullopt;
+}
+
+/// Scores and classes are seen with their boxes.
+int suitsBoxes(const Facts& facts) {
+    const int own = suitsOwnBoxes(facts);
+    return own < kLikely && boxesBeside(facts) ? kVeryLikely + 6 : own;
+}
+
+std::int64_t boxSamples(const Facts& facts) {
+    if (suitsOwnBoxes(facts) < kLikely)
+        if (const auto boxes = boxesBeside(facts)) return boxes->rank() == 3 ? boxes->tensor.dim(0) : 1;
+    return facts.rank() == 3 ? facts.tensor.dim(0) : 1;
+}
 
 /// Numbers of one kind, one for each box.
 class BoxValues {
@@ -93,6 +124,13 @@ bool isFinite(const Boxes::Box& box) {
 }
 
 base::Result<Made> makeBoxes(const FormRequest& request) {
+    if (suitsOwnBoxes(request.facts) < kLikely)
+        if (const auto boxes = boxesBeside(request.facts)) {
+            SONDE_ASSIGN(Made made, makeBoxes({*boxes, request.choice, request.labels, request.tokens, request.stop}));
+            made.shownWith = boxes->name;
+            made.notes.push_back("the boxes are those of output '" + boxes->name + "'");
+            return made;
+        }
     const BoxLayout& layout = request.choice.boxes;
     const auto numbers = boxNumbers(request.facts, layout.isTransposed, request.choice.sample);
     if (!numbers) return base::usageError("boxes need four numbers each: " + request.facts.tensor.typeText());

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/io/inputs/vocabulary.h"
 #include "core/session/outputs/choice.h"
 #include "core/session/outputs/facts.h"
 #include "core/session/outputs/output_content.h"
+#include "core/session/outputs/output_tokens.h"
 
 namespace sonde::session::outputs {
 
@@ -19,7 +19,7 @@ struct FormRequest {
     const Facts& facts;
     const Choice& choice;
     const std::vector<std::string>* labels = nullptr;  ///< names by class; null: there are none, or none may be shown
-    const io::Vocabulary* vocabulary = nullptr;        ///< null: there is none
+    const OutputTokens* tokens = nullptr;              ///< null: it is not known what ids are called
     std::stop_token stop = {};
 };
 
@@ -27,6 +27,7 @@ struct FormRequest {
 struct Made {
     Content content;
     std::vector<std::string> notes = {};
+    std::string shownWith = {};  ///< another output, which the content is of; empty: of the output itself
 };
 
 /// How well a form suits an output, 0 to 100.

@@ -145,6 +145,7 @@ std::string summaryText(const Content& content) {
 }
 
 std::vector<std::string> textLines(const ShownOutput& shown) {
+    if (!shown.shownWith.empty()) return {"shown with the boxes of '" + base::visibleText(shown.shownWith) + "'"};
     Lines lines;
     if (shown.error) lines.push_back(shown.error->text());
     else lines = std::visit([](const auto& content) { return linesOf(content); }, shown.content);

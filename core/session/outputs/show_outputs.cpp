@@ -5,6 +5,7 @@
 #include "core/document/session_model.h"
 #include "core/io/image/image.h"
 #include "core/session/outputs/class_labels.h"
+#include "core/session/tokens/token_names.h"
 
 namespace sonde::session::outputs {
 
@@ -67,6 +68,19 @@ std::vector<InputFact> withPresets(const ShowRequest& request) {
     return inputs;
 }
 
+/// The tokenizer that the input's text was given with.
+std::optional<OutputTokens> tokensOfInput(const std::string& item) {
+    auto tokenizer = tokenizerOfItem(item);
+    return tokenizer ? std::optional(OutputTokens(std::move(tokenizer))) : std::nullopt;
+}
+
+/// A model that translates may have other tokens for what it gives: then there are not as many.
+bool isForOutput(const std::optional<OutputTokens>& given, const Facts& facts) {
+    if (!given) return false;
+    return facts.isInteger() ? facts.stats.maximum < static_cast<double>(given->idCount())
+                             : given->idCount() <= facts.dim(-1);
+}
+
 }  // namespace
 
 base::Result<ShownOutputs> showOutputs(const ShowRequest& given, const base::WorkContext& work) {
@@ -79,8 +93,10 @@ base::Result<ShownOutputs> showOutputs(const ShowRequest& given, const base::Wor
     ShownOutputs shown;
     shown.origin = request.origin.value_or(knownOrigin(*request.document));
     ReadFiles labels([](const std::string& path) { return readLabels(path); });
-    ReadFiles vocabularies([](const std::string& path) { return io::Vocabulary::read(path); });
-    const auto beside = labelsBeside(*request.document), vocabulary = vocabularyBeside(*request.document);
+    ReadFiles vocabularies([](const std::string& path) { return OutputTokens::read(path); });
+    const auto beside = labelsBeside(*request.document);
+    const std::string tokensBeside = tokenFileBeside(*request.document);
+    const std::optional<OutputTokens> ofInput = tokensOfInput(request.tokenItem);
     for (std::size_t i = 0; i < request.values.size(); ++i) {
         work.report("showing " + request.names[i].first, i, request.values.size());
         SONDE_ASSIGN(const Facts facts, factsOf(request, i, work));
@@ -114,15 +130,20 @@ base::Result<ShownOutputs> showOutputs(const ShowRequest& given, const base::Wor
                 request.origin = shown.origin;
             }
         }
-        if (output.form->usesVocabulary && output.choice.vocabulary.empty() && vocabulary)
-            output.choice.vocabulary = vocabulary->string();
-        if (output.form->usesVocabulary) form.vocabulary = vocabularies.get(output.choice.vocabulary, output.notes);
+        if (output.form->usesVocabulary && output.choice.vocabulary.empty() && isForOutput(ofInput, facts)) {
+            form.tokens = &*ofInput;
+            output.choice.vocabulary = tokenizerPartOf(request.tokenItem)->path;
+        } else if (output.form->usesVocabulary) {
+            if (output.choice.vocabulary.empty()) output.choice.vocabulary = tokensBeside;
+            form.tokens = vocabularies.get(output.choice.vocabulary, output.notes);
+        }
         if ((output.form->usesLabels || output.form->usesVocabulary) && shown.origin != WeightOrigin::Unknown)
             if (output.isRandom || form.labels) output.notes.push_back(originText(shown.origin));
         auto made = output.form->make(form);
         if (work.cancelled()) return base::cancelled();
         if (made) {
             output.content = std::move(made->content);
+            output.shownWith = std::move(made->shownWith);
             std::ranges::move(made->notes, std::back_inserter(output.notes));
         } else {
             output.error = made.error();

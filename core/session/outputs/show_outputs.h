@@ -24,6 +24,9 @@ struct ShowRequest {
     base::MappedFiles imageFiles = {};        ///< by input: the file that its value is of; null: none
     std::vector<Choice> choices;              ///< file names as they can be opened
     std::optional<WeightOrigin> origin = {};  ///< found before
+    /// What the input for token ids was given: a text names the tokenizer that the ids of outputs are of, too, unless
+    /// another vocabulary is chosen. Empty: there is no such input.
+    std::string tokenItem = {};
 };
 
 /// One output in its form.
@@ -33,8 +36,9 @@ struct ShownOutput {
     std::string type;  ///< "float32[1,1000]"
     const Form* form = nullptr;
     std::vector<const Form*> forms;  ///< those that can show it, what suits best first
-    Choice choice;                   ///< what was chosen; with the file of labels that was found beside the model
+    Choice choice;  ///< what was chosen; with the file of labels that was found beside the model, and that of tokens
     Content content;
+    std::string shownWith;             ///< the output of boxes whose scores or classes these are
     std::vector<std::string> notes;    ///< what to know: of weights, of labels, of what is left out
     std::optional<base::Error> error;  ///< why there is no content
     std::int64_t samples = 1;          ///< that there are to choose from

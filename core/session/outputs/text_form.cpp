@@ -41,8 +41,7 @@ std::int64_t textSamples(const Facts& facts) {
 }
 
 std::string tokenOf(const FormRequest& request, std::int64_t id) {
-    const std::string* const found = request.vocabulary ? request.vocabulary->token(id) : nullptr;
-    return found ? *found : std::string();
+    return request.tokens ? request.tokens->token(id) : std::string();
 }
 
 base::Result<Made> makeText(const FormRequest& request) {
@@ -74,9 +73,9 @@ base::Result<Made> makeText(const FormRequest& request) {
             text.next.push_back({id, tokenOf(request, id), shares[static_cast<std::size_t>(id)]});
     }
     Made made;
-    if (request.vocabulary) {
-        text.text = request.vocabulary->text(ids);
-        const auto size = static_cast<std::int64_t>(request.vocabulary->size());
+    if (request.tokens) {
+        text.text = request.tokens->text(ids);
+        const std::int64_t size = request.tokens->idCount();
         const std::int64_t last = ids.empty() ? -1 : *std::ranges::max_element(ids);
         if (text.isFromLogits && size != width)
             made.notes.push_back("the vocabulary file has " + base::countText(size) + " tokens, the output has " +

@@ -33,15 +33,6 @@ const tensor::Value* givenValue(const Session& session, const Input& input) {
     return input.value ? &*input.value : nullptr;
 }
 
-/// The file of tokens in the folder of the model; empty: there is none, or a session file may not read it.
-std::string tokenFileBeside(const document::Document& document) {
-    const bool mayRead = !document.session || document.session->allowsOutside;
-    if (mayRead)
-        if (std::string found = io::tokenizerBeside(document.location); !found.empty()) return found;
-    const auto vocabulary = outputs::vocabularyBeside(document);
-    return vocabulary ? vocabulary->string() : std::string();
-}
-
 }  // namespace
 
 std::string TokenNames::of(std::int64_t id) const {
@@ -52,6 +43,14 @@ std::string TokenNames::at(std::int64_t position) const {
     return position >= 0 && position < static_cast<std::int64_t>(ids.size())
                ? of(ids[static_cast<std::size_t>(position)])
                : std::string();
+}
+
+std::string tokenFileBeside(const document::Document& document) {
+    const bool mayRead = !document.session || document.session->allowsOutside;
+    if (mayRead)
+        if (std::string found = io::tokenizerBeside(document.location); !found.empty()) return found;
+    const auto vocabulary = outputs::vocabularyBeside(document);
+    return vocabulary ? vocabulary->string() : std::string();
 }
 
 TokenNamesRequest tokenNamesRequest(const Session& session, const std::string& vocabulary) {
@@ -74,14 +73,22 @@ TokenNamesRequest tokenNamesRequest(const Session& session, const std::string& v
     return request;
 }
 
+std::optional<io::TokenizerPart> tokenizerPartOf(const std::string& item) {
+    if (!io::givesText(item)) return std::nullopt;
+    const auto typed = io::parseTextItem(item);
+    auto how = io::parseTokenizerPart(typed ? typed->part : io::splitDataItem(item).second);
+    return how ? std::optional(std::move(*how)) : std::nullopt;
+}
+
+std::shared_ptr<const io::Tokenizer> tokenizerOfItem(const std::string& item) {
+    const auto how = tokenizerPartOf(item);
+    if (!how) return nullptr;
+    auto opened = io::openTokenizer(how->path, how->choice);
+    return opened ? std::move(*opened) : nullptr;
+}
+
 TokenNames findTokenNames(const TokenNamesRequest& request) {
-    TokenNames names{nullptr, request.ids};
-    if (io::givesText(request.item)) {
-        const auto typed = io::parseTextItem(request.item);
-        const auto how = io::parseTokenizerPart(typed ? typed->part : io::splitDataItem(request.item).second);
-        if (how)
-            if (auto opened = io::openTokenizer(how->path, how->choice)) names.tokenizer = std::move(*opened);
-    }
+    TokenNames names{tokenizerOfItem(request.item), request.ids};
     if (!names.tokenizer && !request.vocabulary.empty())
         if (auto opened = io::openTokenizer(request.vocabulary)) names.tokenizer = std::move(*opened);
     return names;

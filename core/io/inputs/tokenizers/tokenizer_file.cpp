@@ -221,6 +221,8 @@ std::span<const VocabularyKind> vocabularyKinds() {
     return kinds;
 }
 
+bool isTokenizerJson(std::string_view content) { return looksLikeJson(base::withoutByteOrderMark(content)); }
+
 std::string unknownTokenOf(const TokenTable& table) {
     for (const std::string_view name : kUnknownNames)
         if (table.id(name)) return std::string(name);

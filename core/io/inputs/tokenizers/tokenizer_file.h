@@ -41,6 +41,9 @@ base::Result<std::shared_ptr<const Tokenizer>> openTokenizer(const std::string& 
 base::Result<std::shared_ptr<const Tokenizer>> parseTokenizer(std::string_view content, const std::string& where,
                                                               const TokenizerChoice& choice = {});
 
+/// Whether the content of a file of tokens is JSON, and not a token a line.
+bool isTokenizerJson(std::string_view content);
+
 /// The token that stands for what is unknown: "[UNK]", "<unk>"; empty: there is none.
 std::string unknownTokenOf(const TokenTable& table);
 

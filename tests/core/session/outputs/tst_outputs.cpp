@@ -80,6 +80,8 @@ class TestOutputs : public QObject {
     void labelsName();
     void randomWeightsHaveNoNames();
     void textOfLogits();
+    void textHasTheTokensOfTheInput();
+    void scoresAreSeenWithTheirBoxes();
     void boxesByLayout_data();
     void boxesByLayout();
     void boxesWithScoresApart();
@@ -241,6 +243,56 @@ void TestOutputs::textOfLogits() {
     QVERIFY(std::abs(text.next[0].share - 0.99963) < 1e-4);
     asked.request.choices.front().vocabulary.clear();
     QCOMPARE(std::get<TokenText>(asked.first().content).tokens[0].id, std::int64_t{2});
+}
+
+/// The tokenizer that the input's text was given with counts; what somebody chose counts more.
+void TestOutputs::textHasTheTokensOfTheInput() {
+    const TextFile tokens("[PAD]\n[UNK]\nun\n##able\ncat\n"), others("a\nb\nc\nd\ne\n");
+    Asked asked;
+    asked.input("ids", Tensor::of<std::int64_t>({1, 2}, {2, 3}));
+    asked.output("ids_out", Tensor::of<std::int64_t>({1, 3}, {2, 3, 4})).choose("text");
+    asked.request.tokenItem = "'unable'#" + tokens.path;
+    const ShownOutput shown = asked.first();
+    QCOMPARE(std::get<TokenText>(shown.content).text, std::string("unable cat"));
+    QCOMPARE(shown.choice.vocabulary, tokens.path);
+    asked.request.choices.front().vocabulary = others.path;
+    QCOMPARE(std::get<TokenText>(asked.first().content).tokens[0].text, std::string("c"));
+    asked.request.choices.front().vocabulary.clear();
+    // Logits of fewer tokens are not of this tokenizer.
+    Asked other;
+    other.input("ids", Tensor::of<std::int64_t>({1, 2}, {2, 3}));
+    other.output("y", Tensor::of<float>({1, 2, 4}, {0, 0, 9, 0, 0, 0, 0, 9})).choose("text");
+    other.request.tokenItem = asked.request.tokenItem;
+    QCOMPARE(std::get<TokenText>(other.first().content).text, std::string());
+    // A file of JSON is chosen like one of lines.
+    const TextFile json("[\"the\", \"cat\", \"sat\", \"mat\"]");
+    other.request.choices.front().vocabulary = json.path;
+    QCOMPARE(std::get<TokenText>(other.first().content).text, std::string("sat mat"));
+}
+
+void TestOutputs::scoresAreSeenWithTheirBoxes() {
+    Asked asked;
+    asked.input("image", picture());
+    asked.output("detection_scores", Tensor::of<float>({1, 3}, {0.9F, 0.7F, 0.1F}));
+    asked.output("detection_classes", Tensor::of<float>({1, 3}, {2, 5, 1}));
+    asked.output("detection_boxes", Tensor::of<float>({1, 3, 4}, {1, 2, 9, 8, 4, 4, 20, 24, 0, 0, 3, 3}));
+    asked.output("num_detections", Tensor::of<float>({1}, {3}));
+    const auto shown = showOutputs(asked.request).value().outputs;
+    for (const std::size_t i : {0U, 1U, 2U}) {
+        QCOMPARE(std::string(shown[i].form->id), std::string("boxes"));
+        const auto& boxes = std::get<Boxes>(shown[i].content);
+        QCOMPARE(boxes.boxes.size(), std::size_t{2});  // at least half sure
+        QCOMPARE(boxes.boxes[0].index, std::int64_t{2});
+        QVERIFY(std::abs(boxes.boxes[1].score - 0.7) < 1e-6);
+        QCOMPARE(boxes.boxes[1].right, 20.0);
+        QCOMPARE(shown[i].shownWith, i == 2 ? std::string() : std::string("detection_boxes"));
+    }
+    QCOMPARE(textLines(shown[0]), std::vector<std::string>{"shown with the boxes of 'detection_boxes'"});
+    QVERIFY(shown[3].form->id != "boxes");
+    // A classifier's are its own.
+    Asked classifier;
+    classifier.input("image", picture()).output("y", Tensor::of<float>({1, 3}, {0.9F, 0.7F, 0.1F}));
+    QCOMPARE(std::string(classifier.first().form->id), std::string("classes"));
 }
 
 void TestOutputs::boxesByLayout_data() {
