@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/base/mapped_file.h"
+#include "core/io/image/exif.h"
 #include "core/io/image/image_size.h"
 #include "core/tensor/exact_cast.h"
 #include "core/tensor/picture/picture.h"
@@ -92,7 +93,7 @@ Result<Image> readImage(const std::filesystem::path& path) {
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
     auto image = tensor::decodePicture(file->bytes());
     if (!image) return std::move(image.error().at(path.string()));
-    return image;
+    return upright(std::move(*image), exifOrientation(file->bytes()));
 }
 
 bool looksLikeImage(std::span<const std::byte> head) {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/tensor/picture/picture.h"
+
+namespace sonde::io {
+
+/// How a camera was held, as JPEG, PNG and WebP files tell it (Exif, tag 274): 1 to 8; 1 if the file does not say, or
+/// something else.
+int exifOrientation(std::span<const std::byte> file);
+
+/// The picture as it is seen: of orientation 6 what is at the left of the file is at the top.
+tensor::Picture upright(tensor::Picture picture, int orientation);
+
+}  // namespace sonde::io
