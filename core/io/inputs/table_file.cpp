@@ -11,6 +11,7 @@
 #include "core/base/visible_text.h"
 #include "core/io/inputs/data_files.h"
 #include "core/io/inputs/decimal.h"
+#include "core/tensor/exact_cast.h"
 
 namespace sonde::io {
 
@@ -128,12 +129,24 @@ std::optional<std::int64_t> int64Of(const Decimal& exact) {
     return exact.isNegative ? -value : value;
 }
 
+/// Of the mantissa of a float, with the bit that is not written; 0 of another dtype.
+int mantissaBits(tensor::DType dtype) {
+    switch (dtype) {
+        case tensor::DType::Float64: return 53;
+        case tensor::DType::Float32: return 24;
+        case tensor::DType::Float16: return 11;
+        case tensor::DType::BFloat16: return 8;
+        default: return 0;
+    }
+}
+
 /// Rows of equal length; the first one may be names. float64; for an input of integers int64 where a double would not
 /// hold one of them.
 class TableReader {
   public:
-    TableReader(const DataFile& file, bool isForIntegers, std::string& note)
-        : m_path(file.path), m_isForIntegers(isForIntegers), m_note(note) {
+    TableReader(const DataFile& file, const InputInfo& input, std::string& note)
+        : m_path(file.path), m_dtype(input.type.dtype), m_isForIntegers(tensor::isInteger(m_dtype)),
+          m_bits(input.required ? mantissaBits(m_dtype) : 0), m_note(note) {
         const auto bytes = file.file->bytes();
         // Spreadsheets write a byte order mark.
         m_text = base::withoutByteOrderMark({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -188,6 +201,10 @@ class TableReader {
             if (m_isForIntegers && !keepInteger(row[i].text, *number))
                 return wrong("'" + base::visibleText(row[i].text.substr(0, 40)) + "' has more digits than int64 holds",
                              line, i);
+            if (m_bits > 0 && !isHeld(row[i].text, *number))
+                return wrong("'" + base::visibleText(row[i].text.substr(0, 40)) + "' is an integer, " +
+                                 tensor::lossText(tensor::Loss::Precision, m_dtype),
+                             line, i);
             m_values.push_back(*number);
         }
         return {};
@@ -206,12 +223,22 @@ class TableReader {
         if (m_areLong) m_integers.push_back(longer ? *longer : static_cast<std::int64_t>(number));
         return true;
     }
+    /// What is written as an integer is not to become another one; a fraction may be rounded.
+    bool isHeld(std::string_view cell, double number) const {
+        if (std::abs(number) <= std::ldexp(1.0, m_bits - 1) || cell.find_first_of(".eE") != std::string_view::npos)
+            return true;
+        int exponent = 0;
+        const double mantissa = std::ldexp(std::frexp(number, &exponent), m_bits);
+        return mantissa == std::trunc(mantissa) && !isLongInteger(parseDecimal(base::trimmed(cell, " \t")), number);
+    }
     static bool isExactInteger(double number) {
         return number == std::trunc(number) && number >= -0x1p63 && number < 0x1p63;
     }
 
     std::string m_path;
+    tensor::DType m_dtype;
     bool m_isForIntegers;
+    int m_bits;  ///< of the mantissa of the input's dtype
     std::string& m_note;
     std::string_view m_text;
     std::vector<double> m_values;
@@ -255,7 +282,7 @@ Result<Tensor> inShapeOf(Tensor table, const InputInfo& input, std::string& note
 }
 
 Result<Tensor> readTable(const DataFile& file, const InputInfo& input, const ImageOptions&, std::string& note) {
-    SONDE_ASSIGN(Tensor table, TableReader(file, tensor::isInteger(input.type.dtype), note).read());
+    SONDE_ASSIGN(Tensor table, TableReader(file, input, note).read());
     return inShapeOf(std::move(table), input, note);
 }
 

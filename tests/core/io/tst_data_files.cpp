@@ -275,6 +275,8 @@ void TestDataFiles::refusals_data() {
     const QByteArray sound = wave(1, 8000, {1, 2, 3});
     row("a word in a table", "a.csv", "1,2\n3,four\n", "'four' is no number (");
     row("its place", "a.csv", "1,2\n3,four\n", "line 2, column 2");
+    row("an integer that is rounded", "a.csv", "1.5,2\n3,16777217\n",
+        "'16777217' is an integer, which float32 does not hold");
     row("an empty cell", "a.csv", "1,2\n3,\n", "'' is no number");
     row("rows of other lengths", "a.csv", "1,2\n3\n", "the row has 1 cell and the first one 2");
     row("an open quotation mark", "a.csv", "1,\"2\n", "a quotation mark is never closed");
