@@ -25,7 +25,8 @@ std::vector<NodeId> oneOf(const std::vector<NodeId>& nodes, std::size_t position
 }  // namespace
 
 BoundLesson::BoundLesson(Lesson lesson, std::shared_ptr<const graph::InternalGraph> graph,
-                         std::shared_ptr<const graph::ModuleTree> modules, const std::function<bool(NodeId)>& isReached)
+                         std::shared_ptr<const graph::ModuleTree> modules, const std::function<bool(NodeId)>& isReached,
+                         bool hasNan)
     : m_lesson(std::move(lesson)), m_graph(std::move(graph)), m_modules(std::move(modules)) {
     for (const BindingRule& rule : m_lesson.bindings) {
         std::vector<NodeId> found = nodes(rule.source);
@@ -44,6 +45,8 @@ BoundLesson::BoundLesson(Lesson lesson, std::shared_ptr<const graph::InternalGra
                              : rule.pick == Pick::Last ? found.back()
                                                        : found[found.size() / 2];
     }
+    m_isUnfit = m_lesson.needsNoNan && hasNan;
+    if (m_isUnfit) m_missing.insert(m_missing.begin(), "a run without NaN");
     for (std::size_t i = 0; i < m_lesson.steps.size(); ++i)
         if (std::ranges::all_of(m_lesson.steps[i].names,
                                 [this](const std::string& name) { return node(name).valid(); }))
@@ -51,6 +54,9 @@ BoundLesson::BoundLesson(Lesson lesson, std::shared_ptr<const graph::InternalGra
 }
 
 std::string BoundLesson::missingText() const {
+    if (m_isUnfit)
+        return "the lesson needs " + m_missing.front() +
+               ", and this one has some already: look for where they begin, or give the model another input";
     std::string text;
     for (std::size_t i = 0; i < m_missing.size(); ++i)
         text += (i == 0 ? "" : i + 1 == m_missing.size() ? " and " : ", ") + m_missing[i];

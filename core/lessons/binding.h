@@ -17,10 +17,11 @@ class BoundLesson {
   public:
     /// Finds the node of each name. Takes time by the size of the graph for each name. `modules`: may be null; kept, as
     /// the lesson may be read after its document is closed.
-    /// `isReached`: whether the last run computed a node; of several that could be meant, such ones are.
+    /// `isReached`: whether the last run computed a node; of several that could be meant, such ones are. `hasNan`: a
+    /// value of that run has one.
     BoundLesson(Lesson lesson, std::shared_ptr<const graph::InternalGraph> graph,
                 std::shared_ptr<const graph::ModuleTree> modules = nullptr,
-                const std::function<bool(graph::NodeId)>& isReached = {});
+                const std::function<bool(graph::NodeId)>& isReached = {}, bool hasNan = false);
 
     const Lesson& lesson() const { return m_lesson; }
     const graph::InternalGraph& graph() const { return *m_graph; }
@@ -51,6 +52,7 @@ class BoundLesson {
     std::shared_ptr<const graph::ModuleTree> m_modules;
     std::map<std::string, graph::NodeId> m_bound;
     std::vector<std::string> m_missing;
+    bool m_isUnfit = false;  ///< for the values of the last run
     std::vector<std::size_t> m_steps;
 };
 

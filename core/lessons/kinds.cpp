@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "core/graph/traits.h"
+#include "core/operators/tables.h"
 
 namespace sonde::lessons {
 
@@ -32,6 +33,12 @@ bool isOneOf(const ValueFlow&, const Expr& expr) {
 
 bool isProduct(const Expr& expr) {
     return is<OpClass::MatMul, OpClass::MatrixProduct, OpClass::BatchMatrixProduct>(expr);
+}
+
+/// Group and instance norm have no class of their own.
+bool isNormalisation(const InternalGraph& graph, const Expr& expr) {
+    return isOneOf<OpClass::BatchNorm, OpClass::BatchNormWithStatistics, OpClass::LayerNorm>(graph, expr) ||
+           operators::costRuleOf(expr.op.domain, expr.op.name) == operators::CostRule::Norm;
 }
 
 bool isWeight(const InternalGraph& graph, NodeId node) {
@@ -158,8 +165,7 @@ const std::vector<OperatorKind>& operatorKinds() {
         {"linear", "a linear layer or a product of matrices",
          isOneOf<OpClass::Linear, OpClass::MatMul, OpClass::MatrixProduct, OpClass::AddMatrixProduct,
                  OpClass::BatchMatrixProduct>},
-        {"normalisation", "a normalisation of one operation (batch, layer, group or instance norm)",
-         isOneOf<OpClass::BatchNorm, OpClass::BatchNormWithStatistics, OpClass::LayerNorm>},
+        {"normalisation", "a normalisation of one operation (batch, layer, group or instance norm)", isNormalisation},
         {"pooling", "a pooling", isOneOf<OpClass::MaxPool, OpClass::AveragePool>},
         {"recurrent", "a recurrent layer (RNN, LSTM or GRU)", isOneOf<OpClass::Recurrent>},
         {"relu", "a ReLU", isOneOf<OpClass::Relu>},

@@ -102,6 +102,7 @@ struct Lesson {
     std::string summary;  ///< the first paragraph, in one line
     std::vector<BindingRule> bindings;
     std::vector<Step> steps;  ///< at least one
+    bool needsNoNan = false;  ///< in a run of the model as it is: the lesson is of those that it makes itself
     std::string source;       ///< the file that it was read from, or its id: for messages
 };
 

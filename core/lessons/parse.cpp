@@ -173,6 +173,12 @@ class Parser {
         std::string_view rest = line;
         const std::string_view word = takeWord(rest);
         if (word == "bind" || word == "maybe") return takeBinding(rest, word == "maybe");
+        if (word == "needs") {
+            if (m_hasSteps) return fail("what the lesson needs comes before the first step");
+            if (rest != "no NaN") return fail("'" + std::string(rest) + "' cannot be needed", m_line, "needs no NaN");
+            m_lesson.needsNoNan = true;
+            return;
+        }
         if (!m_hasSteps) return fail("'" + std::string(word) + "' comes in a step", m_line, "bind NAME: … comes here");
         if (word == "formula") {
             if (!rest.starts_with('$')) return fail("formula needs a place", m_line, "formula $conv[0, 0, 1, 1]");

@@ -11,6 +11,7 @@
 #include "ui/canvas/scene_selection.h"
 #include "ui/context/bisection.h"
 #include "ui/context/findings.h"
+#include "ui/context/lessons.h"
 #include "ui/context/precision.h"
 #include "ui/context/why.h"
 #include "ui/models/module_result.h"
@@ -91,6 +92,7 @@ void CanvasMarks::connectContext() {
         refreshPreviews();
     });
     connect(&m_context.edits(), &context::Edits::changed, this, &CanvasMarks::refresh);
+    connect(&context::lessonsOf(m_context), &context::Lessons::answered, this, &CanvasMarks::refresh);
     connect(&m_context.runs(), &context::Runs::valueArrived, this, &CanvasMarks::refreshPreview);
     connect(&m_context.watches(), &context::Watches::changed, this, &CanvasMarks::refreshPins);
     connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, &CanvasMarks::refresh);
@@ -252,7 +254,7 @@ void CanvasMarks::markValues(SceneFlags& flags) const {
 /// Edited values always; what they reach where a run shows that.
 void CanvasMarks::markEdits(SceneFlags& flags) const {
     const context::Edits& edits = m_context.edits();
-    if (!edits.areOn()) return;
+    if (!edits.areOn() || context::lessonsOf(m_context).hidesEdits()) return;
     const graph::InternalGraph& graph = m_context.model().graph();
     const auto& recording = m_context.runs().recording();
     for (const context::Edits::Entry& entry : edits.all()) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ui/canvas/scene_selection.h"
+#include "ui/context/lessons.h"
 #include "ui/models/short_text.h"
 
 namespace sonde::canvas {
@@ -66,7 +67,7 @@ QStringList markTexts(const context::InspectorContext& context, const layout::Sc
         if (isAt(context, scene, item, point)) points << models::oneLine(Breakpoints::tipOf(point));
     const graph::InternalGraph& graph = context.model().graph();
     for (const context::Edits::Entry& entry : context.edits().all())
-        if (entry.counts() && isEditedAt(graph, scene, item, entry))
+        if (entry.counts() && !context::lessonsOf(context).hidesEdits() && isEditedAt(graph, scene, item, entry))
             edits << models::oneLine(QObject::tr("Edit: %1").arg(QString::fromStdString(editText(entry.edit))));
     for (const session::Notes::Entry& note : context.notes().all())
         if (note.node.valid() && scene.itemOf(graph.node(note.node).producer) == item) {

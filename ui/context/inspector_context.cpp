@@ -166,7 +166,7 @@ InspectorContext::InspectorContext(QObject* parent)
     new Weights(m_model, m_messages, this);
     new Profile(m_model, this);
     new Outputs(m_session, m_model, m_runs, m_sessionFiles, m_messages, this);
-    new Lessons({m_model, m_navigation, m_points, m_runs, m_edits, m_debugger, m_canvases}, this);
+    new Lessons({m_model, m_navigation, m_points, m_runs, m_edits, m_debugger, m_canvases, m_problems}, this);
     wireMemory();
     connect(&m_runs, &Runs::liveChanged, this,
             [this](bool isLive) { static_cast<Events&>(*m_events).noteLive(isLive); });

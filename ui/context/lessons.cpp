@@ -12,6 +12,7 @@
 #include "ui/context/navigation.h"
 #include "ui/context/open_model.h"
 #include "ui/context/points.h"
+#include "ui/context/problems.h"
 #include "ui/context/runs.h"
 #include "ui/context/window_hint.h"
 
@@ -22,6 +23,11 @@ using lessons::Action;
 namespace {
 
 bool isEdit(const Action& action) { return action.kind == Action::Kind::Set || action.kind == Action::Kind::Edit; }
+
+bool isNanIn(const Problems& problems) {
+    const auto isNan = [](const analysis::Problem& problem) { return problem.kind == analysis::ProblemKind::Nan; };
+    return std::ranges::any_of(problems.all(), isNan);
+}
 
 /// Of the edit of a step; of the step, if it has several. Nothing if it has none.
 std::optional<std::size_t> editLine(const lessons::Step& step) {
@@ -96,7 +102,9 @@ void Lessons::close() {
 std::shared_ptr<const lessons::BoundLesson> Lessons::boundToModel() const {
     const document::Document& document = *m_parts.model.document();
     const auto isReached = [this](graph::NodeId node) { return m_parts.runs.wasReached(node); };
-    return std::make_shared<lessons::BoundLesson>(*m_lesson, document.graph, document.modules, isReached);
+    // What an edit breaks is nothing that the model has.
+    const bool hasNan = m_parts.edits.all().empty() && isNanIn(m_parts.problems);
+    return std::make_shared<lessons::BoundLesson>(*m_lesson, document.graph, document.modules, isReached, hasNan);
 }
 
 void Lessons::bind() {
@@ -106,6 +114,7 @@ void Lessons::bind() {
     m_asks.clear();
     m_verdicts.clear();
     m_at = 0;
+    m_isFit = false;
     if (m_lesson && m_parts.model.isOpen()) m_bound = boundToModel();
     Q_EMIT lessonChanged();
     if (stepCount() > 0) goTo(0);
@@ -113,6 +122,17 @@ void Lessons::bind() {
 
 /// What was bound before there was a run may be in a branch that was not taken: then something else is meant.
 void Lessons::followRun() {
+    // Without edits for the first time: whether the model is fit for the lesson is known now.
+    if (step() && m_lesson->needsNoNan && m_parts.edits.all().empty() && !std::exchange(m_isFit, true) &&
+        isNanIn(m_parts.problems)) {
+        leave();
+        m_bound = boundToModel();
+        m_text.clear();
+        m_asks.clear();
+        m_verdicts.clear();
+        Q_EMIT lessonChanged();
+        return;
+    }
     const auto isInOtherBranch = [this](const auto& named) { return m_parts.runs.isInOtherBranch(named.second); };
     // An edit of the step may have chosen the branch: it stays about what it began with.
     if (step() && m_edits.empty() && std::ranges::any_of(m_bound->bound(), isInOtherBranch)) {
@@ -154,6 +174,13 @@ void Lessons::leave() {
     if (std::exchange(m_isFocused, false)) m_parts.canvases.active().showEverything();
     m_view.clear();
     m_viewed = {};
+}
+
+bool Lessons::hidesEdits() const {
+    if (!step() || std::ranges::none_of(step()->actions, isEdit)) return false;
+    for (std::size_t i = 0; i < m_verdicts.size(); ++i)
+        if (step()->questions[i].node && !(m_verdicts[i] && m_verdicts[i]->isRight)) return true;
+    return false;
 }
 
 /// A run that was begun to show the edits of a step goes with them; not if somebody has made others.

@@ -18,6 +18,7 @@ class Edits;
 class Navigation;
 class OpenModel;
 class Points;
+class Problems;
 class Runs;
 
 /// The lesson that is gone through on the open model. What a step says is done by the verbs of the window; its numbers
@@ -34,6 +35,7 @@ class Lessons : public QObject {
         Edits& edits;
         Debugger& debugger;
         Canvases& canvases;
+        const Problems& problems;
     };
     Lessons(const Parts& parts, QObject* context);
     ~Lessons() override;
@@ -57,6 +59,10 @@ class Lessons : public QObject {
     const std::optional<session::LessonVerdict>& verdict(std::size_t question) const { return m_verdicts[question]; }
     /// The view that the step wants its selected value to be seen in; taken once.
     QString takeView(graph::NodeId node);
+    /// The step asks where its edit is: what would tell it is not shown until that is answered.
+    bool hidesEdits() const;
+    /// The debugged run shows what the lesson has edited: nobody is to step through it.
+    bool ownsRun() const { return m_hasBegun; }
     bool isBusy() const { return m_writing.isActive() || m_checking.isActive(); }
 
   public Q_SLOTS:
@@ -96,6 +102,7 @@ class Lessons : public QObject {
     std::size_t m_at = 0;
     std::vector<std::string> m_edits;  ///< that the step has made, as session::editText() writes them
     bool m_isFocused = false;
+    bool m_isFit = false;     ///< the values of a run were looked at
     bool m_hasBegun = false;  ///< the debugged run that shows the edits
     QString m_text, m_view, m_failure;
     QStringList m_asks;

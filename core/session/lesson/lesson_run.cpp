@@ -49,11 +49,12 @@ Result<LessonRun> LessonRun::begin(Session& session, lessons::Lesson lesson) {
     const document::Document& document = *session.document();
     const auto isReached = [&session](NodeId node) { return session.runs().wasReached(node); };
     const auto bind = [&](lessons::Lesson each) {
-        return std::make_unique<lessons::BoundLesson>(std::move(each), document.graph, document.modules, isReached);
+        return std::make_unique<lessons::BoundLesson>(std::move(each), document.graph, document.modules, isReached,
+                                                      session.problems().summary().nanNodes > 0);
     };
     auto bound = bind(std::move(lesson));
     // Why a run fails is said by the step that needs it.
-    if (bound->dependsOnRun() && !session.runs().last().recording) {
+    if ((bound->dependsOnRun() || bound->lesson().needsNoNan) && !session.runs().last().recording) {
         session.runs().run();
         bound = bind(bound->lesson());
     }

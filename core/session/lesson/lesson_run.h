@@ -15,8 +15,8 @@ base::Result<lessons::Lesson> openLesson(const std::string& idOrFile);
 /// session whose verbs return when their work is done.
 class LessonRun {
   public:
-    /// Runs the model if what the lesson is about may be in a branch. Errors (Usage): no model is open; the model lacks
-    /// what the lesson needs.
+    /// Runs the model if what the lesson is about may be in a branch, or not for one that has NaN. Errors (Usage): no
+    /// model is open; the model lacks what the lesson needs.
     static base::Result<LessonRun> begin(Session& session, lessons::Lesson lesson);
     ~LessonRun();
     LessonRun(LessonRun&&) noexcept;

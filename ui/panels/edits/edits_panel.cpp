@@ -40,10 +40,11 @@ constexpr int kEditColumnsOfNarrow[] = {140, 90, 60};  // without a scroll bar
 }  // namespace
 
 EditsPanel::EditsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Edits& edits,
-                       context::Debugger& debugger, QWidget* parent)
-    : Panel(parent), m_opened(opened), m_navigation(navigation), m_edits(edits), m_debugger(debugger), m_model(edits),
-      m_form(new EditForm(edits, this)), m_stack(new QStackedWidget(this)), m_view(makeTableView(tr("Edits"), m_stack)),
-      m_tools(new QWidget(this)), m_state(new widgets::ElidedLabel({}, m_tools)) {
+                       context::Debugger& debugger, const context::Lessons& lessons, QWidget* parent)
+    : Panel(parent), m_opened(opened), m_navigation(navigation), m_edits(edits), m_debugger(debugger),
+      m_lessons(lessons), m_model(edits), m_form(new EditForm(edits, this)), m_stack(new QStackedWidget(this)),
+      m_view(makeTableView(tr("Edits"), m_stack)), m_tools(new QWidget(this)),
+      m_state(new widgets::ElidedLabel({}, m_tools)) {
     m_view->setModel(&m_model);
     m_view->setSortingEnabled(false);
     m_view->setItemDelegate(new RowDelegate(m_view));
@@ -78,6 +79,7 @@ EditsPanel::EditsPanel(context::OpenModel& opened, context::Navigation& navigati
     column->addWidget(m_tools);
     connect(&edits, &context::Edits::changed, this, &EditsPanel::refresh);
     connect(&debugger, &context::Debugger::changed, this, &EditsPanel::refresh);
+    connect(&lessons, &context::Lessons::answered, this, &EditsPanel::refresh);
     for (const auto signal : {&context::OpenModel::documentOpened, &context::OpenModel::documentClosed})
         connect(&opened, signal, this, &EditsPanel::refresh);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &EditsPanel::goTo);
@@ -133,7 +135,7 @@ void EditsPanel::refresh() {
     m_state->setText(stateText());
     arrange();
     setFocusProxy(hasAny ? static_cast<QWidget*>(m_view) : m_form);
-    setHasContent(hasAny && m_opened.isOpen());
+    setHasContent(hasAny && m_opened.isOpen() && !m_lessons.ownsRun());  // those of a lesson are in its text
     if (std::exchange(m_rows, m_model.rowCount()) < m_model.rowCount()) m_view->scrollToBottom();  // the new one
 }
 
@@ -232,8 +234,8 @@ PanelInfo editsPanel() {
                    PanelArea::Bottom,
                    QStringLiteral("Alt+Shift+5"),
                    [](InspectorContext& context) -> Panel* {
-                       return new EditsPanel(context.model(), context.navigation(), context.edits(),
-                                             context.debugger());
+                       return new EditsPanel(context.model(), context.navigation(), context.edits(), context.debugger(),
+                                             context::lessonsOf(context));
                    }};
     info.size = {0, 190};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<EditsPanel&>(panel).join(host); };

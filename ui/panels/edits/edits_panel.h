@@ -14,7 +14,8 @@ class QTableView;
 
 namespace sonde::context {
 class Debugger;
-}
+class Lessons;
+}  // namespace sonde::context
 
 namespace sonde::widgets {
 class ElidedLabel;
@@ -29,7 +30,7 @@ class EditsPanel : public Panel {
     Q_OBJECT
   public:
     EditsPanel(context::OpenModel& opened, context::Navigation& navigation, context::Edits& edits,
-               context::Debugger& debugger, QWidget* parent = nullptr);
+               context::Debugger& debugger, const context::Lessons& lessons, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     const models::EditTableModel& model() const { return m_model; }
     EditForm* form() const { return m_form; }
@@ -55,6 +56,7 @@ class EditsPanel : public Panel {
     context::Navigation& m_navigation;
     context::Edits& m_edits;
     context::Debugger& m_debugger;
+    const context::Lessons& m_lessons;
     models::EditTableModel m_model;
     EditForm* m_form;
     QStackedWidget* m_stack;

@@ -17,6 +17,7 @@
 
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
+#include "ui/context/lessons.h"
 #include "ui/context/text.h"
 #include "ui/context/window_hint.h"
 #include "ui/models/node_text.h"
@@ -37,9 +38,10 @@ using models::ProblemTableModel;
 
 ProblemsPanel::ProblemsPanel(session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
                              Problems& problems, context::Messages& messages, context::Debugger& debugger,
-                             context::Runs& runs, context::Comparison& comparison, QWidget* parent)
+                             context::Runs& runs, context::Comparison& comparison, const context::Lessons& lessons,
+                             QWidget* parent)
     : Panel(parent), m_opened(opened), m_navigation(navigation), m_problems(problems), m_messages(messages),
-      m_debugger(debugger), m_runs(runs), m_comparison(comparison),
+      m_debugger(debugger), m_runs(runs), m_comparison(comparison), m_lessons(lessons),
       m_empty(new widgets::EmptyState(QStringLiteral("warning"), tr("No problems"))),
       m_debugged(session, debugger, problems), m_model(opened, problems, m_debugged), m_stack(new QStackedWidget(this)),
       m_view(makeTableView(tr("Problems"), m_stack)), m_splitter(new QSplitter), m_details(new QLabel),
@@ -97,6 +99,7 @@ ProblemsPanel::ProblemsPanel(session::Session& session, context::OpenModel& open
     connect(m_save, &QToolButton::clicked, this, &ProblemsPanel::save);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &ProblemsPanel::refresh);
     connect(&m_debugged, &context::DebuggedProblems::changed, this, &ProblemsPanel::refresh);
+    connect(&lessons, &context::Lessons::answered, this, &ProblemsPanel::refresh);
     connect(&runs, &context::Runs::runFinished, this, &ProblemsPanel::explainEmpty);
     connect(&comparison, &context::Comparison::changed, this, &ProblemsPanel::explainEmpty);
     connect(&navigation, &context::Navigation::selectionChanged, this, &ProblemsPanel::follow);
@@ -122,7 +125,7 @@ void ProblemsPanel::resizeEvent(QResizeEvent* event) {
 void ProblemsPanel::refresh() {
     const bool has = m_model.rowCount() > 0;
     explainEmpty();
-    setHasContent(has);
+    setHasContent(has && !m_lessons.hidesEdits());  // the first row would tell where the edit is
     m_stack->setCurrentIndex(has ? 1 : 0);
     count();
     follow();
@@ -239,7 +242,7 @@ PanelInfo problemsPanel() {
                    [](InspectorContext& context) -> Panel* {
                        return new ProblemsPanel(context.session(), context.model(), context.navigation(),
                                                 context.problems(), context.messages(), context.debugger(),
-                                                context.runs(), context.comparison());
+                                                context.runs(), context.comparison(), context::lessonsOf(context));
                    }};
     info.join = [](QWidget& panel, const PanelHost& host) { static_cast<ProblemsPanel&>(panel).join(host); };
     return info;

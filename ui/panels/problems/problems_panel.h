@@ -20,6 +20,10 @@ class QStackedWidget;
 class QTableView;
 class QToolButton;
 
+namespace sonde::context {
+class Lessons;
+}
+
 namespace sonde::widgets {
 class EmptyState;
 class ElidedLabel;
@@ -35,7 +39,8 @@ class ProblemsPanel : public Panel {
   public:
     ProblemsPanel(session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
                   context::Problems& problems, context::Messages& messages, context::Debugger& debugger,
-                  context::Runs& runs, context::Comparison& comparison, QWidget* parent = nullptr);
+                  context::Runs& runs, context::Comparison& comparison, const context::Lessons& lessons,
+                  QWidget* parent = nullptr);
     /// Binds what the window does for the panel.
     void join(const PanelHost& host);
     QTableView* view() const { return m_view; }
@@ -66,6 +71,7 @@ class ProblemsPanel : public Panel {
     context::Debugger& m_debugger;
     context::Runs& m_runs;
     context::Comparison& m_comparison;
+    const context::Lessons& m_lessons;
     widgets::EmptyState* m_empty;
     context::DebuggedProblems m_debugged;
     models::ProblemTableModel m_model;

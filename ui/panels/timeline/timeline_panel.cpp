@@ -12,6 +12,7 @@
 #include "ui/actions/action_registry.h"
 #include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
+#include "ui/context/lessons.h"
 #include "ui/models/node_columns.h"
 #include "ui/models/short_text.h"
 #include "ui/panels/timeline/timeline_accessible.h"
@@ -45,9 +46,10 @@ double operationCount(const graph::InternalGraph& graph) {
 }  // namespace
 
 TimelinePanel::TimelinePanel(const session::Session& session, context::OpenModel& opened,
-                             context::Navigation& navigation, context::Debugger& debugger, QWidget* parent)
+                             context::Navigation& navigation, context::Debugger& debugger,
+                             const context::Lessons& lessons, QWidget* parent)
     : Panel(parent), m_session(session), m_opened(opened), m_navigation(navigation), m_debugger(debugger),
-      m_view(new TimelineView(this)),
+      m_lessons(lessons), m_view(new TimelineView(this)),
       m_byTime(widgets::makeToolButton(QStringLiteral("clock"), tr("Width by time"), this)),
       m_fit(widgets::makeToolButton(QStringLiteral("fit"), tr("Show the whole run"), this)),
       m_accesses(new widgets::ElidedLabel({}, this)), m_kept(new widgets::ElidedLabel({}, this)) {
@@ -139,7 +141,7 @@ void TimelinePanel::follow() {
     });
     if (!isShown) m_waiting.reset();
     tell();
-    setHasContent(isShown);
+    setHasContent(isShown && !m_lessons.ownsRun());
 }
 
 void TimelinePanel::followBreakpoints() {
@@ -255,7 +257,8 @@ PanelInfo timelinePanel() {
     info.area = PanelArea::Bottom;
     info.shortcut = QStringLiteral("Alt+Shift+1");
     info.factory = [](InspectorContext& inspector) -> Panel* {
-        return new TimelinePanel(inspector.session(), inspector.model(), inspector.navigation(), inspector.debugger());
+        return new TimelinePanel(inspector.session(), inspector.model(), inspector.navigation(), inspector.debugger(),
+                                 context::lessonsOf(inspector));
     };
     info.coming = PanelComing::ToFront;
     info.size = {0, 150};

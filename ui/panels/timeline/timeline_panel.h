@@ -10,6 +10,10 @@
 
 class QToolButton;
 
+namespace sonde::context {
+class Lessons;
+}
+
 namespace sonde::widgets {
 class ElidedLabel;
 }
@@ -22,7 +26,7 @@ class TimelinePanel : public Panel {
     Q_OBJECT
   public:
     TimelinePanel(const session::Session& session, context::OpenModel& opened, context::Navigation& navigation,
-                  context::Debugger& debugger, QWidget* parent = nullptr);
+                  context::Debugger& debugger, const context::Lessons& lessons, QWidget* parent = nullptr);
     void join(const PanelHost& host);
 
     TimelineView* view() const { return m_view; }
@@ -48,6 +52,7 @@ class TimelinePanel : public Panel {
     context::OpenModel& m_opened;
     context::Navigation& m_navigation;
     context::Debugger& m_debugger;
+    const context::Lessons& m_lessons;
     TimelineView* m_view;
     QToolButton* m_byTime;
     QToolButton* m_fit;

@@ -28,6 +28,8 @@ class TestLessons : public QObject {
     void aSumHasNoError();
     void whatAModelLacksIsSaid_data();
     void whatAModelLacksIsSaid();
+    void aRunWithNanIsNoneToHideOneIn();
+    void everyNormIsANormalisation();
     void editsEndWithTheirStep();
     void numbersAreThoseOfTheRun();
     void sequencesAreLookedAt();
@@ -192,6 +194,47 @@ void TestLessons::whatAModelLacksIsSaid() {
     QVERIFY(!run);
     QVERIFY2(QString::fromStdString(run.error().what).startsWith(text), run.error().what.c_str());
     QVERIFY(run.error().kind == base::ErrorKind::Usage);
+}
+
+/// y = relu(log(x)) after a layer, so that the run has NaN before the lesson breaks anything.
+void TestLessons::aRunWithNanIsNoneToHideOneIn() {
+    const onnx::Graph graph{{{"Gemm", {"x", "w"}, {"h"}}, {"Log", {"h"}, {"bad"}}, {"Gemm", {"bad", "w"}, {"y"}}},
+                            {onnx::valueInfo("x", 1, {1, 2})},
+                            {onnx::valueInfo("y", 1, {1, 2})},
+                            {onnx::rawTensor("w", 1, {2, 2}, test::floatBytes({1, 0, 0, 1}))}};
+    const QString path = m_files.filePath(QStringLiteral("log.onnx"));
+    QVERIFY(onnx::write(path, onnx::model(graph, {}, {onnx::opset("", 17)})));
+    for (const float x : {-1.0F, 1.0F}) {
+        Session session;
+        QVERIFY(session.open(path.toStdString()));
+        session.runs().giveValues({tensor::Value(tensor::Tensor::of<float>({1, 2}, {x, 2}))});
+        auto lesson = session::openLesson("nan");
+        QVERIFY(lesson);
+        const auto run = LessonRun::begin(session, *std::move(lesson));
+        QCOMPARE(static_cast<bool>(run), x > 0);  // the logarithm of -1 is NaN
+        if (!run)
+            QVERIFY2(run.error().what.starts_with("the lesson needs a run without NaN, and this one has some already"),
+                     run.error().what.c_str());
+    }
+}
+
+void TestLessons::everyNormIsANormalisation() {
+    const onnx::Graph graph{{{"InstanceNormalization", {"x", "w", "b"}, {"y"}}},
+                            {onnx::valueInfo("x", 1, {1, 2, 3})},
+                            {onnx::valueInfo("y", 1, {1, 2, 3})},
+                            {onnx::rawTensor("w", 1, {2}, test::floatBytes({1, 2})),
+                             onnx::rawTensor("b", 1, {2}, test::floatBytes({0, 1}))}};
+    QVERIFY(
+        onnx::write(m_files.filePath(QStringLiteral("instance.onnx")), onnx::model(graph, {}, {onnx::opset("", 17)})));
+    Session session;
+    auto run = begin(session, QStringLiteral("instance.made"), "normalisation");
+    QVERIFY(run);
+    QCOMPARE(run->lesson().graph().node(run->lesson().node("norm")).name, std::string("y"));
+    // Measured on the value that it is given: ten times as much in gives the same out.
+    QVERIFY(run->goTo(1));
+    const double before = number(*run, "std($norm)");
+    QVERIFY(run->goTo(3));
+    QVERIFY(std::abs(number(*run, "std($norm)") - before) < 1e-3 * before);
 }
 
 void TestLessons::editsEndWithTheirStep() {
