@@ -45,6 +45,8 @@ class TensorViewer : public QWidget {
     /// one was not looked at before, with a range even about zero.
     void setValue(const QString& key, const tensor::Value& value, bool isEditable = false, const QString& like = {});
     void clear();
+    /// Values of another model, by whatever name, were not looked at before.
+    void forgetLooks();
 
     bool hasValue() const { return m_hasValue; }
     /// The tensor that is shown: the value, or the part of it that is selected in the tree; undefined for none.
@@ -141,6 +143,7 @@ class TensorViewer : public QWidget {
     /// How a value was looked at.
     struct Memory {
         QString view;
+        std::vector<qint64> shape = {};  ///< of the tensor
         widgets::Slice slice;
         widgets::RangeState range;
         ChannelLayout channels = ChannelLayout::First;

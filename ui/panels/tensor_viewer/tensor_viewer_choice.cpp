@@ -61,10 +61,16 @@ void TensorViewer::recall() {
     m_view = known != m_memory.constEnd() ? known->view : m_favourite;
 }
 
+void TensorViewer::forgetLooks() {
+    m_memory.clear();
+    m_readings.clear();
+}
+
 void TensorViewer::remember() {
     if (m_key.isEmpty()) return;
     Memory& memory = m_memory[m_key];
     memory.view = m_view;
+    memory.shape = dimSizes(m_shown.tensor);
     memory.slice = m_shown.slice;
     memory.range = m_shown.range;
     memory.channels = m_shown.channels;
@@ -107,7 +113,8 @@ QString TensorViewer::usualView() const {
 
 void TensorViewer::offerViews() {
     const TensorViewInfo* wanted = info(m_view);
-    const bool isFirst = !m_memory.contains(m_key);  // a view that was chosen for it stays
+    const auto known = m_memory.constFind(m_key);  // a view that was chosen for it stays
+    const bool isFirst = known == m_memory.constEnd() || known->shape != dimSizes(m_shown.tensor);
     if (!wanted || !wanted->accepts(m_shown.tensor) || (isFirst && isStripe(*wanted))) wanted = info(usualView());
     if (wanted && !wanted->accepts(m_shown.tensor)) wanted = nullptr;
     for (const TensorViewInfo& view : tensorViews())

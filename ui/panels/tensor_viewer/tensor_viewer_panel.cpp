@@ -64,7 +64,12 @@ TensorViewerPanel::TensorViewerPanel(context::OpenModel& opened, context::Naviga
     connectGradients();
     connectTokens(outputs);
     connect(&navigation, &context::Navigation::selectionChanged, this, &TensorViewerPanel::follow);
-    connect(&opened, &context::OpenModel::documentOpened, this, &TensorViewerPanel::follow);
+    connect(&opened, &context::OpenModel::documentOpened, this, [this] {
+        const QString location = QString::fromStdString(m_opened.document()->location);
+        if (std::exchange(m_location, location) != location)
+            for (TensorViewer* viewer : {m_pair->first(), m_pair->second()}) viewer->forgetLooks();
+        follow();
+    });
     connect(&opened, &context::OpenModel::documentClosed, this, &TensorViewerPanel::follow);
     connect(&runs, &context::Runs::runStarted, this, [this] {
         m_asked = {};

@@ -129,6 +129,7 @@ class TensorViewerPanel : public Panel {
     context::Bisection& m_bisection;
     session::Session& m_session;
     context::Job m_tokensJob;
+    QString m_location;  ///< of the model whose values were looked at
     graph::NodeId m_node;
     graph::NodeId m_viewed;  ///< whose value is in the viewer
     graph::NodeId m_asked;   ///< requested from the context and not yet arrived

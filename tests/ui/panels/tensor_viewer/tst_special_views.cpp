@@ -88,6 +88,26 @@ class TestSpecialViews : public QObject {
             QVERIFY2(!isOffered(viewer, id), id);
     }
 
+    /// A value of the same name in another model, or of another shape: what was chosen before says nothing of it.
+    void aRowIsNoStripeWhateverItsNameWas() {
+        TensorViewer viewer;
+        viewer.resize(500, 700);
+        viewer.show();
+        const auto row = Tensor::zeros(DType::Float32, Shape{1, 1000}).value();
+        viewer.setValue("y", Tensor::zeros(DType::Float32, Shape{1, 3, 32, 32}).value());
+        viewer.setCurrentView("image");
+        viewer.setValue("y", row);
+        QCOMPARE(viewer.currentView(), QStringLiteral("line"));
+        viewer.setCurrentView("histogram");
+        viewer.setValue("y", row);
+        QCOMPARE(viewer.currentView(), QStringLiteral("histogram"));
+        viewer.forgetLooks();
+        viewer.setValue("z", Tensor::zeros(DType::Float32, Shape{8, 8}).value());
+        viewer.setCurrentView("heat_map");
+        viewer.setValue("y", row);
+        QCOMPARE(viewer.currentView(), QStringLiteral("line"));
+    }
+
     /// In a low panel the controls above scroll away, or a bar tells that the view goes on: nothing is cut off unseen.
     void viewsAreWholeInALowPanel_data() {
         QTest::addColumn<int>("height");
