@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/session/tokens/token_names.h"
+#include "core/io/inputs/text_input.h"
 
 namespace sonde::session::outputs {
 
@@ -22,9 +22,9 @@ void addInputs(const Session& session, ShowRequest& request,
             fact.tensor = value->tensor();
         request.inputs.push_back(std::move(fact));
         request.imageFiles.push_back(input.files.size() == 1 ? input.files.front() : nullptr);
+        if (io::givesText(input.spec.source))
+            request.tokenItem = input.spec.source;  // of two the decoder's is the last
     }
-    if (TokenNamesRequest tokens = tokenNamesRequest(session); !tokens.ids.empty())
-        request.tokenItem = std::move(tokens.item);
 }
 
 }  // namespace

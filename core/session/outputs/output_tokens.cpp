@@ -3,7 +3,11 @@
 #include <string_view>
 
 #include "core/base/mapped_file.h"
+#include "core/document/session_model.h"
+#include "core/io/inputs/data_files.h"
+#include "core/io/inputs/text_input.h"
 #include "core/io/inputs/tokenizers/tokenizer_file.h"
+#include "core/session/outputs/class_labels.h"
 
 namespace sonde::session::outputs {
 
@@ -30,6 +34,28 @@ std::string OutputTokens::text(std::span<const std::int64_t> ids) const {
 
 std::int64_t OutputTokens::idCount() const {
     return m_tokenizer ? m_tokenizer->idCount() : static_cast<std::int64_t>(m_vocabulary->size());
+}
+
+std::string tokenFileBeside(const document::Document& document) {
+    const bool mayRead = !document.session || document.session->allowsOutside;
+    if (mayRead)
+        if (std::string found = io::tokenizerBeside(document.location); !found.empty()) return found;
+    const auto vocabulary = vocabularyBeside(document);
+    return vocabulary ? vocabulary->string() : std::string();
+}
+
+std::optional<io::TokenizerPart> tokenizerPartOf(const std::string& item) {
+    if (!io::givesText(item)) return std::nullopt;
+    const auto typed = io::parseTextItem(item);
+    auto how = io::parseTokenizerPart(typed ? typed->part : io::splitDataItem(item).second);
+    return how ? std::optional(std::move(*how)) : std::nullopt;
+}
+
+std::shared_ptr<const io::Tokenizer> tokenizerOfItem(const std::string& item) {
+    const auto how = tokenizerPartOf(item);
+    if (!how) return nullptr;
+    auto opened = io::openTokenizer(how->path, how->choice);
+    return opened ? std::move(*opened) : nullptr;
 }
 
 }  // namespace sonde::session::outputs

@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/document/document_types.h"
+#include "core/io/inputs/text_item.h"
 #include "core/io/inputs/tokenizers/tokenizer.h"
 #include "core/io/inputs/vocabulary.h"
 
@@ -34,5 +37,12 @@ class OutputTokens {
     std::shared_ptr<const io::Tokenizer> m_tokenizer;  // either of both
     std::shared_ptr<const io::Vocabulary> m_vocabulary;
 };
+
+/// tokenizer.json or vocab.txt in the folder of the model; empty: there is none, or a session file may not read it.
+std::string tokenFileBeside(const document::Document& document);
+/// The tokenizer that a text names which an input was given; nothing: the item is no text.
+std::optional<io::TokenizerPart> tokenizerPartOf(const std::string& item);
+/// The same, read; null: there is none, or it cannot be read. Blocks.
+std::shared_ptr<const io::Tokenizer> tokenizerOfItem(const std::string& item);
 
 }  // namespace sonde::session::outputs

@@ -5,7 +5,6 @@
 #include "core/document/session_model.h"
 #include "core/io/image/image.h"
 #include "core/session/outputs/class_labels.h"
-#include "core/session/tokens/token_names.h"
 
 namespace sonde::session::outputs {
 

@@ -1,14 +1,10 @@
 #include "core/session/tokens/token_names.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "core/document/session_model.h"
-#include "core/io/inputs/data_files.h"
 #include "core/io/inputs/text_input.h"
-#include "core/io/inputs/text_item.h"
 #include "core/io/inputs/tokenizers/tokenizer_file.h"
-#include "core/session/outputs/class_labels.h"
+#include "core/session/outputs/output_tokens.h"
 #include "core/session/session.h"
 
 namespace sonde::session {
@@ -45,18 +41,10 @@ std::string TokenNames::at(std::int64_t position) const {
                : std::string();
 }
 
-std::string tokenFileBeside(const document::Document& document) {
-    const bool mayRead = !document.session || document.session->allowsOutside;
-    if (mayRead)
-        if (std::string found = io::tokenizerBeside(document.location); !found.empty()) return found;
-    const auto vocabulary = outputs::vocabularyBeside(document);
-    return vocabulary ? vocabulary->string() : std::string();
-}
-
 TokenNamesRequest tokenNamesRequest(const Session& session, const std::string& vocabulary) {
     TokenNamesRequest request;
     if (!session.document()) return request;
-    request.vocabulary = vocabulary.empty() ? tokenFileBeside(*session.document()) : vocabulary;
+    request.vocabulary = vocabulary.empty() ? outputs::tokenFileBeside(*session.document()) : vocabulary;
     for (const Input& input : session.inputs().all()) {
         const tensor::Value* const value = givenValue(session, input);
         if (!value || !areIds(*value) || io::textRoleOf(input.name) != io::TextRole::Ids) continue;
@@ -73,22 +61,8 @@ TokenNamesRequest tokenNamesRequest(const Session& session, const std::string& v
     return request;
 }
 
-std::optional<io::TokenizerPart> tokenizerPartOf(const std::string& item) {
-    if (!io::givesText(item)) return std::nullopt;
-    const auto typed = io::parseTextItem(item);
-    auto how = io::parseTokenizerPart(typed ? typed->part : io::splitDataItem(item).second);
-    return how ? std::optional(std::move(*how)) : std::nullopt;
-}
-
-std::shared_ptr<const io::Tokenizer> tokenizerOfItem(const std::string& item) {
-    const auto how = tokenizerPartOf(item);
-    if (!how) return nullptr;
-    auto opened = io::openTokenizer(how->path, how->choice);
-    return opened ? std::move(*opened) : nullptr;
-}
-
 TokenNames findTokenNames(const TokenNamesRequest& request) {
-    TokenNames names{tokenizerOfItem(request.item), request.ids};
+    TokenNames names{outputs::tokenizerOfItem(request.item), request.ids};
     if (!names.tokenizer && !request.vocabulary.empty())
         if (auto opened = io::openTokenizer(request.vocabulary)) names.tokenizer = std::move(*opened);
     return names;

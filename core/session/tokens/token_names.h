@@ -2,16 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/io/inputs/text_item.h"
 #include "core/io/inputs/tokenizers/tokenizer.h"
-
-namespace sonde::document {
-struct Document;
-}
 
 namespace sonde::session {
 
@@ -36,15 +30,9 @@ struct TokenNamesRequest {
     std::vector<std::int64_t> ids = {};
 };
 
-/// tokenizer.json or vocab.txt in the folder of the model; empty: there is none, or a session file may not read it.
-std::string tokenFileBeside(const document::Document& document);
 /// Of the last run, or without one of the inputs: the only input of integers with one or two dimensions, or the one
 /// that is named as ids are. `vocabulary`: a file that was chosen; empty: tokenizer.json or vocab.txt beside the model.
 TokenNamesRequest tokenNamesRequest(const Session& session, const std::string& vocabulary = {});
-/// The tokenizer that a text names which an input was given; nothing: the item is no text.
-std::optional<io::TokenizerPart> tokenizerPartOf(const std::string& item);
-/// The same, read; null: there is none, or it cannot be read. Blocks.
-std::shared_ptr<const io::Tokenizer> tokenizerOfItem(const std::string& item);
 /// Reads the tokenizer of a text, else the vocabulary; without either, or if it cannot be read, there are ids alone.
 /// Blocks, on any thread.
 TokenNames findTokenNames(const TokenNamesRequest& request);
