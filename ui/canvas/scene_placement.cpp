@@ -303,21 +303,12 @@ void ScenePlacement::neighboursResized(QSize before, QPointF moved) {
     if (!goesOn) m_aside = Aside{camera, before, {}, {}};
     m_aside->moved += moved;
     if (goesOn && m_view.size() == QSizeF(m_aside->size) && m_aside->moved.isNull()) camera = m_aside->before;
-    else if (const Camera same = kept(camera); showsCurrent(same)) camera = same;
-    else camera = shifted(same, camera.visible(before).intersected(toQt(m_view.scene()->bounds)), m_view.size());
+    else
+        camera = shifted(kept(camera), camera.visible(before).intersected(toQt(m_view.scene()->bounds)), m_view.size());
     m_aside->now = camera;
     m_view.placeCamera(isFlying ? kept(seen) : camera);
     Q_EMIT m_view.cameraChanged();
     if (isFlying) m_view.flyTo(camera);
-}
-
-/// What was clicked stays under the mouse, whatever else a panel covers; of an open box its corner.
-bool ScenePlacement::showsCurrent(const Camera& camera) const {
-    const ItemId current = m_view.currentItem();
-    if (!current) return false;
-    QRectF rect = toQt(m_view.scene()->item(current).rect);
-    if (m_view.scene()->item(current).what.open) rect.setSize({1, 1});
-    return camera.visible(m_view.size()).contains(rect);
 }
 
 /// Moves the camera as little as needed to show the current item; what is too large to be seen whole shows a part.

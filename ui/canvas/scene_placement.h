@@ -87,7 +87,6 @@ class ScenePlacement : public QObject {
     void fitWhatOpened(const layout::SceneLayout& before);
     void keepParts(const ShownScene& before, bool final);
     void placeAgain();
-    bool showsCurrent(const Camera& camera) const;
     void keepInView();
     void keepSoon(QSize before);
     void remember();
