@@ -87,9 +87,8 @@ void LayoutRequests::request(QSizeF room, Columns columns) {
     };
     if (!m_lateTimer.isActive() && !m_isLate) m_lateTimer.start();
     const bool isFirst = m_state.isFirst(), isEase = isFirst || columns == Columns::IfEasier;
-    const layout::Legibility legibility{{room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin},
-                                        legibleScale(),
-                                        isEase ? legibleScale() : 0};
+    const layout::Legibility legibility{
+        {room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin}, legibleScale(), isEase ? legibleScale() : 0};
     layout::ViewState asked = m_state.view();
     if (asked.wrapping == layout::Wrapping::Off) asked.columnHeight = 0;  // of the choice before
     if (asked.wrapping == layout::Wrapping::On && asked.columnHeight <= 0)
