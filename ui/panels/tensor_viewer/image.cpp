@@ -69,7 +69,11 @@ class Image : public TensorView {
         std::vector<widgets::HeatMapView::Field> readers;
         for (const tensor::Tensor& plane : m_planes) readers.push_back(tensor::planeReader(plane));
         const theme::ColorMap& grey = theme::colorMap(u"grey");
-        const auto level = [scale = shown.scale(), &grey](double value) { return qRed(grey.at(scale.toUnit(value))); };
+        const auto level = [scale = shown.scale(), &grey](double value) {
+            // A picture of nothing is dark, though its range has no width.
+            const bool isNothing = value == 0 && scale.low == 0 && scale.high == 0;
+            return qRed(grey.at(isNothing ? 0 : scale.toUnit(value)));
+        };
         const auto colors = [readers, level](qint64 row, qint64 column) -> QRgb {
             const double first = readers[0](row, column);
             if (const auto bad = widgets::badValueOf(first); bad != widgets::BadValue::None)

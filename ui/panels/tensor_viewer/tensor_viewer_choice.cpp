@@ -2,6 +2,8 @@
 
 #include <QSignalBlocker>
 
+#include <algorithm>
+
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/widgets/labels.h"
 
@@ -18,10 +20,11 @@ std::int64_t sizeAlong(const tensor::Tensor& tensor, int axis) {
     return axis < 0 ? 1 : tensor.dim(static_cast<std::size_t>(axis));
 }
 
-/// Many rows of a few columns: as a picture they would be a stripe.
-bool isTall(std::int64_t rows, std::int64_t columns) {
-    constexpr std::int64_t kFewColumns = 8, kTall = 64;
-    return columns <= kFewColumns && rows >= kTall * columns;
+/// Many rows of a few columns, or the other way round: as a picture they would be a stripe.
+bool isLong(std::int64_t rows, std::int64_t columns) {
+    constexpr std::int64_t kFew = 8, kLong = 64;
+    const auto [few, many] = std::minmax(rows, columns);
+    return few <= kFew && many >= kLong * few;
 }
 
 }  // namespace
@@ -90,7 +93,7 @@ bool TensorViewer::isStripe(const TensorViewInfo& view) const {
                                           : PictureAxes{-1, m_shown.slice.rowAxis, m_shown.slice.columnAxis};
     const std::int64_t rows = sizeAlong(tensor, axes.row), columns = sizeAlong(tensor, axes.column);
     constexpr std::int64_t kFew = 16;  // so few pixels can be told apart
-    return ((rows == 1 || columns == 1) && rows * columns > kFew) || isTall(rows, columns);
+    return ((rows == 1 || columns == 1) && rows * columns > kFew) || isLong(rows, columns);
 }
 
 QString TensorViewer::usualView() const {
@@ -107,7 +110,7 @@ QString TensorViewer::usualView() const {
                        columns = sizeAlong(tensor, m_shown.slice.columnAxis);
     // Scores of classes, a bias, pooled features: one row, whatever the shape.
     if (rows == 1) return lineView().id;
-    if (columns == 1 || isTall(rows, columns)) return tableView().id;
+    if (columns == 1 || isLong(rows, columns)) return tableView().id;
     return heatMapView().id;
 }
 
