@@ -252,6 +252,8 @@ class TestTensorViewer : public QObject {
         QTest::newRow("pooled features") << Dims{1, 512, 1, 1} << "line";
         QTest::newRow("sound") << Dims{1, 1, 288} << "line";
         QTest::newRow("a column") << Dims{1, 288, 1} << "table";
+        QTest::newRow("two long rows") << Dims{2, 600} << "table";
+        QTest::newRow("four long rows") << Dims{4, 300} << "table";
         QTest::newRow("a short column") << Dims{20, 1} << "table";
         QTest::newRow("filters of sound") << Dims{258, 1, 256} << "heat_map";
         QTest::newRow("attention") << Dims{1, 12, 77, 77} << "channels";
