@@ -36,8 +36,8 @@ bool isProduct(const Expr& expr) {
 }
 
 /// Group and instance norm have no class of their own.
-bool isNormalisation(const InternalGraph& graph, const Expr& expr) {
-    return isOneOf<OpClass::BatchNorm, OpClass::BatchNormWithStatistics, OpClass::LayerNorm>(graph, expr) ||
+bool isNormalisation(const ValueFlow&, const Expr& expr) {
+    return is<OpClass::BatchNorm, OpClass::BatchNormWithStatistics, OpClass::LayerNorm>(expr) ||
            operators::costRuleOf(expr.op.domain, expr.op.name) == operators::CostRule::Norm;
 }
 

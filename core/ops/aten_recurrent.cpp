@@ -229,7 +229,7 @@ DependenceTerm stateTerm(std::uint32_t input, std::uint32_t member, std::int64_t
 }
 
 /// Units of a state [layers, N, units], or without N.
-std::int64_t sizeOf(const Value& state) { return state.tensor().dim(state.tensor().rank() - 1); }
+std::int64_t stateWidth(const Value& state) { return state.tensor().dim(state.tensor().rank() - 1); }
 
 /// h and c before the step: arguments at the first one, else what the layer gives for the steps before.
 base::Result<void> addStates(const ElementCall& call, const StepAsked& asked, const Tensor& x,
@@ -242,7 +242,7 @@ base::Result<void> addStates(const ElementCall& call, const StepAsked& asked, co
     std::vector<DependenceTerm> memories;
     if (before == 0) {
         for (std::size_t s = 0; s < states.size() && s < 2; ++s) {
-            const std::int64_t width = sizeOf(states[s]);
+            const std::int64_t width = stateWidth(states[s]);
             for (std::int64_t j = 0; j < width; ++j) {
                 const std::int64_t element = (row * asked.batches + asked.batch) * width + j;
                 (s == 0 ? step.h : memories)
@@ -260,7 +260,7 @@ base::Result<void> addStates(const ElementCall& call, const StepAsked& asked, co
         SONDE_ASSIGN(
             const std::vector<Value> results,
             runLayers(call, ofSequence(x, asked.batch, isBackward ? asked.step + 1 : 0, before), own, parameters, 1));
-        const std::int64_t width = sizeOf(states.front());
+        const std::int64_t width = stateWidth(states.front());
         const auto firstAt = [&](std::int64_t when) {
             const std::int64_t line =
                 asked.isBatchFirst ? asked.batch * asked.steps + when : when * asked.batches + asked.batch;
@@ -321,8 +321,8 @@ base::Result<Dependence> layerTerms(const ElementCall& call, Cell cell) {
     if (context.value("train").number() != 0 && context.value("dropout").number() > 0)
         return opError("there is no formula for layers that drop elements by chance");
     const bool hasBiases = context.value("has_biases").number() != 0;
-    const std::int64_t hidden = sizeOf(states.back()), biases = hasBiases ? 4 : 2;
-    const StepAsked asked = stepAsked(call, layers, call.output == 2 ? hidden : sizeOf(states.front()));
+    const std::int64_t hidden = stateWidth(states.back()), biases = hasBiases ? 4 : 2;
+    const StepAsked asked = stepAsked(call, layers, call.output == 2 ? hidden : stateWidth(states.front()));
     const std::int64_t perLayer = static_cast<std::int64_t>(parameters.size()) / std::max<std::int64_t>(layers, 1),
                        perDirection = perLayer / asked.directions;
     if (asked.layer >= layers) return opError("the operator has no such layer");
