@@ -51,8 +51,8 @@ struct RunStats {
     std::optional<base::Error> error;  ///< why the run ended early; what was computed is there
 };
 /// Each value is measured when it is computed, and none is kept: float32 piece by piece in the kernel that computes it
-/// (mean and deviation are right to a millionth of the deviation, see ops::kernels::QuickMoments, and their last digits
-/// may depend on the number of threads), all else as by tensorStats(). Errors: cancelled.
+/// (the last bits of mean and deviation may depend on the number of threads), all else as by tensorStats(). Errors:
+/// cancelled.
 base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work = {});
 
 /// How far the value of a node is from that of its counterpart in another run; inside loops the worst of all passes.

@@ -386,7 +386,7 @@ void Epilogue::apply(std::int64_t offset, std::int64_t count) const {
 }
 
 /// Each value is measured before the next link may write over it.
-void Epilogue::measure(std::int64_t offset, std::int64_t count, std::vector<QuickMoments>& measured) const {
+void Epilogue::measure(std::int64_t offset, std::int64_t count, std::vector<RunningMoments>& measured) const {
     const std::int64_t end = offset + count;
     for (std::int64_t n = std::min(count, kEpiloguePiece); offset < end; offset += n) {
         n = std::min(n, end - offset);
@@ -413,7 +413,7 @@ void Epilogue::Piece::end() {
     if (m_measured.empty()) return;
     const std::scoped_lock lock(m_epilogue->m_mutex);
     m_epilogue->m_pieces.push_back(m_offset);
-    for (const QuickMoments& one : m_measured) m_epilogue->m_measured.push_back(one.result());
+    for (const RunningMoments& one : m_measured) m_epilogue->m_measured.push_back(one.result());
     m_measured.clear();
 }
 

@@ -123,8 +123,8 @@ class Epilogue {
 
       private:
         const Epilogue* m_epilogue;
-        std::int64_t m_offset = 0;             ///< of the first stretch
-        std::vector<QuickMoments> m_measured;  ///< of y, then of each link's result; empty: nothing yet
+        std::int64_t m_offset = 0;               ///< of the first stretch
+        std::vector<RunningMoments> m_measured;  ///< of y, then of each link's result; empty: nothing yet
     };
     /// The kernel begins again in another way: all elements come once more.
     void restart() const;
@@ -161,7 +161,7 @@ class Epilogue {
     };
     bool look(std::size_t value, const float* data, std::int64_t count) const;
     void chooseLooks();
-    void measure(std::int64_t offset, std::int64_t count, std::vector<QuickMoments>& measured) const;
+    void measure(std::int64_t offset, std::int64_t count, std::vector<RunningMoments>& measured) const;
     std::optional<BadCount> badIn(std::size_t value) const;
     std::optional<ElementMoments> momentsIn(std::size_t value) const;
     bool bind(const Tensor& y);

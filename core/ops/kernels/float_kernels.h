@@ -173,9 +173,6 @@ struct FloatKernels {
     bool (*allNarrowFinite)(const std::uint16_t* x, std::uint16_t infinity, std::size_t n) = nullptr;
     /// y[i] = max_t rows[t][i], NaN wins: one row of a max pool.
     void (*maxRows)(const float* const* rows, std::size_t taps, float* y, std::size_t n) = nullptr;
-    /// moments() about 0, of sums of 16 elements each in single precision; the squares are finite only if all elements
-    /// are.
-    MomentSums (*shortMoments)(const float* x, std::size_t n) = nullptr;
 };
 
 enum class Isa : std::uint8_t { Baseline, Avx2, Avx512 };

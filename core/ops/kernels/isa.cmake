@@ -7,7 +7,7 @@ file(GLOB SONDE_ISA_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ops/ke
 # In products and weighted sums a multiplication and an addition may be fused. (As a property of the file, because it has
 # to come behind the -ffp-contract=off that everything else is built with.)
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/depthwise.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/gemm.cpp
-  ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/rows.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/short_moments.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/winograd.cpp
+  ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/rows.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/winograd.cpp
   PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
 # Renames Eigen for itself alone.

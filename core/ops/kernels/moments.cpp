@@ -44,28 +44,19 @@ ElementMoments momentsOf(const float* x, std::int64_t count) {
     return momentsAbout(shift, sums, count);
 }
 
-/// Not where the mean is so far from 0 that Σx² − (Σx)²/n loses what the sums' precision has to spare, nor where
-/// squares leave its range. Short stretches, whose mean is often far from 0, are summed in double precision at once.
-void QuickMoments::add(const float* x, std::int64_t count) {
-    constexpr std::int64_t kShort = 128;
-    constexpr double kMostLost = 16, kMostLostByDoubles = 1e8;
-    constexpr float kSmallest = 1e-15F;
-    const bool isShort = count < kShort;
+/// About 0, but where the mean is so far from it that Σx² − (Σx)²/n loses digits.
+void RunningMoments::add(const float* x, std::int64_t count) {
+    constexpr double kMaxLoss = 100;
     MomentSums sums;
-    if (isShort) floatKernels().moments(x, static_cast<std::size_t>(count), 0, sums);
-    else sums = floatKernels().shortMoments(x, static_cast<std::size_t>(count));
-    const float largest = std::max(-sums.low, sums.high);
+    floatKernels().moments(x, static_cast<std::size_t>(count), 0, sums);
     const double squares = sums.squares - sums.sum * sums.sum / static_cast<double>(count);
-    const bool isGood = std::isfinite(sums.squares) &&
-                        squares * (isShort ? kMostLostByDoubles : kMostLost) >= sums.squares &&
-                        (isShort || largest == 0 || largest > kSmallest);
-    if (!isGood) return m_others.add(momentsOf(x, count));
+    if (!std::isfinite(sums.squares) || squares * kMaxLoss < sums.squares) return m_others.add(momentsOf(x, count));
     m_count += count;
     m_sums.sum += sums.sum, m_sums.squares += sums.squares, m_sums.zeros += sums.zeros;
     m_sums.low = std::min(m_sums.low, sums.low), m_sums.high = std::max(m_sums.high, sums.high);
 }
 
-ElementMoments QuickMoments::result() const {
+ElementMoments RunningMoments::result() const {
     ElementMoments all = m_others;
     if (m_count > 0) all.add(momentsAbout(0, m_sums, m_count));
     return all;

@@ -43,9 +43,8 @@ ElementMoments momentsOf(const VisitAll& visitAll) {
 /// Of at least one element, in double precision.
 ElementMoments momentsOf(const float* x, std::int64_t count);
 
-/// The same in less than half the time: mean and deviation are right to a millionth of the deviation. Of elements that
-/// come a stretch at a time.
-class QuickMoments {
+/// The same of elements that come a stretch at a time, in an order of additions that depends on the stretches.
+class RunningMoments {
   public:
     void add(const float* x, std::int64_t count);
     ElementMoments result() const;

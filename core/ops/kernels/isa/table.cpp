@@ -11,7 +11,6 @@ void addIntegers(FloatKernels& table);
 void addMoments(FloatKernels& table);
 void addQuantizedLoops(FloatKernels& table);
 void addRows(FloatKernels& table);
-void addShortMoments(FloatKernels& table);
 void addWinograd(FloatKernels& table);
 
 void fillTable(FloatKernels& table);
@@ -31,7 +30,6 @@ void fillTable(FloatKernels& table) {
     addMoments(table);
     addQuantizedLoops(table);
     addRows(table);
-    addShortMoments(table);
     addWinograd(table);
 }
 
