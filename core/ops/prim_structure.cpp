@@ -389,7 +389,8 @@ void define_prim_structure(Registry& registry) {
           std::pair("IsNaN", "isnan(x)"),    std::pair("IsInf", "isinf(x)"), std::pair("NumToTensor Float item", "x"),
           std::pair("Bool", "x != 0"),       std::pair("Int", "trunc(x)"),   std::pair("min", "minimum(x, y)"),
           std::pair("max", "maximum(x, y)"), std::pair("sqrt", "sqrt(x)"),   std::pair("not_", "x == 0"),
-          std::pair("and_", "= x & y"),      std::pair("or_", "= x | y"),    std::pair("xor_", "= x ^ y")})
+          std::pair("and_", "= x & y"),      std::pair("or_", "= x | y"),    std::pair("xor_", "= x ^ y"),
+          std::pair("add", "x + y"),         std::pair("eq", "x == y")})
         explain("prim", names, dependence::elementWise, formula);
 }
 

@@ -98,14 +98,21 @@ struct AlignedRegion {
     double count() const { return static_cast<double>(std::max<std::int64_t>(countX * countY, 1)); }
 };
 
+base::Result<void> checkAligned(const KernelContext& context) {
+    const Tensor &x = context.in("X"), &rois = context.in("rois");
+    const Attributes& attributes = context.attributes();
+    if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 4 || context.in("batch_indices").numel() != rois.dim(0) ||
+        attributes.getInt("output_height", 1) < 1 || attributes.getInt("output_width", 1) < 1 ||
+        attributes.getInt("sampling_ratio", 0) < 0 || x.numel() == 0)
+        return opError("regions " + rois.typeText() + " do not match " + x.typeText());
+    return {};
+}
+
 base::Result<void> roiAlign(KernelContext& context) {
-    const Tensor &x = context.in("X"), &rois = context.in("rois"), &batch = context.in("batch_indices");
+    const Tensor &x = context.in("X"), &rois = context.in("rois");
     const Attributes& attributes = context.attributes();
     const std::int64_t height = attributes.getInt("output_height", 1), width = attributes.getInt("output_width", 1);
-    if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 4 || batch.numel() != rois.dim(0) || height < 1 ||
-        width < 1 || attributes.getInt("sampling_ratio", 0) < 0 || x.numel() == 0) {
-        return opError("regions " + rois.typeText() + " do not match " + x.typeText());
-    }
+    SONDE_TRY(checkAligned(context));
     const bool average = attributes.getString("mode", "avg") != "max";
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(Tensor y, wideZeros(Shape{rois.dim(0), x.dim(1), height, width}));
@@ -132,11 +139,14 @@ base::Result<void> roiAlign(KernelContext& context) {
 /// Each cell's gradient goes to the corners that its value is of: in their shares to those of all samples or, in mode
 /// "max", to the largest one, the first of several. Regions have none, as in PyTorch.
 base::Result<void> roiAlignGradient(KernelContext& context) {
+    SONDE_TRY(checkAligned(context));
     const Tensor &x = context.in("X"), &rois = context.in("rois");
     const Attributes& attributes = context.attributes();
     const std::int64_t height = attributes.getInt("output_height", 1), width = attributes.getInt("output_width", 1),
                        pixels = x.dim(2) * x.dim(3);
     const bool average = attributes.getString("mode", "avg") != "max";
+    if (context.in("g").shape() != Shape{rois.dim(0), x.dim(1), height, width})
+        return opError("the gradient " + context.in("g").typeText() + " does not match the regions");
     SONDE_ASSIGN(const Tensor g, wide(context.in("g")));
     SONDE_ASSIGN(const Tensor image, wide(x));
     SONDE_ASSIGN(Tensor dx, wideZeros(x.shape()));

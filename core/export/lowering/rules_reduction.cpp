@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/export/lowering/lowering.h"
 #include "core/ops/support/promotion.h"
@@ -362,6 +363,78 @@ Results withoutNaN(C& c, bool mean) {
     return one(c.make("Div", {sum, reducedAt(c, "ReduceSum", c.cast(c.make("Not", {isNaN}), dtype), 1, 2)}));
 }
 
+// ---- Losses of pairs and triples (core/ops/aten_losses.cpp has their formulas)
+
+NodeId isNumber(C& c, NodeId x, double number) { return c.make("Equal", {x, c.scalar(number, c.dtypeOf(x))}); }
+/// max(0, limit − x)
+NodeId lacking(C& c, double limit, NodeId x) { return c.make("Relu", {c.make("Sub", {c.like(limit), x})}); }
+
+Results cosineEmbedding(C& c) {
+    const NodeId a = c.in(0), b = c.in(1), target = c.tensor(2);
+    const std::int64_t axis = static_cast<std::int64_t>(c.shapeOf(a).rank()) - 1;
+    const auto square = [&](NodeId x) { return c.make("Add", {dot(c, x, x, axis, false), c.like(1e-12)}); };
+    const NodeId length = c.make("Sqrt", {c.make("Mul", {square(a), square(b)})});
+    const NodeId cosine = c.make("Div", {dot(c, a, b, axis, false), length});
+    const NodeId others = c.make("Relu", {c.make("Sub", {cosine, c.like(c.number(3, 0))})});
+    const NodeId apart = c.make("Where", {isNumber(c, target, -1), others, c.like(0)});
+    const NodeId alike = c.make("Sub", {c.like(1), cosine});
+    return one(withReduction(c, c.make("Where", {isNumber(c, target, 1), alike, apart}), 4));
+}
+Results hingeEmbedding(C& c) {
+    const NodeId x = c.in(0), target = c.tensor(1), far = lacking(c, c.number(2, 1), x);
+    return one(withReduction(c,
+                             c.make("Add", {c.make("Where", {isNumber(c, target, 1), c.like(0), far}),
+                                            c.make("Where", {isNumber(c, target, -1), c.like(0), x})}),
+                             3));
+}
+Results marginRanking(C& c) {
+    const NodeId lead = c.make("Mul", {c.in(2), difference(c)});
+    return one(withReduction(c, lacking(c, c.number(3, 0), lead), 4));
+}
+Results tripletMargin(C& c) {
+    const NodeId anchor = c.in(0), like = c.in(1), unlike = c.in(2);
+    const auto distance = [&](NodeId x, NodeId y) {
+        const NodeId d = c.make("Add", {c.make("Sub", {x, y}), c.like(c.number(5, 1e-6))});
+        return normOf(c, d, c.number(4, 2), {static_cast<std::int64_t>(c.shapeOf(d).rank()) - 1}, false);
+    };
+    NodeId far = distance(anchor, unlike);
+    if (c.flag(6)) far = c.make("Min", {far, distance(like, unlike)});
+    return one(withReduction(c, lacking(c, c.number(3, 1), c.make("Sub", {far, distance(anchor, like)})), 7));
+}
+Results poissonLikelihood(C& c) {
+    constexpr double kTwoPi = 6.283185307179586;
+    const NodeId x = c.in(0), y = c.in(1);
+    NodeId loss =
+        c.flag(2) ? c.make("Sub", {c.make("Exp", {x}), c.make("Mul", {y, x})})
+                  : c.make("Sub", {x, c.make("Mul", {y, c.make("Log", {c.make("Add", {x, c.like(c.number(4))})})})});
+    if (c.flag(3)) {
+        const NodeId isSmall = c.make("LessOrEqual", {y, c.like(1)});
+        const NodeId half = c.make("Mul", {c.make("Log", {c.make("Mul", {y, c.like(kTwoPi)})}), c.like(0.5)});
+        const NodeId stirling = c.make("Add", {c.make("Sub", {c.make("Mul", {y, c.make("Log", {y})}), y}), half});
+        loss = c.make("Add", {loss, c.make("Where", {isSmall, c.like(0), stirling})});
+    }
+    return one(withReduction(c, loss, 5));
+}
+Results softMargin(C& c) {
+    const NodeId far = c.make("Exp", {c.make("Neg", {c.make("Mul", {c.in(1), c.in(0)})})});
+    return one(withReduction(c, c.make("Log", {c.make("Add", {far, c.like(1)})}), 2));
+}
+Results multiMargin(C& c) {
+    NodeId x = c.in(0);
+    if (c.shapeOf(x).rank() < 2) x = c.reshaped(x, Shape{1, c.shapeOf(x).numel()});
+    const std::int64_t rows = c.shapeOf(x)[0], classes = c.shapeOf(x)[1];
+    const NodeId target = c.cast(c.reshaped(c.tensor(1), Shape{rows, 1}), DType::Int64);
+    const NodeId label = c.make("GatherElements", {x, target}, {{"axis", std::int64_t{1}}});
+    NodeId each = lacking(c, c.number(3, 1), c.make("Sub", {label, x}));
+    if (c.number(2, 1) == 2) each = c.make("Mul", {each, each});
+    if (c.has(4)) each = c.make("Mul", {each, c.make("Gather", {c.in(4), target}, {{"axis", std::int64_t{0}}})});
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(classes));
+    std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+    const NodeId isLabel = c.make("Equal", {c.constant(Tensor::of<std::int64_t>({1, classes}, numbers)), target});
+    const NodeId loss = reduced(c, "ReduceMean", c.make("Where", {isLabel, c.like(0), each}), {1}, false);
+    return one(c.reshaped(withReduction(c, loss, 5), c.result().shape()));
+}
+
 }  // namespace
 
 void addReductionRules(LoweringRules& rules) {
@@ -417,6 +490,13 @@ void addReductionRules(LoweringRules& rules) {
         put(name, [](C& c) { return likelihood(c, true); });
     put("cross_entropy_loss", [](C& c) { return likelihood(c, false); });
     put("kl_div", divergence);
+    put("cosine_embedding_loss", cosineEmbedding);
+    put("hinge_embedding_loss", hingeEmbedding);
+    put("margin_ranking_loss", marginRanking);
+    put("triplet_margin_loss", tripletMargin);
+    put("poisson_nll_loss", poissonLikelihood);
+    put("soft_margin_loss", softMargin);
+    put("multi_margin_loss", multiMargin);
     put("cosine_similarity", cosine);
     put("pairwise_distance", pairDistance);
     for (std::string_view name : {"cdist", "_cdist_forward"}) put(name, distances);

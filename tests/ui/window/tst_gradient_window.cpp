@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "core/io/npz/npy.h"
+#include "tests/support/float_bytes.h"
 #include "tests/support/onnx_file.h"
 #include "tests/support/window_fixture.h"
 #include "tests/support/window_network.h"
@@ -167,17 +168,21 @@ void TestGradientWindow::anotherRunGivesAnotherOne() {
 }
 
 void TestGradientWindow::anOperatorWithoutARuleIsNamed() {
-    const onnx::Graph graph{{{"Relu", {"x"}, {"r"}}, {"Det", {"r"}, {"d"}}, {"Neg", {"d"}, {"y"}}},
-                            {onnx::valueInfo("x", 1, {2, 2})},
-                            {onnx::valueInfo("y", 1, {})}};
-    openModel(onnx::model(graph), tensor::Tensor::of<float>({2, 2}, {0, 1, 2, 3}));
+    const onnx::Graph graph{
+        {{"Relu", {"x"}, {"r"}},
+         {"MaxRoiPool", {"r", "regions"}, {"d"}, "", "", {onnx::intsAttribute("pooled_shape", {1, 1})}},
+         {"Neg", {"d"}, {"y"}}},
+        {onnx::valueInfo("x", 1, {1, 1, 2, 2})},
+        {onnx::valueInfo("y", 1, {1, 1, 1, 1})},
+        {onnx::rawTensor("regions", 1, {1, 5}, test::floatBytes({0, 0, 0, 1, 1}))}};
+    openModel(onnx::model(graph), tensor::Tensor::of<float>({1, 1, 2, 2}, {0, 1, 2, 3}));
     run();
     select("y");
     ask();
-    QTRY_VERIFY2(text().contains(QStringLiteral("'d' (Det) cannot be differentiated")), qPrintable(text()));
+    QTRY_VERIFY2(text().contains(QStringLiteral("'d' (MaxRoiPool) cannot be differentiated")), qPrintable(text()));
     // By what is behind it there is one.
     select("d");
-    QTRY_COMPARE(text(), QStringLiteral("Saliency of y = 2: -1 to -1, largest at []"));
+    QTRY_COMPARE(text(), QStringLiteral("Saliency of y[0, 0, 0, 0] = -3: -1 to -1, largest at [0, 0, 0, 0]"));
 }
 
 void TestGradientWindow::withoutARunItSaysSo() {
