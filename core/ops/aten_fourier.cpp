@@ -317,6 +317,7 @@ void define_aten_fourier(Registry& registry) {
     registry.add(eagerRow("is_complex(Tensor self) -> bool", "whether x is complex", Category::Shape,
                           [](Eager& e) -> EagerResult { return Value::ofBool(isComplex(e.tensor("self"))); }));
     explain("aten", "fft_fftshift fft_ifftshift", dependence::moved, "self");
+    explain("aten", "resolve_conj resolve_neg", dependence::moved, "self");
 }
 
 }  // namespace sonde::ops

@@ -382,15 +382,42 @@ void define_prim_structure(Registry& registry) {
     explain("prim", "ListConstruct TupleConstruct", dependence::moved, "items");
     explain("prim", "append", dependence::moved, "list item");
     explain("prim", "len", dependence::fixed);
-    for (const auto& [names, formula] :
-         {std::pair("Abs", "abs(x)"),        std::pair("Ceil", "ceil(x)"),   std::pair("Floor", "floor(x)"),
-          std::pair("Round", "round(x)"),    std::pair("Exp", "exp(x)"),     std::pair("Log", "log(x)"),
-          std::pair("Sin", "sin(x)"),        std::pair("Cos", "cos(x)"),     std::pair("Tanh", "tanh(x)"),
-          std::pair("IsNaN", "isnan(x)"),    std::pair("IsInf", "isinf(x)"), std::pair("NumToTensor Float item", "x"),
-          std::pair("Bool", "x != 0"),       std::pair("Int", "trunc(x)"),   std::pair("min", "minimum(x, y)"),
-          std::pair("max", "maximum(x, y)"), std::pair("sqrt", "sqrt(x)"),   std::pair("not_", "x == 0"),
-          std::pair("and_", "= x & y"),      std::pair("or_", "= x | y"),    std::pair("xor_", "= x ^ y"),
-          std::pair("add", "x + y"),         std::pair("eq", "x == y")})
+    for (const auto& [names, formula] : {std::pair("Abs", "abs(x)"),
+                                         std::pair("Ceil", "ceil(x)"),
+                                         std::pair("Floor", "floor(x)"),
+                                         std::pair("Round", "round(x)"),
+                                         std::pair("Exp", "exp(x)"),
+                                         std::pair("Log", "log(x)"),
+                                         std::pair("Sin", "sin(x)"),
+                                         std::pair("Cos", "cos(x)"),
+                                         std::pair("Tanh", "tanh(x)"),
+                                         std::pair("IsNaN", "isnan(x)"),
+                                         std::pair("IsInf", "isinf(x)"),
+                                         std::pair("NumToTensor Float item", "x"),
+                                         std::pair("Bool", "x != 0"),
+                                         std::pair("Int", "trunc(x)"),
+                                         std::pair("min", "minimum(x, y)"),
+                                         std::pair("max", "maximum(x, y)"),
+                                         std::pair("sqrt", "sqrt(x)"),
+                                         std::pair("not_", "x == 0"),
+                                         std::pair("and_", "= x & y"),
+                                         std::pair("or_", "= x | y"),
+                                         std::pair("xor_", "= x ^ y"),
+                                         std::pair("add", "x + y"),
+                                         std::pair("sub", "x - y"),
+                                         std::pair("mul", "x * y"),
+                                         std::pair("truediv", "x / y"),
+                                         std::pair("floordiv", "floor(x / y)"),
+                                         std::pair("truncdiv", "trunc(x / y)"),
+                                         std::pair("mod", "x - floor(x / y) * y"),
+                                         std::pair("pow", "x ** y"),
+                                         std::pair("neg", "-x"),
+                                         std::pair("eq", "x == y"),
+                                         std::pair("ne", "x != y"),
+                                         std::pair("lt", "x < y"),
+                                         std::pair("le", "x <= y"),
+                                         std::pair("gt", "x > y"),
+                                         std::pair("ge", "x >= y")})
         explain("prim", names, dependence::elementWise, formula);
 }
 

@@ -41,7 +41,9 @@ DeclaredDependence dependenceByTraits(std::string_view domain, std::string_view 
     const operators::Traits& traits = operators::traitsOf(domain, name);
     if (traits.is(operators::Trait::Random)) return {};
     if (traits.is(operators::Trait::MovesData)) return {dependence::moved, {}};
-    if (traits.is(operators::Trait::ElementWise)) return {dependence::elementWise, {}};
+    // A choice of one operand alone gives positions, which no formula does.
+    const bool isChoice = traits.opClass == operators::OpClass::Where;
+    if (traits.is(operators::Trait::ElementWise) && !isChoice) return {dependence::elementWise, {}};
     return {};
 }
 

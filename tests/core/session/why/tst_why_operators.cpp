@@ -354,7 +354,7 @@ class TestWhyOperators : public QObject {
             for (QString part : text.split(QStringLiteral(" : "))) {
                 if (part.startsWith(QStringLiteral("= "))) part.remove(0, 2);
                 const auto parsed = expression::parse(part.toStdString());
-                if (!parsed) unknown.insert(part + ": " + QString::fromStdString(parsed.error().text()));
+                if (!parsed) unknown.insert(part);
             }
         }
         QVERIFY(formulas > 300);
