@@ -500,8 +500,8 @@ void define_unary(Registry& registry) {
     explain("", "IsNaN", dependence::elementWise, "isnan(x)");
     explain("", "IsInf", dependence::elementWise,
             "isinf(x) & ((x < 0) & (detect_negative != 0) | (x > 0) & (detect_positive != 0))");
-    explainAten("hardtanh", "clip(x, min_val, max_val)");
-    explainAten("threshold", "where(x > threshold, x, value)");
+    explainAten("hardtanh", "clip(x, min_val, max_val) : clip(x, trunc(min_val), trunc(max_val))");
+    explainAten("threshold", "where(x > threshold, x, value) : where(x > trunc(threshold), x, trunc(value))");
     explainAten("elu", "scale * where(x < 0, alpha * expm1(x), x)");
     explainAten("celu", "where(x < 0, alpha * expm1(x / alpha), x)");
     explainAten("hardshrink", "where(abs(x) > lambd, x, 0)");
