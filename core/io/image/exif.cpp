@@ -1,30 +1,20 @@
 #include "core/io/image/exif.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 #include <utility>
+
+#include "core/base/file_bytes.h"
 
 namespace sonde::io {
 
 namespace {
 
+using base::isTextAt;
+using base::numberAt;
 using Bytes = std::span<const std::byte>;
-
-/// A number of `size` bytes; 0 beyond the end.
-std::uint32_t numberAt(Bytes bytes, std::size_t at, std::size_t size, bool isLittle) {
-    if (at > bytes.size() || bytes.size() - at < size) return 0;
-    std::uint32_t number = 0;
-    for (std::size_t i = 0; i < size; ++i)
-        number = number << 8U | std::to_integer<std::uint32_t>(bytes[at + (isLittle ? size - 1 - i : i)]);
-    return number;
-}
-
-bool hasAt(Bytes bytes, std::size_t at, std::string_view text) {
-    return at <= bytes.size() && bytes.size() - at >= text.size() &&
-           std::equal(text.begin(), text.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at),
-                      [](char c, std::byte byte) { return static_cast<std::byte>(c) == byte; });
-}
 
 /// The part from `at` on, at most `size` bytes; empty beyond the end.
 Bytes part(Bytes bytes, std::size_t at, std::size_t size) {
@@ -33,18 +23,18 @@ Bytes part(Bytes bytes, std::size_t at, std::size_t size) {
 
 /// Of the first directory of a TIFF structure, which is what Exif is.
 int orientationOfTiff(Bytes tiff) {
-    const bool isLittle = hasAt(tiff, 0, "II");
-    if (!isLittle && !hasAt(tiff, 0, "MM")) return 1;
+    const std::endian order = isTextAt(tiff, 0, "II") ? std::endian::little : std::endian::big;
+    if (order == std::endian::big && !isTextAt(tiff, 0, "MM")) return 1;
     constexpr std::size_t kEntryBytes = 12;
-    constexpr std::uint32_t kOrientation = 274, kShort = 3;
-    const std::size_t directory = numberAt(tiff, 4, 4, isLittle);
-    const std::size_t count = numberAt(tiff, directory, 2, isLittle);
+    constexpr std::uint64_t kOrientation = 274, kShort = 3;
+    const std::size_t directory = numberAt(tiff, 4, 4, order);
+    const std::size_t count = numberAt(tiff, directory, 2, order);
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t entry = directory + 2 + i * kEntryBytes;
         if (entry >= tiff.size()) break;
-        if (numberAt(tiff, entry, 2, isLittle) != kOrientation) continue;
-        if (numberAt(tiff, entry + 2, 2, isLittle) != kShort) break;
-        const std::uint32_t found = numberAt(tiff, entry + 8, 2, isLittle);
+        if (numberAt(tiff, entry, 2, order) != kOrientation) continue;
+        if (numberAt(tiff, entry + 2, 2, order) != kShort) break;
+        const std::uint64_t found = numberAt(tiff, entry + 8, 2, order);
         return found >= 1 && found <= 8 ? static_cast<int>(found) : 1;
     }
     return 1;
@@ -52,18 +42,18 @@ int orientationOfTiff(Bytes tiff) {
 
 /// Segments up to the pixels.
 int orientationOfJpeg(Bytes file) {
-    constexpr std::uint32_t kFirst = 0xff, kExif = 0xe1, kScan = 0xda;
+    constexpr std::uint64_t kFirst = 0xff, kExif = 0xe1, kScan = 0xda;
     constexpr std::string_view kHead("Exif\0\0", 6);
     for (std::size_t at = 2; at + 4 <= file.size();) {
-        if (numberAt(file, at, 1, false) != kFirst) break;
-        const std::uint32_t marker = numberAt(file, at + 1, 1, false);
+        if (numberAt(file, at, 1, std::endian::big) != kFirst) break;
+        const std::uint64_t marker = numberAt(file, at + 1, 1, std::endian::big);
         if (marker == kFirst) {  // filled up with these
             ++at;
             continue;
         }
-        const std::size_t size = numberAt(file, at + 2, 2, false);
+        const std::size_t size = numberAt(file, at + 2, 2, std::endian::big);
         if (marker == kScan || size < 2) break;
-        if (marker == kExif && hasAt(file, at + 4, kHead))
+        if (marker == kExif && isTextAt(file, at + 4, kHead))
             return orientationOfTiff(part(file, at + 4 + kHead.size(), size - 2 - std::min(size - 2, kHead.size())));
         at += 2 + size;
     }
@@ -73,11 +63,12 @@ int orientationOfJpeg(Bytes file) {
 /// Chunks of PNG (length, name, content, checksum) or WebP (name, length, content), after the first `at` bytes.
 int orientationOfChunks(Bytes file, std::size_t at, std::string_view name, bool isPng) {
     while (at + 8 <= file.size()) {
-        const std::size_t size = numberAt(file, at + (isPng ? 0 : 4), 4, !isPng);
-        if (hasAt(file, at + (isPng ? 4 : 0), name)) {
+        const std::size_t size =
+            numberAt(file, at + (isPng ? 0 : 4), 4, isPng ? std::endian::big : std::endian::little);
+        if (isTextAt(file, at + (isPng ? 4 : 0), name)) {
             constexpr std::string_view kHead("Exif\0\0", 6);  // some writers put it before it
             const Bytes content = part(file, at + 8, size);
-            return orientationOfTiff(hasAt(content, 0, kHead) ? content.subspan(kHead.size()) : content);
+            return orientationOfTiff(isTextAt(content, 0, kHead) ? content.subspan(kHead.size()) : content);
         }
         at += 8 + size + (isPng ? 4 : size % 2);
     }
@@ -95,7 +86,7 @@ int exifOrientation(std::span<const std::byte> file) {
     }
 }
 
-tensor::Picture upright(tensor::Picture picture, int orientation) {
+tensor::Picture oriented(tensor::Picture picture, int orientation) {
     if (orientation <= 1 || orientation > 8) return picture;
     const bool isSwapped = orientation >= 5;
     const bool isFromRight = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;

@@ -11,7 +11,7 @@ namespace sonde::io {
 /// something else.
 int exifOrientation(std::span<const std::byte> file);
 
-/// The picture as it is seen: of orientation 6 what is at the left of the file is at the top.
-tensor::Picture upright(tensor::Picture picture, int orientation);
+/// The picture with the orientation applied: of orientation 6 what is at the left of the file is at the top.
+tensor::Picture oriented(tensor::Picture picture, int orientation);
 
 }  // namespace sonde::io

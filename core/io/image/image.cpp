@@ -93,7 +93,7 @@ Result<Image> readImage(const std::filesystem::path& path) {
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
     auto image = tensor::decodePicture(file->bytes());
     if (!image) return std::move(image.error().at(path.string()));
-    return upright(std::move(*image), exifOrientation(file->bytes()));
+    return oriented(std::move(*image), exifOrientation(file->bytes()));
 }
 
 bool looksLikeImage(std::span<const std::byte> head) {

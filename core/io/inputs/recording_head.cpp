@@ -2,28 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <bit>
 #include <string_view>
+
+#include "core/base/file_bytes.h"
 
 namespace sonde::io {
 
 namespace {
 
+using base::isTextAt;
+using base::numberAt;
 using Bytes = std::span<const std::byte>;
-
-/// An unsigned number of `count` bytes; 0 beyond the end.
-std::uint64_t numberAt(Bytes bytes, std::size_t at, std::size_t count, bool isBigEndian) {
-    if (at > bytes.size() || bytes.size() - at < count) return 0;
-    std::uint64_t number = 0;
-    for (std::size_t i = 0; i < count; ++i)
-        number = number << 8 | std::to_integer<std::uint64_t>(bytes[at + (isBigEndian ? i : count - 1 - i)]);
-    return number;
-}
-
-bool isWordAt(Bytes bytes, std::size_t at, std::string_view word) {
-    return at <= bytes.size() && bytes.size() - at >= word.size() &&
-           std::memcmp(bytes.data() + at, word.data(), word.size()) == 0;
-}
 
 struct Chunk {
     std::size_t at = 0;      ///< of its content
@@ -31,11 +21,11 @@ struct Chunk {
 };
 
 /// Of a file of chunks: a word of four letters, a size and the content each, at even places.
-std::optional<Chunk> findChunk(Bytes bytes, std::string_view word, bool isBigEndian) {
+std::optional<Chunk> findChunk(Bytes bytes, std::string_view word, std::endian order) {
     constexpr std::size_t kFirst = 12, kHead = 8;
     for (std::size_t at = kFirst; bytes.size() >= kHead && at <= bytes.size() - kHead;) {
-        const Chunk chunk{at + kHead, numberAt(bytes, at + 4, 4, isBigEndian)};
-        if (isWordAt(bytes, at, word)) return chunk;
+        const Chunk chunk{at + kHead, numberAt(bytes, at + 4, 4, order)};
+        if (isTextAt(bytes, at, word)) return chunk;
         const std::uint64_t step = kHead + chunk.size + chunk.size % 2;
         if (step > bytes.size() - at) break;
         at += static_cast<std::size_t>(step);
@@ -49,10 +39,11 @@ std::optional<std::int64_t> ofWav(Bytes bytes) {
     constexpr std::array<std::uint64_t, 5> kUnpacked{1, 3, 6, 7, 0xfffe};
     // Programs that write to a pipe leave the largest number there, or one near the largest that is signed.
     constexpr std::uint64_t kUnknown = 0x7ff00000;
-    const auto format = findChunk(bytes, "fmt ", false), data = findChunk(bytes, "data", false);
+    const auto format = findChunk(bytes, "fmt ", std::endian::little),
+               data = findChunk(bytes, "data", std::endian::little);
     if (!format || !data || data->size >= kUnknown) return {};
-    const std::uint64_t encoding = numberAt(bytes, format->at, 2, false),
-                        block = numberAt(bytes, format->at + 12, 2, false);
+    const std::uint64_t encoding = numberAt(bytes, format->at, 2, std::endian::little),
+                        block = numberAt(bytes, format->at + 12, 2, std::endian::little);
     if (block == 0 || std::ranges::find(kUnpacked, encoding) == kUnpacked.end()) return {};
     return static_cast<std::int64_t>(data->size / block);
 }
@@ -60,18 +51,18 @@ std::optional<std::int64_t> ofWav(Bytes bytes) {
 }  // namespace
 
 std::optional<std::int64_t> declaredSamples(Bytes bytes) {
-    if (isWordAt(bytes, 0, "RIFF") && isWordAt(bytes, 8, "WAVE")) return ofWav(bytes);
-    if (!isWordAt(bytes, 0, "FORM")) return {};
-    if (const auto common = findChunk(bytes, "COMM", true))
-        return static_cast<std::int64_t>(numberAt(bytes, common->at + 2, 4, true));
+    if (isTextAt(bytes, 0, "RIFF") && isTextAt(bytes, 8, "WAVE")) return ofWav(bytes);
+    if (!isTextAt(bytes, 0, "FORM")) return {};
+    if (const auto common = findChunk(bytes, "COMM", std::endian::big))
+        return static_cast<std::int64_t>(numberAt(bytes, common->at + 2, 4, std::endian::big));
     return {};
 }
 
 std::optional<std::int64_t> declaredRate(Bytes bytes) {
-    if (!isWordAt(bytes, 0, "RIFF") || !isWordAt(bytes, 8, "WAVE")) return {};
-    const auto format = findChunk(bytes, "fmt ", false);
+    if (!isTextAt(bytes, 0, "RIFF") || !isTextAt(bytes, 8, "WAVE")) return {};
+    const auto format = findChunk(bytes, "fmt ", std::endian::little);
     if (!format || bytes.size() < format->at + 8) return {};
-    return static_cast<std::int64_t>(numberAt(bytes, format->at + 4, 4, false));
+    return static_cast<std::int64_t>(numberAt(bytes, format->at + 4, 4, std::endian::little));
 }
 
 }  // namespace sonde::io

@@ -79,7 +79,7 @@ void TestExif::picturesAreTurned() {
     tensor::Picture picture{3, 2, {}};
     for (const char c : QByteArray("abcdef"))
         for (int channel = 0; channel < 3; ++channel) picture.rgb.push_back(static_cast<std::uint8_t>(c));
-    const tensor::Picture turned = io::upright(picture, orientation);
+    const tensor::Picture turned = io::oriented(picture, orientation);
     QCOMPARE(turned.width, width);
     QCOMPARE(turned.height, 6 / width);
     QByteArray pixels;
