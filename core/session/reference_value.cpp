@@ -92,7 +92,9 @@ std::string comparedFile(const Comparison& comparison) {
 base::Result<tensor::Value> referenceValue(const document::Document& document, const std::string& path,
                                            graph::NodeId node, const base::WorkContext& work,
                                            const ReferenceIteration& iteration) {
-    const auto [file, label] = fileAndCase(path);
+    const auto place = fileAndCase(path);
+    const auto& file = place.first;
+    const auto& label = place.second;
     SONDE_ASSIGN(const analysis::ReferenceValues values, valuesOf(document, file));
     if (work.cancelled()) return base::cancelled();
     const Keys wanted = keysOf(document, node, iteration);

@@ -44,8 +44,8 @@ std::vector<SceneTransition::Move> SceneTransition::movesFrom(const ScenePainter
     for (const std::uint32_t id : before.index().itemsWithin(camera.visible(m_view.size())))
         moving.push_back({old.items[id].key, {}, {}});
     std::ranges::sort(moving, {}, &Both::key);
-    const auto same = std::ranges::unique(moving, {}, &Both::key);
-    moving.erase(same.begin(), same.end());
+    const auto isSame = [](const Both& a, const Both& b) { return a.key == b.key; };
+    moving.erase(std::unique(moving.begin(), moving.end(), isSame), moving.end());
     find(moving, scene, &Both::now);
     find(moving, old, &Both::was);
     std::erase_if(moving, [](const Both& both) { return !both.now; });

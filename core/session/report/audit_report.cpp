@@ -18,7 +18,7 @@ std::vector<std::string> inTreeOrder(const graph::ModuleTree& tree, std::vector<
         return std::pair(tree.find(qualname).value_or(tree.modules().size()), qualname);
     };
     std::ranges::sort(modules, {}, place);
-    modules.erase(std::ranges::unique(modules).begin(), modules.end());
+    modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
     return modules;
 }
 

@@ -256,7 +256,7 @@ class ShareWalk {
         for (auto at = m_pending.rbegin(); at != m_pending.rend() && at->first.node == key.node; ++at)
             if (at->first.before == key.before) keys.push_back(at->first);
         // The layer's own result, member 0, is the outermost.
-        std::ranges::rotate(keys, keys.end() - (keys.back().member == 0 ? 1 : 0));
+        std::rotate(keys.begin(), keys.end() - (keys.back().member == 0 ? 1 : 0), keys.end());
         std::int64_t last = -1;
         for (const Key& each : keys) last = std::max(last, lastStepOf(m_pending.at(each), axis));
         for (std::size_t i = 0; i < keys.size(); ++i) {

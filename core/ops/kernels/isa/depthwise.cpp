@@ -33,7 +33,7 @@ struct WeightedSum {
 struct Maximum {
     static constexpr float kOutside = -__builtin_inff();
     static Vector start() { return kOutside - Vector{}; }
-    static void add(Vector& most, int, const Vector& x) { most = (most > x) | (most != most) ? most : x; }
+    static void add(Vector& most, int, const Vector& x) { most = ((most > x) | (most != most)) ? most : x; }
 };
 
 /// Some lanes of a vector.

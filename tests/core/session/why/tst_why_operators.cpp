@@ -419,8 +419,10 @@ class TestWhyOperators : public QObject {
         for (int round = 0; round < 12; ++round) {
             RandomSource source(round);
             const std::int64_t n = source.between(1, 3), inputs = source.between(1, 4), hidden = source.between(1, 3);
-            for (const auto& [name, gates] : {std::pair("lstm_cell", 4), std::pair("gru_cell", 3),
-                                              std::pair("rnn_tanh_cell", 1), std::pair("rnn_relu_cell", 1)}) {
+            for (const auto& cell : {std::pair("lstm_cell", 4), std::pair("gru_cell", 3), std::pair("rnn_tanh_cell", 1),
+                                     std::pair("rnn_relu_cell", 1)}) {
+                const auto name = cell.first;
+                const auto gates = cell.second;
                 const Value h(source.tensor({n, hidden})), c(source.tensor({n, hidden}));
                 const bool hasBias = source.coin();
                 const auto bias = [&] { return hasBias ? Value(source.tensor({gates * hidden})) : Value(); };
