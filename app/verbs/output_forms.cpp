@@ -43,7 +43,7 @@ void OutputForms::addTo(CLI::App& command) {
             "image, boxes, masks, waveform, scalar or table: \"classes:top=3\", \"boxes:cxcywh,score=4\" (again for "
             "more)")
         ->allow_extra_args(false);
-    command.add_option("--labels", labels, "File with the name of each class, a line each; shows outputs");
+    command.add_option("--labels", labels, "File with the name of each class, a line each or JSON; shows outputs");
     command.add_option("--vocabulary", vocabulary,
                        "File with the tokens of a model of text: a line each, or tokenizer.json; shows outputs");
 }

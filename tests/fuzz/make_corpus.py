@@ -21,7 +21,8 @@ NAMES = [b"[PAD]\n[UNK]\nthe\n##ing\n", b"<s>\n\xe2\x96\x81the\nt\n</s>", b"\xc4
          b"\xef\xbb\xbftench, Tinca tinca\ncaf\xc3\xa9\n", b"{0: 'tench',\n 1: 'goldfish'}", b"\xff\xfea\0", b"caf\xe9\n"]
 CHOICES = [b'[{"name": "y", "form": "classes", "labels": "l.txt", "options": "top=3,sample=1"}]', b"a=boxes:xyxy,normalised,score=4,class=5+",
            b'[{"name": "d", "form": "boxes", "vocabulary": "v.txt", "options": "cxcywh,pixels,transposed,first=1,score=s,class=none,threshold=0.25"}]',
-           b"auto:rows,yxyx", b"cat\ndog\n"]
+           b"auto:rows,yxyx", b"cat\ndog\n", b'["cat", "dog"]',
+           b'{"0": ["n01440764", "tench"], "2": "goldfish"}', b'{"id2label": {"0": "cat"}, "label2id": {"cat": 0}}', b'{"dog": 1, "cat": 0}']
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
 WORDS = {"type": "WordLevel", "unk_token": "u", "vocab": {"u": 0, "a": 1, "\u2581a": 2}}
 TOKENIZERS = [

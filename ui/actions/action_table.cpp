@@ -487,7 +487,7 @@ std::vector<ActionInfo> valueActions() {
          "Show the weights of all layers as histograms over one range", "histogram", "Ctrl+F6", Scope::Window,
          Need::Model},
         {"outputs.labels", "Class &Labels…", "Values/Outputs-",
-         "Choose a file with the name of each class, a line each, for the output that is shown", "note",
+         "Choose a file with the name of each class, a line each or JSON, for the output that is shown", "note",
          "Alt+Shift+F10", Scope::Window, Need::Model | Need::Values},
         {"outputs.vocabulary", "&Vocabulary…", "Values/Outputs",
          "Choose a file with the tokens of the model, a line each, to show token ids as text", "log", "Alt+Shift+F11",

@@ -1,8 +1,10 @@
 #include "core/session/outputs/class_labels.h"
 
+#include "core/base/mapped_file.h"
 #include "core/base/trimmed.h"
 #include "core/document/session_model.h"
 #include "core/io/inputs/name_lines.h"
+#include "core/session/outputs/label_json.h"
 
 namespace sonde::session::outputs {
 
@@ -29,17 +31,22 @@ std::optional<std::filesystem::path> fileBeside(const document::Document& docume
 }  // namespace
 
 base::Result<std::vector<std::string>> parseLabels(std::string_view text, const std::string& where) {
-    SONDE_ASSIGN(auto lines, io::NameLines::parse(text, kWhat, where));
-    return trimmedLabels(std::move(lines), where);
+    SONDE_ASSIGN(auto names,
+                 isLabelJson(text) ? parseLabelJson(text, where) : io::NameLines::parse(text, kWhat, where));
+    return trimmedLabels(std::move(names), where);
 }
 
 base::Result<std::vector<std::string>> readLabels(const std::filesystem::path& path) {
-    SONDE_ASSIGN(auto lines, io::NameLines::read(path, kWhat));
-    return trimmedLabels(std::move(lines), path.string());
+    SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
+    auto labels = parseLabels({reinterpret_cast<const char*>(file->bytes().data()), file->sizeBytes()}, path.string());
+    if (file->hasChanged()) return file->changeError(kWhat);
+    return labels;
 }
 
 std::optional<std::filesystem::path> labelsBeside(const document::Document& document) {
-    return fileBeside(document, std::filesystem::path(document.location).replace_extension(".labels.txt"));
+    const std::filesystem::path model(document.location);
+    auto lines = fileBeside(document, std::filesystem::path(model).replace_extension(".labels.txt"));
+    return lines ? lines : fileBeside(document, std::filesystem::path(model).replace_extension(".labels.json"));
 }
 
 std::optional<std::filesystem::path> vocabularyBeside(const document::Document& document) {

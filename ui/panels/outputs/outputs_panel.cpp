@@ -281,7 +281,7 @@ void OutputsPanel::askForFile(const QString& title, std::string Choice::*file) {
     auto* dialog = new QFileDialog(this, title);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
-    dialog->setNameFilters({tr("Text files (*.txt *.names *.labels *.csv *.vocab)"), tr("All files (*)")});
+    dialog->setNameFilters({tr("Text files (*.txt *.json *.names *.labels *.csv *.vocab)"), tr("All files (*)")});
     connect(dialog, &QFileDialog::fileSelected, this, [this, file](const QString& path) {
         change([file, &path](Choice& choice) { choice.*file = path.toStdString(); });
     });
