@@ -85,11 +85,14 @@ std::string defaultNumbers(const TypeInfo& type) {
     return text;
 }
 
+/// From 0 to 0 they are zeros and are called so: "#zeros(1,3,224,224)".
 std::string randomSource(const TypeInfo& type, double low, double high) {
-    std::string text = "#rand(" + base::roundedText(low, 6) + "," + base::roundedText(high, 6);
+    const bool isZeros = low == 0 && high == 0;
+    std::string sizes;
     if (type.shape)
-        for (const std::int64_t size : io::usualShape(type)) text += "," + std::to_string(size);
-    return text + ")";
+        for (const std::int64_t size : io::usualShape(type)) sizes += "," + std::to_string(size);
+    if (isZeros) return sizes.empty() ? "#zeros" : "#zeros(" + sizes.substr(1) + ")";
+    return "#rand(" + base::roundedText(low, 6) + "," + base::roundedText(high, 6) + sizes + ")";
 }
 
 InputSpec defaultSpec(const TypeInfo& type) {

@@ -55,7 +55,8 @@ std::string changedItems(const document::Document& document, const std::string& 
 /// that a run was given random numbers for instead. Else null. Of an input that something was chosen for.
 const SessionFile::Input* withheldRow(const Session& session, const SessionFile& file, const Input& input) {
     const auto& opened = session.document()->session;
-    if (!opened || !input.chosen()->source.starts_with("#rand")) return nullptr;
+    const std::string& source = input.chosen()->source;
+    if (!opened || (!source.starts_with("#rand") && !source.starts_with("#zeros"))) return nullptr;
     const auto stored = std::ranges::find(opened->file.inputs, input.name, &SessionFile::Input::name);
     if (stored == opened->file.inputs.end() || document::checkItem(*opened, stored->source)) return nullptr;
     // As it is named from the folder that the file is written to.

@@ -33,7 +33,7 @@ using tensor::Value;
 
 constexpr std::size_t kMaxCases = 100'000;
 
-/// #zeros or #rand(…).
+/// #zeros, #zeros(…) or #rand(…).
 Result<Value> generated(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
     if (item != "#zeros") return randomValue(item, input, index, options.seed);
     const DType dtype = input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype;
@@ -326,7 +326,7 @@ InputOptions ofCase(const InputOptions& options, std::size_t index) {
 
 ItemKind kindOfItem(std::string_view given) {
     const std::string_view item = withoutNoise(given);
-    if (item == "#zeros") return ItemKind::Zeros;
+    if (item == "#zeros" || item.starts_with("#zeros(")) return ItemKind::Zeros;
     if (item.starts_with('#')) return ItemKind::Random;
     if (isLiteral(item) && !isTextItem(item)) return ItemKind::Literal;
     const bool isArchive = !isTextItem(item) && splitArchiveItem(item).first.ends_with(".npz");

@@ -24,6 +24,7 @@ using tensor::TypeInfo;
 using tensor::Value;
 
 constexpr std::string_view kNumberLetters = "-0123456789.";
+constexpr std::string_view kSizedZeros = "#zeros(";
 constexpr double kMaxDouble = std::numeric_limits<double>::max();
 
 base::Error badSpec(std::string_view item, std::string_view part = {}) {
@@ -32,6 +33,12 @@ base::Error badSpec(std::string_view item, std::string_view part = {}) {
     return usageError(
         what, std::string(item),
         "write #rand(min,max) or #rand(min,max,1,3,...); min and max of digits and a point, as 0.001 for 1e-3");
+}
+
+base::Error badZeros(std::string_view item, std::string_view part = {}) {
+    std::string what = "bad #zeros specification";
+    if (!part.empty()) what += ": '" + std::string(part) + "'";
+    return usageError(what, std::string(item), "write #zeros, #zeros(1,3,224,224) or #zeros(1,3,...)");
 }
 
 std::string_view withoutSpaces(std::string_view text) {
@@ -142,23 +149,54 @@ Result<Tensor> rounded(const Tensor& draws, const Numbers& numbers, DType dtype)
     return inside.cast(dtype);
 }
 
+std::vector<std::string_view> partsOf(std::string_view list) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        const std::size_t comma = list.find(',');
+        parts.push_back(list.substr(0, comma));
+        if (comma == std::string_view::npos) return parts;
+        list.remove_prefix(comma + 1);
+    }
+}
+
+/// Sizes of dimensions, from a part on; null: all of them are. The part that is none.
+const std::string_view* takeSizes(const std::vector<std::string_view>& parts, std::size_t from, RandSpec& spec) {
+    spec.hasShape = parts.size() > from;
+    for (std::size_t i = from; i < parts.size(); ++i) {
+        const std::string_view part = withoutSpaces(parts[i]);
+        if (part == "..." && i + 1 == parts.size()) {
+            spec.continues = true;
+            break;
+        }
+        const auto dimSize = base::parseNumber<std::int64_t>(part);
+        if (!dimSize || *dimSize < 0) return &parts[i];
+        spec.shape.push_back(*dimSize);
+    }
+    return nullptr;
+}
+
+/// "#zeros(1,3,...)".
+Result<RandSpec> parseZeros(std::string_view item) {
+    if (!item.ends_with(')')) return badZeros(item);
+    RandSpec spec;
+    spec.high = 0;
+    const std::size_t begin = kSizedZeros.size();
+    const std::vector<std::string_view> parts = partsOf(item.substr(begin, item.size() - begin - 1));
+    if (const std::string_view* bad = takeSizes(parts, 0, spec)) return badZeros(item, *bad);
+    return spec;
+}
+
 }  // namespace
 
 /// input-data.md, "Grammar": no blank after the bracket, numbers without exponent, integers as dim sizes.
 Result<RandSpec> parseRand(std::string_view item) {
+    if (item.starts_with(kSizedZeros)) return parseZeros(item);
     if (!item.starts_with("#rand")) {
         return usageError("unknown specification", std::string(item),
                           "#rand(min,max), #rand(min,max,1,3,...) or #zeros; else the name of a file");
     }
     if (!item.starts_with("#rand(") || !item.ends_with(')')) return badSpec(item);
-    std::string_view rest = item.substr(6, item.size() - 7);
-    std::vector<std::string_view> parts;
-    for (;;) {
-        const std::size_t comma = rest.find(',');
-        parts.push_back(rest.substr(0, comma));
-        if (comma == std::string_view::npos) break;
-        rest.remove_prefix(comma + 1);
-    }
+    const std::vector<std::string_view> parts = partsOf(item.substr(6, item.size() - 7));
     if (parts.size() < 2 || parts[0].starts_with(' ')) return badSpec(item, parts[0]);
     RandSpec spec;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -170,17 +208,7 @@ Result<RandSpec> parseRand(std::string_view item) {
         return usageError(
             "min " + std::string(withoutSpaces(parts[0])) + " is above max " + std::string(withoutSpaces(parts[1])),
             std::string(item), "write #rand(min,max)");
-    for (std::size_t i = 2; i < parts.size(); ++i) {
-        const std::string_view part = withoutSpaces(parts[i]);
-        if (part == "..." && i + 1 == parts.size()) {
-            spec.continues = true;
-            break;
-        }
-        const auto dimSize = base::parseNumber<std::int64_t>(part);
-        if (!dimSize || *dimSize < 0) return badSpec(item, parts[i]);
-        spec.shape.push_back(*dimSize);
-    }
-    spec.hasShape = parts.size() > 2;
+    if (const std::string_view* bad = takeSizes(parts, 2, spec)) return badSpec(item, *bad);
     return spec;
 }
 

@@ -10,7 +10,7 @@
 
 namespace sonde::io {
 
-/// "#rand(min,max,shape…)".
+/// "#rand(min,max,shape…)", and "#zeros(shape…)" with zero for both.
 struct RandSpec {
     double low = 0;
     double high = 1;

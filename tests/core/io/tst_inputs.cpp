@@ -97,6 +97,8 @@ void TestInputs::randomShapes_data() {
     row("#rand(-1.5,2)", "[2,3,4,5]");
     row("#rand(0 ,1 )", "[2,3,4,5]");
     row("#zeros", "[2,3,4,5]");
+    row("#zeros(1,3,224,224)", "[1,3,224,224]");
+    row("#zeros( 1 ,...)", "[1,3,4,5]");
 }
 
 void TestInputs::randomShapes() {
@@ -109,10 +111,26 @@ void TestInputs::randomShapes() {
 
 void TestInputs::badRandoms_data() {
     QTest::addColumn<QString>("spec");
-    for (const char* spec :
-         {"#rand(0,255,)", "#rand(,255)", "#rand(1e-3,2)", "#rand( 0,1)", "#rand(0,1,1,...,5)", "#rand(0,255,1.5)",
-          "#rand(0,1,1,2,3,4,5,...)", "#rand(0,1", "#rand(5,1)", "#rand()", "#rand(0)", "#rand(0,1,-3)", "#random(0,1)",
-          "#rand(0,1,1000000000,1000000000,1000,1000)"}) {
+    for (const char* spec : {"#rand(0,255,)",
+                             "#rand(,255)",
+                             "#rand(1e-3,2)",
+                             "#rand( 0,1)",
+                             "#rand(0,1,1,...,5)",
+                             "#rand(0,255,1.5)",
+                             "#rand(0,1,1,2,3,4,5,...)",
+                             "#rand(0,1",
+                             "#rand(5,1)",
+                             "#rand()",
+                             "#rand(0)",
+                             "#rand(0,1,-3)",
+                             "#random(0,1)",
+                             "#zeros()",
+                             "#zeros(1,-3)",
+                             "#zeros(1,2,3,4",
+                             "#zeros(0.5)",
+                             "#zeros(1,2)",
+                             "#zero",
+                             "#rand(0,1,1000000000,1000000000,1000,1000)"}) {
         QTest::newRow(spec) << QString(spec);
     }
 }

@@ -296,7 +296,7 @@ InputEditor::Mode InputEditor::modeOf(const ModelInput& input) const {
     if (io::isDrawingItem(source.toStdString())) return Draw;
     if (source.isEmpty()) return input.value ? TestCase : None;
     if (isTextSource(source)) return Text;
-    if (source == QLatin1String("#zeros") || source.startsWith(QLatin1String("#rand(0,0,")) ||
+    if (source.startsWith(QLatin1String("#zeros")) || source.startsWith(QLatin1String("#rand(0,0,")) ||
         source == QLatin1String("#rand(0,0)"))
         return Zeros;
     if (source.startsWith(QLatin1Char('#'))) return Random;
