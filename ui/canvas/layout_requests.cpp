@@ -15,7 +15,8 @@ using theme::Theme;
 namespace {
 
 constexpr int kLateMs = 1000;
-constexpr double kMinTextHeight = 7.5;  ///< of a title that is read, in pixels with its ascent and descent
+constexpr double kMinTextHeight = 7.5;   ///< of a title that is read, in pixels with its ascent and descent
+constexpr double kEasyTextHeight = 9.5;  ///< of one that is read with ease: letters of 8 pixels, and larger in columns
 
 }  // namespace
 
@@ -87,8 +88,9 @@ void LayoutRequests::request(QSizeF room, Columns columns) {
     };
     if (!m_lateTimer.isActive() && !m_isLate) m_lateTimer.start();
     const bool isFirst = m_state.isFirst(), isEase = isFirst || columns == Columns::IfEasier;
-    const layout::Legibility legibility{
-        {room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin}, legibleScale(), isEase ? legibleScale() : 0};
+    const layout::Legibility legibility{{room.width() - 2 * kFitMargin, room.height() - 2 * kFitMargin},
+                                        legibleScale(),
+                                        isEase ? kEasyTextHeight / m_measure->height(TextRole::Title) : 0};
     layout::ViewState asked = m_state.view();
     if (asked.wrapping == layout::Wrapping::Off) asked.columnHeight = 0;  // of the choice before
     if (asked.wrapping == layout::Wrapping::On && asked.columnHeight <= 0)

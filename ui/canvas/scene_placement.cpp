@@ -20,6 +20,8 @@ constexpr int kRememberMs = 300;
 constexpr int kResizeMs = 60;
 /// In a window of another size panels get theirs one after the other, on a busy machine late.
 constexpr int kWindowResizeMs = 250;
+/// Of an open box, from its corner on, in pixels.
+constexpr QSizeF kOpenTitle(140, 28);
 
 /// The camera moved as little as needed to show all of an area; as it is if that is larger than the view.
 Camera shifted(Camera camera, const QRectF& area, QSizeF size) {
@@ -303,20 +305,34 @@ void ScenePlacement::neighboursResized(QSize before, QPointF moved) {
     if (!goesOn) m_aside = Aside{camera, before, {}, {}};
     m_aside->moved += moved;
     if (goesOn && m_view.size() == QSizeF(m_aside->size) && m_aside->moved.isNull()) camera = m_aside->before;
-    else
-        camera = shifted(kept(camera), camera.visible(before).intersected(toQt(m_view.scene()->bounds)), m_view.size());
+    else if (const Camera same = kept(camera); showsCurrent(same)) camera = same;
+    else camera = shifted(same, camera.visible(before).intersected(toQt(m_view.scene()->bounds)), m_view.size());
     m_aside->now = camera;
     m_view.placeCamera(isFlying ? kept(seen) : camera);
     Q_EMIT m_view.cameraChanged();
     if (isFlying) m_view.flyTo(camera);
 }
 
+/// What is to be seen of the current item: all of it, of an open box where its title is. It opens from there, and what
+/// is inside may reach out of any view.
+QRectF ScenePlacement::placeOfCurrent(double scale) const {
+    const layout::SceneItem& item = m_view.scene()->item(m_view.currentItem());
+    QRectF rect = toQt(item.rect);
+    if (item.what.open) rect.setSize(rect.size().boundedTo(kOpenTitle / scale));
+    return rect;
+}
+
+/// What was clicked stays under the mouse, whatever else a panel covers.
+bool ScenePlacement::showsCurrent(const Camera& camera) const {
+    return m_view.currentItem() && camera.visible(m_view.size()).contains(placeOfCurrent(camera.scale));
+}
+
 /// Moves the camera as little as needed to show the current item; what is too large to be seen whole shows a part.
 void ScenePlacement::keepInView() {
     const ItemId current = m_view.currentItem();
     if (!current) return;
-    const QRectF rect = toQt(m_view.scene()->item(current).rect);
     Camera camera = m_view.camera();
+    const QRectF rect = placeOfCurrent(camera.scale);
     const double margin = 12 / camera.scale;
     const QRectF view = m_view.visible().adjusted(margin, margin, -margin, -margin);
     const auto shift = [](double low, double high, double from, double to) {

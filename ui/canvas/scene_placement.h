@@ -87,6 +87,8 @@ class ScenePlacement : public QObject {
     void fitWhatOpened(const layout::SceneLayout& before);
     void keepParts(const ShownScene& before, bool final);
     void placeAgain();
+    QRectF placeOfCurrent(double scale) const;
+    bool showsCurrent(const Camera& camera) const;
     void keepInView();
     void keepSoon(QSize before);
     void remember();

@@ -44,6 +44,7 @@ class TestWrappedCanvas : public QObject {
     void cleanupTestCase() { context::Job::waitForAll(); }
 
     void aDeepModelIsReadWhenItIsFitted();
+    void aChainThatIsHardToReadBeginsInColumns();
     void wrappingOnNeedsNoFit();
     void aClickOnANameGoesToTheOtherEnd();
     void namesTellOperationsOfAModuleApart();
@@ -97,6 +98,31 @@ void TestWrappedCanvas::aDeepModelIsReadWhenItIsFitted() {
     fit();
     QVERIFY(scene().jumps.empty());
     QCOMPARE(state().view().columnHeight, 0.0);
+}
+
+/// In a canvas as wide as that of a window of 1280 by 720, the titles of resnet18 had letters of 7 pixels in one
+/// column.
+void TestWrappedCanvas::aChainThatIsHardToReadBeginsInColumns() {
+    m_context->loader().open(QStringLiteral("zoo:resnet50"));
+    QTRY_VERIFY_WITH_TIMEOUT(m_context->model().isOpen() && m_context->model().graph().nodeCount() > 200, 20000);
+    settle();
+    const auto letters = [&] {
+        return canvas::canvasFont(canvas::TextRole::Title, 1).pixelSize() * m_canvas->view().camera().scale;
+    };
+    QVERIFY(!scene().jumps.empty());
+    QVERIFY2(letters() >= 10, qPrintable(QString::number(letters())));
+    // What is opened or watched in it moves nothing else, and Fit leaves the columns.
+    const double height = state().view().columnHeight;
+    fit();
+    QCOMPARE(state().view().columnHeight, height);
+    for (std::size_t i = 0; i < scene().items.size(); ++i)
+        if (scene().items[i].what.expandable) {
+            m_canvas->navigation().toggleItem(layout::ItemId(i));
+            break;
+        }
+    settle();
+    QCOMPARE(state().view().columnHeight, height);
+    QVERIFY(!scene().jumps.empty());
 }
 
 void TestWrappedCanvas::wrappingOnNeedsNoFit() {
