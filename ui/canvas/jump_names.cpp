@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,7 +15,10 @@ namespace sonde::canvas {
 
 namespace {
 
-constexpr double kMaxNameWidth = 170;
+/// The widths that a name may have, the first that finds room, and where its middle may lie on its line, in widths.
+constexpr double kNameWidths[] = {170, 110, 70};
+constexpr double kMaxNameWidth = kNameWidths[0];
+constexpr double kNameShifts[] = {0, 0.25, -0.25, 0.45, -0.45};
 /// Of letters where cards have headings only, and the height of names on the screen farther out.
 constexpr double kFarName = 1.7, kMinPixels = 9, kStep = 1.25;
 /// Lines that leave together may lead to many places.
@@ -61,6 +65,15 @@ QString elidedFront(const TextMeasure& measure, const QString& text, double avai
     return rest();
 }
 
+/// "conv1" of "layer1.0.conv1". A number alone says nothing: "layer1.0".
+QString shortName(const QString& name) {
+    qsizetype dot = name.lastIndexOf(u'.');
+    const QStringView last = QStringView(name).mid(dot + 1);
+    if (dot > 0 && std::all_of(last.begin(), last.end(), [](QChar c) { return c.isDigit(); }))
+        dot = name.lastIndexOf(u'.', dot - 1);
+    return name.mid(dot + 1);
+}
+
 /// Which names are near one: a grid of cells as wide as the widest name.
 class NameGrid {
   public:
@@ -92,6 +105,64 @@ bool isOverCard(const SceneIndex& index, const QRectF& rect) {
     });
 }
 
+/// A name before it is written: what stands around it, and the middle of its line's end.
+struct Unplaced {
+    QPointF at;
+    QString before, text, after;
+};
+
+/// Gives names the room that there is.
+class NamePlaces {
+  public:
+    NamePlaces(const SceneIndex& index, const TextMeasure& measure, double factor)
+        : m_index(index), m_measure(measure), m_factor(factor), m_bounds(toQt(index.scene().bounds)),
+          m_taken((kMaxNameWidth + 4 * kNameSide + 40) * factor) {}
+
+    /// Writes `name` where it has room, shorter where it has not; false: it has none. A name that is shortened still
+    /// tells its item from others in the same box.
+    bool place(const Unplaced& unplaced, JumpName& name) {
+        QString last;
+        for (const double width : kNameWidths) {
+            const QString shown = elidedFront(m_measure, unplaced.text, width / std::min(m_factor, kFarName));
+            const bool isWhole = shown == unplaced.text;
+            const QString text = unplaced.before + shown + unplaced.after;
+            if (text == std::exchange(last, text)) continue;
+            const std::pair key(m_index.scene().item(name.item).parent, text);
+            const auto owner = m_owners.find(key);
+            if (!isWhole && owner != m_owners.end() && owner->second != name.item) return false;
+            const std::optional<QRectF> rect = roomFor(unplaced.at, text);
+            if (!rect) continue;
+            m_taken.take(*rect);
+            m_owners.emplace(key, name.item);
+            name.rect = *rect;
+            name.text = text;
+            return true;
+        }
+        return false;
+    }
+
+  private:
+    std::optional<QRectF> roomFor(QPointF at, const QString& text) const {
+        const double height = m_measure.height(TextRole::Title) * m_factor;
+        const double width = (m_measure.width(TextRole::Title, text) + 2 * kNameSide) * m_factor;
+        // Lines at the head of rows run along the edge of the picture.
+        if (width > m_bounds.width()) return std::nullopt;
+        for (const double shift : kNameShifts) {
+            QRectF rect(at.x() + (shift - 0.5) * width, at.y() - height / 2, width, height);
+            rect.moveLeft(std::clamp(rect.left(), m_bounds.left(), m_bounds.right() - rect.width()));
+            if (m_taken.isFree(rect) && !isOverCard(m_index, rect)) return rect;
+        }
+        return std::nullopt;
+    }
+
+    const SceneIndex& m_index;
+    const TextMeasure& m_measure;
+    const double m_factor;
+    const QRectF m_bounds;
+    NameGrid m_taken;
+    std::map<std::pair<layout::ItemId, QString>, layout::ItemId> m_owners;  ///< by the box around and the text
+};
+
 }  // namespace
 
 double jumpNameFactor(double scale) {
@@ -105,29 +176,16 @@ double jumpNameFactor(double scale) {
 std::vector<JumpName> jumpNames(const SceneIndex& index, const graph::InternalGraph& graph, const TextMeasure& measure,
                                 double factor) {
     const layout::SceneLayout& scene = index.scene();
-    const QRectF bounds = toQt(scene.bounds);
     const bool isShort = factor > kFarName;
     std::vector<JumpName> names;
-    NameGrid taken((kMaxNameWidth + 4 * kNameSide + 40) * factor);
-    const auto add = [&](QPointF at, const QString& before, const QString& text, const QString& after,
-                         const JumpName& name) {
-        const double height = measure.height(TextRole::Title) * factor;
-        const QString whole = before + elidedFront(measure, text, kMaxNameWidth / std::min(factor, kFarName)) + after;
-        const double width = (measure.width(TextRole::Title, whole) + 2 * kNameSide) * factor;
-        QRectF rect(at.x() - width / 2, at.y() - height / 2, width, height);
-        // Lines at the head of rows run along the edge of the picture.
-        if (rect.width() > bounds.width()) return;
-        rect.moveLeft(std::clamp(rect.left(), bounds.left(), bounds.right() - rect.width()));
-        if (!taken.isFree(rect) || isOverCard(index, rect)) return;
-        taken.take(rect);
-        names.push_back(name);
-        names.back().rect = rect;
-        names.back().text = whole;
+    NamePlaces places(index, measure, factor);
+    const auto add = [&](const Unplaced& unplaced, JumpName name) {
+        if (places.place(unplaced, name)) names.push_back(std::move(name));
     };
     const EndNames ends(graph, scene);
     const auto nameOf = [&](layout::ItemId id) {
         const QString name = ends.of(id);
-        return isShort && scene.item(id).what.repeat == 0 ? name.mid(name.lastIndexOf(u'.') + 1) : name;
+        return isShort && scene.item(id).what.repeat == 0 ? shortName(name) : name;
     };
     // Lines of one value that leave together have one name where they leave.
     std::map<std::pair<double, double>, std::vector<std::size_t>> leaving;
@@ -145,10 +203,10 @@ std::vector<JumpName> jumpNames(const SceneIndex& index, const graph::InternalGr
             QString text = targets.mid(0, kMaxNamed).join(QStringLiteral(", "));
             if (targets.size() > static_cast<qsizetype>(kMaxNamed))
                 text = targets.front() + QStringLiteral(" +%1").arg(targets.size() - 1);
-            add(toQt(jump.leaves), QStringLiteral("\u2192 "), text, {}, {{}, {}, jump.to, toQt(jump.arrives), value});
+            add({toQt(jump.leaves), QStringLiteral("\u2192 "), text, {}}, {{}, {}, jump.to, toQt(jump.arrives), value});
         }
         if (std::exchange(arrived[{jump.arrives.x, jump.arrives.y}], true)) continue;
-        add(toQt(jump.arrives), {}, nameOf(jump.from), QStringLiteral(" \u2192"),
+        add({toQt(jump.arrives), {}, nameOf(jump.from), QStringLiteral(" \u2192")},
             {{}, {}, jump.from, toQt(jump.leaves), value});
     }
     return names;

@@ -28,7 +28,9 @@ struct JumpName {
 double jumpNameFactor(double scale);
 
 /// All names of a scene that have room: of two that would overlap the first stays, none is on a closed box, and all are
-/// within the bounds of the picture. Where letters are larger than close to the end of a qualname does. Linear.
+/// within the bounds of the picture. A name that has no room at the middle of its line's end lies beside that or is
+/// shortened, as long as it tells its item from others in the same box. Where letters are larger than close to the end
+/// of a qualname does. Linear.
 std::vector<JumpName> jumpNames(const SceneIndex& index, const graph::InternalGraph& graph, const TextMeasure& measure,
                                 double factor = 1);
 
