@@ -183,6 +183,15 @@ std::string Writer::filled(const Placeholder& placeholder, std::size_t line) {
     return codeText(m_lesson.graph().node(node).name);
 }
 
+/// The last line is one of a paragraph, which goes on in the next one.
+bool endsInProse(std::string_view text) {
+    constexpr std::string_view kOthers = "#|`>\n";  // headings, tables, code, quotations; an empty line
+    if (!text.ends_with('\n')) return false;
+    text.remove_suffix(1);
+    const std::size_t begin = text.rfind('\n') + 1;  // 0 of the first line
+    return begin < text.size() && kOthers.find(text[begin]) == std::string_view::npos;
+}
+
 std::string Writer::text(const std::string& text, std::size_t line) {
     std::string written;
     lessons::forEachPart(
@@ -193,7 +202,10 @@ std::string Writer::text(const std::string& text, std::size_t line) {
         },
         [&](std::string_view inside) {
             Placeholder placeholder;
-            if (lessons::readPlaceholder(inside, placeholder).empty()) written += filled(placeholder, line);
+            if (!lessons::readPlaceholder(inside, placeholder).empty()) return;
+            // A number and a stop at the beginning of a line would be an item of a list.
+            if (endsInProse(written)) written.back() = ' ';
+            written += filled(placeholder, line);
         });
     return written;
 }

@@ -43,6 +43,7 @@ class TestLessonFaults : public QObject {
     void aNormalisationWithoutWeightsHasNone();
     void whatIsWrongIsToldWithItsLine_data();
     void whatIsWrongIsToldWithItsLine();
+    void aNumberBeginsNoList();
     void anAnswerWithoutItsValueIsToldWithItsLine();
 
   private:
@@ -140,6 +141,20 @@ void TestLessonFaults::whatIsWrongIsToldWithItsLine() {
     QVERIFY2(problem.what.find(what.toStdString()) != std::string::npos, problem.what.c_str());
     const std::string told = text.markdown + (text.asks.empty() ? "" : text.asks.front());
     QVERIFY2(told.find("… (`" + place + ": ") != std::string::npos, told.c_str());
+}
+
+/// "3." at the beginning of a line is an item of a list in Markdown (CommonMark 0.30, 5.2).
+void TestLessonFaults::aNumberBeginsNoList() {
+    QFile file(m_files.filePath(QStringLiteral("numbers.md")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("# T\n\n## S\n\nThe smallest is\n{{1 + 2}}. Then\n\n{{4}} comes.\n\n| a |\n{{5}}\n");
+    file.close();
+    Session session;
+    auto run =
+        begin(session, QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"), qPrintable(file.fileName()));
+    QVERIFY(run && run->goTo(0));
+    const std::string text = session::textOf(run->lesson(), run->step(), run->values()).markdown;
+    QVERIFY2(text.find("The smallest is 3. Then\n\n4 comes.\n\n| a |\n5") != std::string::npos, text.c_str());
 }
 
 void TestLessonFaults::anAnswerWithoutItsValueIsToldWithItsLine() {
