@@ -111,7 +111,8 @@ std::unique_ptr<kernels::EpilogueOp> batchNormEpilogue(const kernels::EpilogueCa
             ? at >= call.inputs.size() || call.inputs[at].kind() != ValueKind::Bool || call.inputs[at].toBool()
             : call.attributes.getInt("training_mode", 0) != 0;
     const bool byChannel = call.attributes.getInt("spatial", 1) != 0;
-    return affine && !training && byChannel ? kernels::affineEpilogue(call, affine->factor, affine->shift) : nullptr;
+    return affine && !training && byChannel ? kernels::affineEpilogue(call, affine->factor32, affine->shift32)
+                                            : nullptr;
 }
 
 base::Result<void> inferBatchNorm(InferContext& context) {

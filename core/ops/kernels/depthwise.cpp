@@ -1,6 +1,7 @@
 #include "core/ops/kernels/depthwise.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
@@ -80,6 +81,18 @@ int strideOf3x3(const Window& window) {
     return static_cast<int>(window.stride[0]);
 }
 
+namespace {
+
+/// Of one channel's plane, which begins at `offset`.
+TileEnd endOf(TileEnd whole, std::int64_t channel, std::int64_t offset, Epilogue::Bad& bad) {
+    if (whole.factor) whole.factor += channel, whole.shift += channel;
+    if (whole.y) whole.y += offset;
+    whole.bad = bad.lanes;
+    return whole;
+}
+
+}  // namespace
+
 void convolveDepthwise(const float* x, const float* w, const float* bias, float* y, const Window& window,
                        const DepthwiseSizes& sizes, std::span<const std::int64_t> inputSpatial,
                        std::span<const std::int64_t> outputSpatial, base::ThreadPool& pool) {
@@ -94,6 +107,11 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
     const std::int64_t pieces = std::min(planes, std::max<std::int64_t>(outputs / kMinOutputs / 4 * 4, 16));
     const int stride = strideOf3x3(window);
     const auto direct = stride ? floatKernels().depthwise3x3[stride - 1] : nullptr;
+    // The whole epilogue in registers, of y's first element.
+    std::optional<TileEnd> whole;
+    if (direct && sizes.epilogue)
+        whole = sizes.epilogue->inRegisters(0, sizes.channels * sizes.multiplier, rows * columns);
+    if (whole && whole->other) whole.reset();
     pool.parallelFor(static_cast<std::size_t>(pieces), 1, [&](std::size_t begin, std::size_t end) {
         float* phases = direct ? nullptr : Scratch::of<float>(0, plane.size());
         std::vector<const float*> tapRows(static_cast<std::size_t>(taps));
@@ -101,15 +119,18 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
         const std::int64_t last = planes * static_cast<std::int64_t>(end) / pieces;
         const std::int64_t firstPlane = planes * static_cast<std::int64_t>(begin) / pieces;
         std::int64_t done = firstPlane * sizes.multiplier * rows * columns;  // by the epilogue
+        Epilogue::Bad bad;
         for (std::int64_t p = firstPlane; p < last; ++p) {
             if (!direct) plane.fill(x + p * inputSize, 0.0F, phases);
             for (std::int64_t m = 0; m < sizes.multiplier; ++m) {
                 const std::int64_t output = p % sizes.channels * sizes.multiplier + m;
                 const std::int64_t offset = (p * sizes.multiplier + m) * rows * columns;
                 const float start = bias ? bias[output] : 0.0F;
+                TileEnd end;
+                if (whole) end = endOf(*whole, output, offset, bad);
                 if (direct) {
                     direct({x + p * inputSize, inputSpatial[0], inputSpatial[1], window.padBegin[0], window.padBegin[1],
-                            w + output * taps, start, y + offset, rows, columns});
+                            w + output * taps, start, y + offset, rows, columns, whole ? &end : nullptr});
                 } else {
                     floatKernels().weightedPlane(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps),
                                                  start, plane.pitch(), y + offset, columns, rows);
@@ -117,12 +138,13 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
                 // Small planes by the handful.
                 const std::int64_t upTo = offset + rows * columns;
                 const bool isLast = p + 1 == last && m + 1 == sizes.multiplier;
-                if (sizes.epilogue && (upTo - done >= kEpiloguePiece || isLast)) {
+                if (sizes.epilogue && !whole && (upTo - done >= kEpiloguePiece || isLast)) {
                     sizes.epilogue->apply(done, upTo - done);
                     done = upTo;
                 }
             }
         }
+        if (whole) sizes.epilogue->looked(bad);
     });
 }
 

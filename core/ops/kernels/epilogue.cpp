@@ -103,8 +103,7 @@ class BinaryEpilogueOp : public EpilogueOp {
 
     bool joinPass(EpiloguePass& pass) const override {
         // Sums of two numbers are the same either way round.
-        if (m_operation != Binary::Add || m_kind != Kind::Same || pass.factor.empty() || pass.other || pass.clips)
-            return false;
+        if (m_operation != Binary::Add || m_kind != Kind::Same || pass.other || pass.clips) return false;
         pass.other = m_other;
         return true;
     }
@@ -144,12 +143,18 @@ class BinaryEpilogueOp : public EpilogueOp {
 
 bool EpiloguePass::apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const {
     bool isFinite = true;
-    forStretches(offset, count, plane, [&](std::int64_t at, std::int64_t stretch, std::int64_t, std::int64_t n) {
-        const std::size_t c = static_cast<std::size_t>(stretch) % factor.size();
-        const AffinePass pass{static_cast<float>(factor[c]), static_cast<float>(shift[c]), low, high};
+    const auto run = [&](const AffinePass& pass, std::int64_t at, std::int64_t n) {
         if (!floatKernels().affinePass(from + at, pass, other ? other + offset + at : nullptr, to + at,
                                        static_cast<std::size_t>(n)))
             isFinite = false;
+    };
+    if (factor.empty()) {
+        run({false, 1, 0, low, high}, 0, count);
+        return isFinite;
+    }
+    forStretches(offset, count, plane, [&](std::int64_t at, std::int64_t stretch, std::int64_t, std::int64_t n) {
+        const std::size_t c = static_cast<std::size_t>(stretch) % factor.size();
+        run({true, factor[c], shift[c], low, high}, at, n);
     });
     return isFinite;
 }
@@ -158,7 +163,7 @@ namespace {
 
 class AffineEpilogueOp : public EpilogueOp {
   public:
-    AffineEpilogueOp(std::span<const double> factor, std::span<const double> shift, std::int64_t size)
+    AffineEpilogueOp(std::span<const float> factor, std::span<const float> shift, std::int64_t size)
         : m_factor(factor), m_shift(shift), m_size(size) {}
     bool keepsBad() const override { return true; }
     bool joinPass(EpiloguePass& pass) const override {
@@ -169,13 +174,12 @@ class AffineEpilogueOp : public EpilogueOp {
     void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
         forStretches(offset, count, m_size, [&](std::int64_t at, std::int64_t plane, std::int64_t, std::int64_t n) {
             const std::size_t c = static_cast<std::size_t>(plane) % m_factor.size();
-            floatKernels().scaleShift(from + at, static_cast<float>(m_factor[c]), static_cast<float>(m_shift[c]),
-                                      to + at, static_cast<std::size_t>(n));
+            floatKernels().scaleShift(from + at, m_factor[c], m_shift[c], to + at, static_cast<std::size_t>(n));
         });
     }
 
   private:
-    std::span<const double> m_factor, m_shift;
+    std::span<const float> m_factor, m_shift;
     std::int64_t m_size;
 };
 
@@ -245,8 +249,8 @@ std::unique_ptr<EpilogueOp> binaryEpilogue(const EpilogueCall& call, Binary oper
     return nullptr;
 }
 
-std::unique_ptr<EpilogueOp> affineEpilogue(const EpilogueCall& call, std::span<const double> factor,
-                                           std::span<const double> shift) {
+std::unique_ptr<EpilogueOp> affineEpilogue(const EpilogueCall& call, std::span<const float> factor,
+                                           std::span<const float> shift) {
     const Shape& shape = call.shape;
     if (call.at != 0 || shape.rank() < 2 || static_cast<std::int64_t>(factor.size()) != shape[1] ||
         shift.size() != factor.size())
@@ -277,7 +281,7 @@ bool Epilogue::bind(const Tensor& y) {
     for (std::size_t i = 0; i < m_links.size() && bindLink(i, y.shape()); ++i) {
     }
     if (m_census == Census::Detect) chooseLooks();
-    if (m_census != Census::Count && !m_measures) joinPasses();
+    if (m_census != Census::Count && !m_measures) joinPasses(), joinAll();
     return !m_bound.empty() || m_census != Census::None || m_measures;
 }
 
@@ -313,6 +317,37 @@ void Epilogue::joinPasses() {
         m_bound[first].pass = std::move(pass);
         first = last;
     }
+}
+
+/// What a kernel has in registers was not in memory before: nothing of this chain can be added to it.
+void Epilogue::joinAll() {
+    if (m_bound.empty()) return;
+    EpiloguePass whole;
+    for (std::size_t i = 0; i < m_bound.size(); ++i) {
+        if (i > 0 && m_bound[i].from != m_bound[i].to) return;
+        if (!m_bound[i].op->joinPass(whole) || (whole.clips && m_bound[i].looks)) return;
+    }
+    const auto isOther = [&](const Bound& own) { return own.from == whole.other || own.to == whole.other; };
+    if (std::ranges::none_of(m_bound, isOther)) m_whole = whole;
+}
+
+std::optional<TileEnd> Epilogue::inRegisters(std::int64_t offset, std::int64_t rows, std::int64_t length) const {
+    if (!m_whole) return std::nullopt;
+    TileEnd end{nullptr, nullptr, nullptr, nullptr, m_whole->low, m_whole->high, nullptr};
+    if (!m_whole->factor.empty()) {
+        const auto channels = static_cast<std::int64_t>(m_whole->factor.size());
+        const std::int64_t first = offset / length % channels;
+        if (m_whole->plane != length || offset % length != 0 || first + rows > channels) return std::nullopt;
+        end.factor = m_whole->factor.data() + first, end.shift = m_whole->shift.data() + first;
+    }
+    if (m_whole->other) end.other = m_whole->other + offset;
+    if (m_bound.front().from != m_bound.front().to) end.y = m_bound.front().to + offset;
+    return end;
+}
+
+void Epilogue::looked(const Bad& bad) const {
+    const bool isFinite = std::ranges::all_of(bad.lanes, [](float lane) { return lane == 0; });
+    if (!isFinite && m_census == Census::Detect) m_detected.store(true, std::memory_order_relaxed);
 }
 
 bool Epilogue::bindLink(std::size_t index, const Shape& shape) {

@@ -22,11 +22,11 @@ namespace sonde::ops::kernels {
 inline constexpr std::int64_t kEpiloguePiece = 4096;
 
 /// Neighbours of an epilogue done in one loop over the elements, where nobody wants what is between them: x · factor +
-/// shift by channel, a tensor of the same shape added, and bounds.
+/// shift by channel, a tensor of the same shape added, and bounds; each of them or not.
 struct EpiloguePass {
-    std::span<const double> factor, shift;  ///< by channel
-    std::int64_t plane = 0;                 ///< elements of a channel
-    const float* other = nullptr;           ///< added
+    std::span<const float> factor, shift;  ///< by channel; empty: none
+    std::int64_t plane = 0;                ///< elements of a channel
+    const float* other = nullptr;          ///< added
     bool clips = false;
     float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 
@@ -76,8 +76,8 @@ bool runsEpilogue(const OpDef& op);
 /// Makers for the families of element-wise operators.
 std::unique_ptr<EpilogueOp> unaryEpilogue(Unary function, double a, double b);
 std::unique_ptr<EpilogueOp> binaryEpilogue(const EpilogueCall& call, Binary operation);
-std::unique_ptr<EpilogueOp> affineEpilogue(const EpilogueCall& call, std::span<const double> factor,
-                                           std::span<const double> shift);
+std::unique_ptr<EpilogueOp> affineEpilogue(const EpilogueCall& call, std::span<const float> factor,
+                                           std::span<const float> shift);
 
 /// The fused epilogue of one call of a kernel: what is done with its result. The executor fills the links and makes
 /// them current while the kernel runs; the kernel takes them for its result and then calls apply() on every element
@@ -113,6 +113,10 @@ class Epilogue {
     static void dismiss();
 
     void apply(std::int64_t offset, std::int64_t count) const;
+    /// What TileEnd::bad points to.
+    struct Bad {
+        alignas(64) float lanes[16] = {};
+    };
     /// Short stretches that a kernel finishes together: what they measure is put together before the epilogue gets it.
     class Piece {
       public:
@@ -126,6 +130,12 @@ class Epilogue {
         std::int64_t m_offset = 0;               ///< of the first stretch
         std::vector<RunningMoments> m_measured;  ///< of y, then of each link's result; empty: nothing yet
     };
+    /// All of it in the registers of a kernel that computes `rows` rows of `length` elements, which follow each other
+    /// in the tensor from `offset` on. Then the kernel calls looked() for them and not apply(). Nothing if apply() has
+    /// to do it.
+    std::optional<TileEnd> inRegisters(std::int64_t offset, std::int64_t rows, std::int64_t length) const;
+    /// Takes what TileEnd::bad has in the end.
+    void looked(const Bad& bad) const;
     /// The kernel begins again in another way: all elements come once more.
     void restart() const;
     /// Some value holds bad elements, but they were not counted.
@@ -168,6 +178,7 @@ class Epilogue {
     bool bindLink(std::size_t index, const Shape& shape);
     void keep(std::size_t link);
     void joinPasses();
+    void joinAll();
 
     std::vector<Link> m_links;
     OutputAllocator& m_allocator;
@@ -183,8 +194,9 @@ class Epilogue {
         bool passLooks = false;
     };
     std::vector<Bound> m_bound;
-    std::vector<Tensor> m_results;  ///< y, then one for each bound link
-    std::vector<Tensor> m_kept;     ///< the same
+    std::optional<EpiloguePass> m_whole;  ///< that all bound links are
+    std::vector<Tensor> m_results;        ///< y, then one for each bound link
+    std::vector<Tensor> m_kept;           ///< the same
     Census m_census;
     bool m_looksAtMain = false;  ///< Census::Detect looks at y
     mutable std::atomic<bool> m_detected{false};

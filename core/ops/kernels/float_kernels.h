@@ -29,10 +29,23 @@ struct FetchAhead {
     std::ptrdiff_t step = 0;
 };
 
-/// What a piece of C has before the products are added: what is there, or the bias of each row, or nothing.
+/// What becomes of finished sums while they are in registers, as by affinePass, every step with its rounding:
+/// y = clip(sum · factor + shift + other, low, high) with a factor and a shift for each row.
+struct TileEnd {
+    const float* factor = nullptr;  ///< of the piece's first row; null: the sums are not scaled and shifted
+    const float* shift = nullptr;   ///< of the same row
+    const float* other = nullptr;   ///< of the piece's first element, laid out as C; null: nothing is added
+    float* y = nullptr;             ///< the same; null: y takes the place of the sums, else C keeps them
+    float low = 0, high = 0;        ///< with the bounds of all numbers nothing is clipped
+    float* bad = nullptr;           ///< [16]: if all was 0 it stays so while all is finite before the bounds
+};
+
+/// What a piece of C has before the products are added: what is there, or the bias of each row, or nothing; and what
+/// becomes of the sums then.
 struct TileStart {
     bool accumulate = false;
     const float* rowBias = nullptr;  ///< of the piece's first row
+    const TileEnd* end = nullptr;    ///< null: they are the result
 };
 
 /// The innermost part of a matrix product: C[rows, nr] = start + A·B with A packed [k][mr] and B packed [k][nr]. rows
@@ -49,9 +62,10 @@ struct MicroKernel {
     /// run() with row p of B at b + rowStarts[p].
     void (*runAt)(int rows, std::ptrdiff_t k, const float* a, const float* b, const std::ptrdiff_t* rowStarts, float* c,
                   std::ptrdiff_t ldc, const TileStart& start, FetchAhead ahead) = nullptr;
-    /// run() for the first half of the columns: C[rows, nr / 2]; B is packed for nr as ever.
-    void (*runHalf)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
-                    const TileStart& start, FetchAhead ahead) = nullptr;
+    /// run() for the first half of the columns and, if `isOneMore`, the next one; B is packed for nr as ever. (Of 49
+    /// columns, a picture of 7x7, the last one would by itself take as long as five others.)
+    void (*runHalf)(int rows, bool isOneMore, std::ptrdiff_t k, const float* a, const float* b, float* c,
+                    std::ptrdiff_t ldc, const TileStart& start, FetchAhead ahead) = nullptr;
     /// The same for the first `columns` of them, 1 to `narrow`.
     void (*runNarrow)(int rows, int columns, std::ptrdiff_t k, const float* a, const float* b, float* c,
                       std::ptrdiff_t ldc, const TileStart& start) = nullptr;
@@ -97,10 +111,13 @@ struct Plane3x3 {
     float bias;
     float* y;
     std::ptrdiff_t rows, columns;
+    const TileEnd* end = nullptr;  ///< what becomes of a convolution's sums; adds nothing. Null: they are the result
 };
 
-/// y = clip(x · factor + shift + other, low, high); with the bounds of all numbers nothing is clipped.
+/// y = clip(x · factor + shift + other, low, high); with the bounds of all numbers nothing is clipped. Without `scales`
+/// x is taken as it is: −0 · 1 + 0 would be 0.
 struct AffinePass {
+    bool scales = true;
     float factor = 1, shift = 0, low = 0, high = 0;
 };
 
@@ -152,7 +169,8 @@ struct FloatKernels {
     void (*weightedPlane)(const float* const* taps, const float* weights, std::size_t count, float bias,
                           std::ptrdiff_t pitch, float* y, std::ptrdiff_t columns, std::ptrdiff_t rows) = nullptr;
     /// y[r, c] = bias + Σ_ij weights[i, j] · x[stride·r + i − padY, stride·c + j − padX], row by row of the window;
-    /// what lies outside of x counts as 0. [0] for stride 1, [1] for stride 2; null where there is none.
+    /// what lies outside of x counts as 0; then what TileEnd says. [0] for stride 1, [1] for stride 2; null where there
+    /// is none.
     void (*depthwise3x3[2])(const Plane3x3& plane) = {};
     /// y[r, c] = max_ij x[stride·r + i − padY, stride·c + j − padX] of what lies inside of x, NaN wins; as above.
     void (*maxPool3x3[2])(const Plane3x3& plane) = {};

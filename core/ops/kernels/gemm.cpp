@@ -4,6 +4,8 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "core/base/parallel_scope.h"
 #include "core/ops/kernels/epilogue.h"
@@ -157,7 +159,9 @@ struct Cut {
 class Product {
   public:
     Product(const GemmCall<float>& call, base::ThreadPool& pool)
-        : m_call(call), m_pool(pool), m_micro(microKernel()), m_block(depthBlock(call.k)), m_cut(cut()) {}
+        : m_call(call), m_pool(pool), m_micro(microKernel()), m_block(depthBlock(call.k)), m_cut(cut()) {
+        if (call.epilogue && !call.rightPacked) m_end = call.epilogue->inRegisters(call.offset, call.m, call.ldc);
+    }
 
     void run() {
         packLeft();
@@ -276,6 +280,17 @@ class Product {
         return {m_call.accumulate || m_call.columnBias || k0 > 0, m_call.rowBias ? m_call.rowBias + m : nullptr};
     }
 
+    /// Of the tile of C that begins there.
+    TileEnd endOf(std::int64_t m, std::int64_t n, Epilogue::Bad& bad) const {
+        TileEnd end = *m_end;
+        const std::int64_t at = m * m_call.ldc + n;
+        if (end.factor) end.factor += m, end.shift += m;
+        if (end.other) end.other += at;
+        if (end.y) end.y += at;
+        end.bad = bad.lanes;
+        return end;
+    }
+
     bool isStopped() const { return m_call.stop && m_call.stop->stop_requested(); }
 
     void tile(std::int64_t part, std::int64_t n0, std::int64_t n1) const {
@@ -309,16 +324,20 @@ class Product {
             packRight(k0, kc, whole, n1, scratch + (whole - n0) * kc);
             const bool isFirst = k0 == 0, isLast = k0 + kc >= m_call.k;
             std::int64_t done = m0;  // by the epilogue
+            Epilogue::Bad bad;
             for (std::int64_t m = m0; m < m1;) {
                 const LeftRows lines = leftRows(part, k0, m);
                 const std::int64_t rows = std::min(lines.count, m1 - m);
                 if (isFirst) fillColumnBias(m, m + rows, n0, n1);
-                const TileStart start = startOf(k0, m);
+                TileStart start = startOf(k0, m);
+                TileEnd end;
+                if (isLast && m_end) start.end = &end;
                 // The first panel of columns meets rows that nobody has read yet.
                 FetchAhead ahead{lines.data + kFetchSteps * m_micro.mr, m_micro.mr};
                 for (std::int64_t n = n0; n < n1; n += m_micro.nr, ahead.data = nullptr) {
                     float* const packed = scratch + (n - n0) * kc;
                     float* const c = m_call.c + m * m_call.ldc + n;
+                    if (start.end) end = endOf(m, n, bad);
                     if (m == m0 && n < whole) {
                         const float* const right = m_call.right.data + k0 * m_call.right.rowStride + n;
                         m_micro.runPacking(kc, lines.data, right, m_call.right.rowStride, packed, c, m_call.ldc, start);
@@ -328,11 +347,12 @@ class Product {
                     }
                 }
                 m += rows;
-                if (!isLast || !m_call.epilogue) continue;
+                if (!isLast || !m_call.epilogue || m_end) continue;
                 if (n1 - n0 == m_call.ldc && (m - done) * m_call.ldc < kEpiloguePiece && m < m1) continue;
                 finish(done, m, n0, n1);
                 done = m;
             }
+            if (isLast && m_end) m_call.epilogue->looked(bad);
             k0 += kc;
         } while (k0 < m_call.k && !isStopped());
     }
@@ -379,20 +399,53 @@ class Product {
                TileStart start, FetchAhead ahead) const {
         const std::int64_t nr = m_micro.nr, half = nr / 2;
         if (width == nr) return m_micro.run(rows, kc, left, right, c, m_call.ldc, start, ahead);
+        TileEnd behind;
         if (width >= half && (width - half) <= m_micro.narrow) {
-            m_micro.runHalf(rows, kc, left, right, c, m_call.ldc, start, ahead);
+            const bool isOneMore = width == half + 1;
+            m_micro.runHalf(rows, isOneMore, kc, left, right, c, m_call.ldc, start, ahead);
+            if (isOneMore) return;
             right += half, c += half, width -= half;
+            if (start.end) {
+                behind = *start.end, start.end = &behind;
+                if (behind.other) behind.other += half;
+                if (behind.y) behind.y += half;
+            }
         }
         if (width == 0) return;
         if (width <= m_micro.narrow)
             return m_micro.runNarrow(rows, static_cast<int>(width), kc, left, right, c, m_call.ldc, start);
-        alignas(64) float edge[16 * 32];  // mr x nr of the largest kernel
-        for (int r = 0; start.accumulate && r < rows; ++r) {
-            std::copy(c + r * m_call.ldc, c + r * m_call.ldc + width, edge + r * nr);
-            std::fill(edge + r * nr + width, edge + (r + 1) * nr, 0.0F);
+        edge(left, rows, kc, right, c, width, start, ahead);
+    }
+
+    /// So many columns that they are computed as half a tile or a whole one, but not in C itself.
+    void edge(const float* left, int rows, std::int64_t kc, const float* right, float* c, std::int64_t width,
+              TileStart start, FetchAhead ahead) const {
+        constexpr std::int64_t kFloats = 16 * 32;  // mr x nr of the largest kernel
+        alignas(64) float sums[kFloats], others[kFloats], results[kFloats];
+        const std::int64_t nr = m_micro.nr;
+        // Of matrices with the rows of C; `to` has rows of a tile, zeros behind the columns.
+        const auto take = [&](const float* from, float* to) {
+            for (int r = 0; r < rows; ++r) {
+                std::copy(from + r * m_call.ldc, from + r * m_call.ldc + width, to + r * nr);
+                std::fill(to + r * nr + width, to + (r + 1) * nr, 0.0F);
+            }
+        };
+        const auto give = [&](const float* from, float* to) {
+            for (int r = 0; r < rows; ++r) std::copy(from + r * nr, from + r * nr + width, to + r * m_call.ldc);
+        };
+        if (start.accumulate) take(c, sums);
+        TileEnd end;
+        float* y = nullptr;
+        if (start.end) {
+            end = *start.end, start.end = &end;
+            if (end.other) take(std::exchange(end.other, others), others);
+            if (end.y) y = std::exchange(end.y, results);
         }
-        (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, start, ahead);
-        for (int r = 0; r < rows; ++r) std::copy(edge + r * nr, edge + r * nr + width, c + r * m_call.ldc);
+        const bool isHalf = 2 * width < nr;
+        if (isHalf) m_micro.runHalf(rows, false, kc, left, right, sums, nr, start, ahead);
+        else m_micro.run(rows, kc, left, right, sums, nr, start, ahead);
+        give(sums, c);
+        if (y) give(results, y);
     }
 
     const GemmCall<float>& m_call;
@@ -400,7 +453,8 @@ class Product {
     const MicroKernel& m_micro;
     std::int64_t m_block;  ///< of k
     Cut m_cut;
-    WorkBuffer<float> m_left;  ///< packed here, part by part, if nobody did before
+    std::optional<TileEnd> m_end;  ///< the whole epilogue, in the registers of the tiles; of C's first element
+    WorkBuffer<float> m_left;      ///< packed here, part by part, if nobody did before
     std::unique_ptr<std::once_flag[]> m_packed;
 };
 

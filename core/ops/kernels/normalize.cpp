@@ -38,6 +38,8 @@ base::Result<ChannelAffine> channelAffine(const Tensor* scale, const Tensor* bia
     for (std::size_t c = 0; c < s.size(); ++c) {
         affine.factor.push_back(s[c] / std::sqrt(v[c] + epsilon));
         affine.shift.push_back(b[c] - m[c] * affine.factor[c]);
+        affine.factor32.push_back(static_cast<float>(affine.factor[c]));
+        affine.shift32.push_back(static_cast<float>(affine.shift[c]));
     }
     return affine;
 }
@@ -83,8 +85,8 @@ base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, c
                         const T* in = x.data<T>() + static_cast<std::int64_t>(plane) * size;
                         T* out = y.mutableData<T>() + static_cast<std::int64_t>(plane) * size;
                         if constexpr (std::is_same_v<T, float>) {
-                            floatKernels().scaleShift(in, static_cast<float>(factor[c]), static_cast<float>(shift[c]),
-                                                      out, static_cast<std::size_t>(size));
+                            floatKernels().scaleShift(in, affine.factor32[c], affine.shift32[c], out,
+                                                      static_cast<std::size_t>(size));
                             piece.apply(static_cast<std::int64_t>(plane) * size, size);
                         } else {
                             for (std::int64_t i = 0; i < size; ++i)

@@ -11,6 +11,7 @@ namespace sonde::ops::kernels {
 class ChannelAffine : public PreparedState {
   public:
     std::vector<double> factor, shift;
+    std::vector<float> factor32, shift32;  ///< the same, rounded
 };
 /// Of a batch normalisation: factor = scale/√(var + ε), shift = bias − mean·factor; each [C], scale and bias may be
 /// null.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 
 #include "core/ops/kernels/epilogue.h"
 #include "core/ops/kernels/float_kernels.h"
@@ -53,7 +54,11 @@ class Winograd {
           m_dimSize(m_tile + 2), m_points(m_dimSize * m_dimSize), m_padY(window.padBegin[0]),
           m_padX(window.padBegin[1]), m_tilesX(divideUp(sizes.output[1], m_tile)),
           m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)), m_columns(m_micro.nr),
-          m_lanes(std::min<std::int64_t>(kLanes, m_micro.nr)), m_panels(panelsOfBlock()) {}
+          m_lanes(std::min<std::int64_t>(kLanes, m_micro.nr)), m_panels(panelsOfBlock()) {
+        if (sizes.epilogue)
+            m_end = sizes.epilogue->inRegisters(0, sizes.outChannels, sizes.output[0] * sizes.output[1]);
+        if (m_end && (m_end->other || m_end->y)) m_end.reset();  // laid out as y, and not as the tiles
+    }
 
     std::int64_t blocks() const { return m_sizes.batch * blocksOfPicture(); }
     std::size_t inputFloats() const { return static_cast<std::size_t>(m_panels * inputPitch()); }
@@ -145,7 +150,7 @@ class Winograd {
         const std::int64_t half = m_columns / 2;
         if (count > half + m_micro.narrow) return m_micro.run(rows, kc, left, right, m, m_columns, start, ahead);
         if (count > m_micro.narrow) {
-            m_micro.runHalf(rows, kc, left, right, m, m_columns, start, ahead);
+            m_micro.runHalf(rows, false, kc, left, right, m, m_columns, start, ahead);
             if (count <= half) return;
             right += half, m += half, count -= half;
         }
@@ -154,7 +159,8 @@ class Winograd {
 
     bool finishPanel(const Place& place, std::int64_t k0, std::int64_t k1, const float* m) const {
         alignas(64) float results[(16 + 1) * kMaxColumns];  // vectors are read beyond the end
-        Epilogue::Piece piece(m_sizes.epilogue);
+        Epilogue::Piece piece(m_end ? nullptr : m_sizes.epilogue);
+        Epilogue::Bad bad;
         for (std::int64_t k = k0; k < k1; ++k) {
             if (!m_kernel.output(m + k * m_columns, outputStride(), m_bias ? m_bias[k] : 0.0f, results, m_columns,
                                  static_cast<std::size_t>(place.count))) {
@@ -162,11 +168,29 @@ class Winograd {
             }
             const std::int64_t plane =
                 (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1];
+            if (m_end && !endTiles(results, place.count, k)) bad.lanes[0] = 1;
             scatter(results, place, m_y + plane);
-            if (m_sizes.epilogue) runEpilogue(place, plane, piece);
+            if (m_sizes.epilogue && !m_end) runEpilogue(place, plane, piece);
         }
         piece.end();
+        if (m_end) m_sizes.epilogue->looked(bad);
         return true;
+    }
+
+    /// The whole epilogue of outputs of channel k before they are joined to rows, [m·m] by `count` tiles: whether all
+    /// is finite before the bounds.
+    bool endTiles(float* results, std::int64_t count, std::int64_t k) const {
+        const AffinePass pass{m_end->factor != nullptr, m_end->factor ? m_end->factor[k] : 1,
+                              m_end->factor ? m_end->shift[k] : 0, m_end->low, m_end->high};
+        // What lies behind the last tile is not defined.
+        const std::int64_t points = m_tile * m_tile, rows = count == m_columns ? 1 : points;
+        const auto each = static_cast<std::size_t>(rows == 1 ? points * m_columns : count);
+        bool isFinite = true;
+        for (std::int64_t i = 0; i < rows; ++i) {
+            float* const row = results + i * m_columns;
+            isFinite = floatKernels().affinePass(row, pass, nullptr, row, each) && isFinite;
+        }
+        return isFinite;
     }
 
     /// Calls use(at, row of tiles, first column of tiles, count) for each stretch of tiles that lie in one row.
@@ -230,7 +254,8 @@ class Winograd {
     int m_tile, m_dimSize, m_points;
     std::int64_t m_padY, m_padX, m_tilesX, m_tiles;
     std::int64_t m_columns, m_lanes;
-    std::int64_t m_panels;  ///< of a block
+    std::int64_t m_panels;         ///< of a block
+    std::optional<TileEnd> m_end;  ///< the whole epilogue, on tiles
 };
 
 /// Splits [0, count) among the threads.

@@ -4,6 +4,7 @@
 // Only for instruction sets that load a part of a vector.
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/isa/tile_end.h"
 #include "core/ops/kernels/isa/vectors.h"
 
 #if defined(__AVX2__)
@@ -19,22 +20,6 @@ constexpr int kRows = 7;
 constexpr int kRows = 4;
 #endif
 using Plane = Plane3x3;
-
-/// y = bias + Σ weights · x.
-struct WeightedSum {
-    Vector weights[9];
-    float bias;
-    static constexpr float kOutside = 0;
-    Vector start() const { return bias - Vector{}; }
-    void add(Vector& sum, int tap, const Vector& x) const { sum += weights[tap] * x; }
-};
-
-/// y = max x, NaN wins.
-struct Maximum {
-    static constexpr float kOutside = -__builtin_inff();
-    static Vector start() { return kOutside - Vector{}; }
-    static void add(Vector& most, int, const Vector& x) { most = ((most > x) | (most != most)) ? most : x; }
-};
 
 /// Some lanes of a vector.
 #if defined(__AVX512F__)
@@ -76,6 +61,45 @@ inline __attribute__((always_inline)) void store(float* y, const Vector& v, Lane
     _mm256_maskstore_ps(y, lanes, reinterpret_cast<__m256>(v));
 #endif
 }
+
+/// y = bias + Σ weights · x.
+struct WeightedSum {
+    Vector weights[9];
+    float bias;
+    static constexpr float kOutside = 0;
+
+    explicit WeightedSum(const Plane& p) : bias(p.bias) {
+        for (int t = 0; t < 9; ++t) weights[t] = p.weights[t] - Vector{};
+    }
+    Vector start() const { return bias - Vector{}; }
+    void add(Vector& sum, int tap, const Vector& x) const { sum += weights[tap] * x; }
+    void keep(const Vector& sum, float* y, Lanes lanes) { store(y, sum, lanes); }
+};
+
+/// The same, and what TileEnd makes of it.
+template <bool scales>
+struct EndedSum : WeightedSum {
+    Vector factor, shift, low, high, bad = {};
+    float* sums;  ///< of the plane
+    float* y;     ///< null: in place of the sums
+
+    explicit EndedSum(const Plane& p)
+        : WeightedSum(p), factor((scales ? *p.end->factor : 0) - Vector{}),
+          shift((scales ? *p.end->shift : 0) - Vector{}), low(p.end->low - Vector{}), high(p.end->high - Vector{}),
+          sums(p.y), y(p.end->y) {}
+    void keep(const Vector& sum, float* at, Lanes lanes) {
+        if (y) store(at, sum, lanes);
+        store(y ? y + (at - sums) : at, ended<scales, false>(sum, factor, shift, low, low, high, bad), lanes);
+    }
+};
+
+/// y = max x, NaN wins.
+struct Maximum {
+    static constexpr float kOutside = -__builtin_inff();
+    static Vector start() { return kOutside - Vector{}; }
+    static void add(Vector& most, int, const Vector& x) { most = ((most > x) | (most != most)) ? most : x; }
+    static void keep(const Vector& most, float* y, Lanes lanes) { store(y, most, lanes); }
+};
 
 /// Elements first, first + 2, first + 4 … of a and b, one behind the other.
 template <int first>
@@ -122,7 +146,7 @@ struct Columns {
 
 /// `rows` rows of outputs from `row` on: every row of the picture is loaded once for all of them.
 template <int rows, int stride, typename Use>
-inline __attribute__((always_inline)) void block(const Plane& p, const Use& use, const Columns<stride>& columns,
+inline __attribute__((always_inline)) void block(const Plane& p, Use& use, const Columns<stride>& columns,
                                                  std::ptrdiff_t row, float* y) {
     const std::ptrdiff_t top = row * stride - p.padY;
     const float* x = p.x + top * p.width;
@@ -140,14 +164,14 @@ inline __attribute__((always_inline)) void block(const Plane& p, const Use& use,
             for (int j = 0; j < 3; ++j) use.add(results[r], line * 3 + j, taps[j]);
         }
     }
-    for (int r = 0; r < rows; ++r, y += p.columns) store(y, results[r], columns.kept);
+    for (int r = 0; r < rows; ++r, y += p.columns) use.keep(results[r], y, columns.kept);
 }
 
 /// Of wide pictures band by band, because what the next band reads of the same rows is still near then; of others
 /// column by column, because what lies in the picture stays in registers. (A copy of p: what is written to y cannot
 /// change it.)
 template <int stride, typename Use>
-void eachBlock(const Plane p, const Use& use) {
+void eachBlock(const Plane p, Use& use) {
     constexpr int kMaxBlocks = 8;  // side by side in a band
     const int blocks = p.columns > 2 * kWidth ? kMaxBlocks : 1;
     for (std::ptrdiff_t first = 0; first < p.columns; first += blocks * kWidth) {
@@ -164,17 +188,24 @@ void eachBlock(const Plane p, const Use& use) {
     }
 }
 
+template <int stride, bool scales>
+void endedPlane(const Plane& p) {
+    EndedSum<scales> use(p);
+    eachBlock<stride>(p, use);
+    for (int l = 0; l < kWidth; ++l) p.end->bad[l] += use.bad[l];
+}
+
 template <int stride>
 void plane(const Plane& p) {
-    WeightedSum use;
-    for (int t = 0; t < 9; ++t) use.weights[t] = p.weights[t] - Vector{};
-    use.bias = p.bias;
+    if (p.end) return p.end->factor ? endedPlane<stride, true>(p) : endedPlane<stride, false>(p);
+    WeightedSum use(p);
     eachBlock<stride>(p, use);
 }
 
 template <int stride>
 void maxima(const Plane& p) {
-    eachBlock<stride>(p, Maximum{});
+    Maximum use;
+    eachBlock<stride>(p, use);
 }
 
 }  // namespace

@@ -121,14 +121,15 @@ void scaleShift(const float* x, float scale, float shift, float* y, std::size_t 
 /// What scaleShift, add and clip (or relu) do one after the other, with the same roundings: three passes in one. The
 /// exponent of NaN and infinity is all ones: one more makes it a sign. Lanes behind the end are of x = 0: they are bad
 /// only where factor or shift is, and then all others are too.
-template <bool adds>
+template <bool scales, bool adds>
 bool finishRow(const float* x, const AffinePass& pass, const float* other, float* y, std::size_t n) {
     constexpr std::uint32_t kExponent = 0x7F800000U, kOne = 0x00800000U;
     const Vector factor = pass.factor - Vector{}, shift = pass.shift - Vector{}, low = pass.low - Vector{},
                  high = pass.high - Vector{};
     Bits bad = {};
     const auto one = [&](const Vector& v, const Vector& o) __attribute__((always_inline)) {
-        Vector sum = v * factor + shift;
+        Vector sum = v;
+        if constexpr (scales) sum = sum * factor + shift;
         if constexpr (adds) sum = sum + o;
         bad |= (reinterpret_cast<Bits>(sum) & kExponent) + kOne;
         const Vector above = sum < low ? low : sum;
@@ -149,7 +150,9 @@ bool finishRow(const float* x, const AffinePass& pass, const float* other, float
 }
 
 bool affinePass(const float* x, const AffinePass& pass, const float* other, float* y, std::size_t n) {
-    return other ? finishRow<true>(x, pass, other, y, n) : finishRow<false>(x, pass, other, y, n);
+    if (pass.scales)
+        return other ? finishRow<true, true>(x, pass, other, y, n) : finishRow<true, false>(x, pass, other, y, n);
+    return other ? finishRow<false, true>(x, pass, other, y, n) : finishRow<false, false>(x, pass, other, y, n);
 }
 
 void normalizeRow(const float* x, float mean, float inverse, const float* scale, const float* bias, float* y,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/isa/tile_end.h"
 #include "core/ops/kernels/isa/vectors.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
@@ -22,9 +23,45 @@ constexpr int kRows = 8;
 constexpr int kRows = 4;
 #endif
 constexpr int kVectors = 2;
+constexpr int kColumn = (kRows + kWidth - 1) / kWidth;  ///< vectors of the rows of one column
 
 /// x − 0 is x for every x, so that this is one broadcasting load; 0 + x is not (−0), and would cost an addition.
 inline __attribute__((always_inline)) Vector all(float x) { return x - Vector{}; }
+
+inline __attribute__((always_inline)) Vector load(const float* x) { return *reinterpret_cast<const Vector*>(x); }
+inline __attribute__((always_inline)) void store(float* x, const Vector& v) { *reinterpret_cast<Vector*>(x) = v; }
+
+/// use(i) for each i, a constant. Written with folds and not with loops over the rows: the compiler then keeps every
+/// sum in a register.
+template <typename Use, int... i>
+inline __attribute__((always_inline)) void forEach(std::integer_sequence<int, i...>, Use use) {
+    (use(std::integral_constant<int, i>{}), ...);
+}
+
+/// use(vector, its row, its first column).
+template <int rows, int vectors, typename Use>
+inline __attribute__((always_inline)) void forEachSum(Vector (&sums)[rows][vectors], Use use) {
+    forEach(
+        std::make_integer_sequence<int, rows * vectors>{}, [&](auto i) __attribute__((always_inline)) {
+            constexpr int row = decltype(i)::value / vectors, vector = decltype(i)::value % vectors;
+            use(sums[row][vector], row, vector * kWidth);
+        });
+}
+
+/// Goes along the rows of a tile in memory: next() is where its next vector is. The compiler does not know where that
+/// begins: it would compute the places of all rows once for several ways along them, and keep them in memory.
+template <int vectors, typename T>
+struct Places {
+    T* row;
+    std::ptrdiff_t pitch;
+
+    Places(T* first, std::ptrdiff_t between) : row(first), pitch(between) { asm("" : "+r"(row)); }
+    inline __attribute__((always_inline)) T* next(int column) {
+        T* const place = row + column;
+        if (column == (vectors - 1) * kWidth) row += pitch;
+        return place;
+    }
+};
 
 /// step() for each p below k; with `fetches` the memory from `ahead` on comes nearer meanwhile.
 template <bool fetches, typename Step>
@@ -35,20 +72,81 @@ inline __attribute__((always_inline)) void alongDepth(std::ptrdiff_t k, FetchAhe
     }
 }
 
-/// What is in C, or the bias of its row, and the sum.
-inline __attribute__((always_inline)) void finish(float* c, const Vector& sum, const TileStart& start, int row) {
-    Vector* const out = reinterpret_cast<Vector*>(c);
-    if (start.accumulate) *out = *out + sum;
-    else if (start.rowBias) *out = all(start.rowBias[row]) + sum;
-    else *out = sum;
+/// What TileEnd makes of the sums, to y.
+template <bool scales, bool adds, int rows, int vectors>
+inline __attribute__((always_inline)) void end(Vector (&sums)[rows][vectors], float* y, std::ptrdiff_t ldc,
+                                               const TileEnd end) {
+    const Vector low = all(end.low), high = all(end.high);
+    Vector bad[vectors] = {};
+    Places<vectors, float> results(y, ldc);
+    Places<vectors, const float> others(end.other, ldc);
+    forEachSum(
+        sums, [&](Vector & sum, int row, int column) __attribute__((always_inline)) {
+            const Vector other = adds ? load(others.next(column)) : low;
+            const Vector factor = scales ? all(end.factor[row]) : low, shift = scales ? all(end.shift[row]) : low;
+            store(results.next(column),
+                  ended<scales, adds>(sum, factor, shift, other, low, high, bad[column / kWidth]));
+        });
+    for (const Vector& one : bad) store(end.bad, load(end.bad) + one);
 }
 
-/// One row after the other of a packed factor.
+/// The sums go to C: added to what is there or to the bias of their row, and what comes behind.
+template <int rows, int vectors>
+inline __attribute__((always_inline)) void finish(Vector (&sums)[rows][vectors], float* c, std::ptrdiff_t ldc,
+                                                  const TileStart& start) {
+    if (start.accumulate) {
+        Places<vectors, float> places(c, ldc);
+        forEachSum(
+            sums, [&](Vector & sum, int, int column)
+                      __attribute__((always_inline)) { sum = load(places.next(column)) + sum; });
+    } else if (start.rowBias) {
+        const float* const bias = start.rowBias;
+        forEachSum(
+            sums, [&](Vector & sum, int row, int) __attribute__((always_inline)) { sum = all(bias[row]) + sum; });
+    }
+    const TileEnd* const behind = start.end;
+    if (!behind || behind->y) {
+        Places<vectors, float> places(c, ldc);
+        forEachSum(
+            sums, [&](Vector & sum, int, int column)
+                      __attribute__((always_inline)) { store(places.next(column), sum); });
+    }
+    if (!behind) return;
+    float* const y = behind->y ? behind->y : c;
+    if (behind->factor && behind->other) end<true, true>(sums, y, ldc, *behind);
+    else if (behind->factor) end<true, false>(sums, y, ldc, *behind);
+    else if (behind->other) end<false, true>(sums, y, ldc, *behind);
+    else end<false, false>(sums, y, ldc, *behind);
+}
+
+inline float endedOne(float sum, const TileEnd& end, int row, std::ptrdiff_t at) {
+    const float scaled = end.factor ? rounded(sum * end.factor[row]) + end.shift[row] : sum;
+    return end.other ? ended<false, true>(scaled, 0.0F, 0.0F, end.other[at], end.low, end.high, *end.bad)
+                     : ended<false, false>(scaled, 0.0F, 0.0F, 0.0F, end.low, end.high, *end.bad);
+}
+
+/// The same of a few columns, whose rows lie side by side.
+template <int columns>
+inline void finishColumns(const Vector (&sums)[columns][kColumn], int rows, float* c, std::ptrdiff_t ldc,
+                          const TileStart& start) {
+    for (int r = 0; r < rows; ++r) {
+        for (int j = 0; j < columns; ++j) {
+            const std::ptrdiff_t at = r * ldc + j;
+            const float sum = sums[j][r / kWidth][r % kWidth];
+            const float total = start.accumulate ? c[at] + sum : start.rowBias ? start.rowBias[r] + sum : sum;
+            if (!start.end || start.end->y) c[at] = total;
+            if (start.end) (start.end->y ? start.end->y : c)[at] = endedOne(total, *start.end, r, at);
+        }
+    }
+}
+
+/// One row after the other of a packed factor, the first vectors of it.
 struct PackedRows {
     const float* b;
 
-    void next(Vector (&right)[kVectors]) {
-        for (int v = 0; v < kVectors; ++v) right[v] = *reinterpret_cast<const Vector*>(b + v * kWidth);
+    template <int vectors>
+    void next(Vector (&right)[vectors]) {
+        for (int v = 0; v < vectors; ++v) right[v] = load(b + v * kWidth);
         b += kVectors * kWidth;
     }
 };
@@ -65,8 +163,8 @@ struct PackingRows {
         for (int v = 0; v < kVectors; ++v) {
             __builtin_prefetch(b + kRowsAhead * ldb + v * kWidth, 0, 3);
             __builtin_prefetch(b + (kVectors + v) * kWidth, 0, 2);
-            right[v] = *reinterpret_cast<const Vector*>(b + v * kWidth);
-            *reinterpret_cast<Vector*>(packed + v * kWidth) = right[v];
+            right[v] = load(b + v * kWidth);
+            store(packed + v * kWidth, right[v]);
         }
         b += ldb, packed += kVectors * kWidth;
     }
@@ -79,62 +177,69 @@ struct ScatteredRows {
 
     void next(Vector (&right)[kVectors]) {
         const float* const row = b + *starts++;
-        for (int v = 0; v < kVectors; ++v) right[v] = *reinterpret_cast<const Vector*>(row + v * kWidth);
+        for (int v = 0; v < kVectors; ++v) right[v] = load(row + v * kWidth);
     }
 };
 
-/// Rows r… of C. Written with folds and not with loops over the rows: the compiler then keeps every sum in a register.
-template <bool fetches, typename Rows, int... r>
+/// C[rows, vectors · kWidth].
+template <int rows, int vectors, bool fetches, typename Rows>
 void tile(std::ptrdiff_t k, const float* a, Rows b, float* c, std::ptrdiff_t ldc, const TileStart& start,
-          FetchAhead ahead, std::integer_sequence<int, r...>) {
+          FetchAhead ahead) {
     // What is written or added to at the end would otherwise be waited for.
-    ((__builtin_prefetch(c + r * ldc, 1), __builtin_prefetch(c + r * ldc + kVectors * kWidth - 1, 1)), ...);
-    Vector first[sizeof...(r)] = {}, second[sizeof...(r)] = {};
+    const float* row = c;
+    forEach(
+        std::make_integer_sequence<int, rows>{}, [&](auto) __attribute__((always_inline)) {
+            __builtin_prefetch(row, 1);
+            if constexpr (vectors > 1) __builtin_prefetch(row + vectors * kWidth - 1, 1);
+            row += ldc;
+        });
+    Vector sums[rows][vectors] = {};
     alongDepth<fetches>(
         k, ahead, [&]() __attribute__((always_inline)) {
-            Vector right[kVectors];
+            Vector right[vectors];
             b.next(right);
-            ((first[r] += all(a[r]) * right[0], second[r] += all(a[r]) * right[1]), ...);
+            forEachSum(
+                sums, [&](Vector & sum, int row, int column)
+                          __attribute__((always_inline)) { sum += all(a[row]) * right[column / kWidth]; });
             a += kRows;
         });
-    ((finish(c + r * ldc, first[r], start, r), finish(c + r * ldc + kWidth, second[r], start, r)), ...);
+    finish(sums, c, ldc, start);
 }
 
-/// The first vector of each row alone.
-template <bool fetches, int... r>
-void halfTile(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, const TileStart& start,
-              FetchAhead ahead, std::integer_sequence<int, r...>) {
-    (__builtin_prefetch(c + r * ldc, 1), ...);
-    Vector sums[sizeof...(r)] = {};
-    alongDepth<fetches>(
-        k, ahead, [&]() __attribute__((always_inline)) {
-            const Vector right = *reinterpret_cast<const Vector*>(b);
-            ((sums[r] += all(a[r]) * right), ...);
-            a += kRows;
-            b += kVectors * kWidth;
-        });
-    (finish(c + r * ldc, sums[r], start, r), ...);
+/// The first vector of each row, and the column behind it: one more vector for all rows. Every sum is as in a tile.
+template <int rows>
+void halfAndColumn(std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
+                   const TileStart& start) {
+    Vector sums[rows][1] = {}, column[1][kColumn] = {};
+    for (std::ptrdiff_t p = 0; p < k; ++p, a += kRows, b += kVectors * kWidth) {
+        const Vector right = load(b);
+        forEachSum(
+            sums, [&](Vector & sum, int row, int) __attribute__((always_inline)) { sum += all(a[row]) * right; });
+        for (int v = 0; v < kColumn; ++v) column[0][v] += load(a + v * kWidth) * all(b[kWidth]);
+    }
+    finish(sums, c, ldc, start);
+    TileEnd end;
+    TileStart behind = start;
+    if (start.end) {
+        end = *start.end, behind.end = &end;
+        if (end.other) end.other += kWidth;
+        if (end.y) end.y += kWidth;
+    }
+    finishColumns(column, rows, c + kWidth, ldc, behind);
 }
 
 /// Few columns: the rows of A are what lies side by side in vectors. Each element's sum is the same as in a tile.
 template <int columns>
 void narrowTile(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
                 const TileStart& start) {
-    constexpr int kColumn = (kRows + kWidth - 1) / kWidth;  // vectors; lanes behind the last row are not used
-    Vector sums[columns][kColumn] = {};
+    Vector sums[columns][kColumn] = {};  // lanes behind the last row are not used
     for (std::ptrdiff_t p = 0; p < k; ++p, a += kRows, b += kVectors * kWidth) {
         for (int v = 0; v < kColumn; ++v) {
-            const Vector left = *reinterpret_cast<const Vector*>(a + v * kWidth);
+            const Vector left = load(a + v * kWidth);
             for (int j = 0; j < columns; ++j) sums[j][v] += left * all(b[j]);
         }
     }
-    for (int r = 0; r < rows; ++r) {
-        for (int j = 0; j < columns; ++j) {
-            const float sum = sums[j][r / kWidth][r % kWidth];
-            float& out = c[r * ldc + j];
-            out = start.accumulate ? out + sum : start.rowBias ? start.rowBias[r] + sum : sum;
-        }
-    }
+    finishColumns(sums, rows, c, ldc, start);
 }
 
 constexpr int kNarrow = kRows / 2 - 1;  ///< with more columns half a tile is as fast
@@ -147,14 +252,15 @@ void chooseNarrow(int rows, int n, std::ptrdiff_t k, const float* a, const float
 }
 
 template <int R>
-void chooseHalf(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc,
-                const TileStart& start, FetchAhead ahead) {
+void chooseHalf(int rows, bool isOneMore, std::ptrdiff_t k, const float* a, const float* b, float* c,
+                std::ptrdiff_t ldc, const TileStart& start, FetchAhead ahead) {
     if (rows == R) {
-        if (R == kRows && ahead.data)
-            halfTile<true>(k, a, b, c, ldc, start, ahead, std::make_integer_sequence<int, kRows>{});
-        else halfTile<false>(k, a, b, c, ldc, start, ahead, std::make_integer_sequence<int, R>{});
+        if (isOneMore) return halfAndColumn<R>(k, a, b, c, ldc, start);
+        if constexpr (R == kRows)
+            if (ahead.data) return tile<R, 1, true>(k, a, PackedRows{b}, c, ldc, start, ahead);
+        tile<R, 1, false>(k, a, PackedRows{b}, c, ldc, start, ahead);
     } else if constexpr (R > 1) {
-        chooseHalf<R - 1>(rows, k, a, b, c, ldc, start, ahead);
+        chooseHalf<R - 1>(rows, isOneMore, k, a, b, c, ldc, start, ahead);
     }
 }
 
@@ -162,9 +268,9 @@ template <int R, typename Rows>
 void choose(int rows, std::ptrdiff_t k, const float* a, Rows b, float* c, std::ptrdiff_t ldc, const TileStart& start,
             FetchAhead ahead) {
     if (rows == R) {
-        if (R == kRows && ahead.data)
-            tile<true>(k, a, b, c, ldc, start, ahead, std::make_integer_sequence<int, kRows>{});
-        else tile<false>(k, a, b, c, ldc, start, ahead, std::make_integer_sequence<int, R>{});
+        if constexpr (R == kRows)
+            if (ahead.data) return tile<R, kVectors, true>(k, a, b, c, ldc, start, ahead);
+        tile<R, kVectors, false>(k, a, b, c, ldc, start, ahead);
     } else if constexpr (R > 1) {
         choose<R - 1>(rows, k, a, b, c, ldc, start, ahead);
     }
@@ -182,7 +288,7 @@ void runAt(int rows, std::ptrdiff_t k, const float* a, const float* b, const std
 
 void runPacking(std::ptrdiff_t k, const float* a, const float* b, std::ptrdiff_t ldb, float* packed, float* c,
                 std::ptrdiff_t ldc, const TileStart& start) {
-    tile<false>(k, a, PackingRows{b, ldb, packed}, c, ldc, start, {}, std::make_integer_sequence<int, kRows>{});
+    tile<kRows, kVectors, false>(k, a, PackingRows{b, ldb, packed}, c, ldc, start, {});
 }
 
 /// Whole rows are read at once, not a panel of them: memory is read ahead along a row, and hardly across many.

@@ -28,6 +28,37 @@ std::vector<float> waves(std::size_t count, std::size_t first) {
 
 bool isSame(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b)); }
 
+/// What an epilogue does with the sums of a tile [rows, 40]: every combination of its parts, as TileEnd.
+struct Ends {
+    std::vector<float> factor = waves(16, 77), shift = waves(16, 99), other = waves(16 * kPitch, 400);
+    static constexpr std::ptrdiff_t kPitch = 40;
+
+    template <typename Use>
+    void forEach(const Use& use) {
+        for (const bool scales : {false, true}) {
+            for (const bool adds : {false, true}) {
+                use(TileEnd{scales ? factor.data() : nullptr, scales ? shift.data() : nullptr,
+                            adds ? other.data() : nullptr, nullptr, -0.5F, 0.75F, nullptr});
+            }
+        }
+    }
+};
+
+/// By the pass over rows of memory: whether all is finite before the bounds.
+bool endRows(const FloatKernels& kernels, const TileEnd& end, const std::vector<float>& sums, std::vector<float>& y,
+             int rows, std::ptrdiff_t columns) {
+    bool isFinite = true;
+    for (int r = 0; r < rows; ++r) {
+        const AffinePass pass{end.factor != nullptr, end.factor ? end.factor[r] : 0, end.factor ? end.shift[r] : 0,
+                              end.low, end.high};
+        const std::ptrdiff_t at = r * Ends::kPitch;
+        isFinite = kernels.affinePass(sums.data() + at, pass, end.other ? end.other + at : nullptr, y.data() + at,
+                                      static_cast<std::size_t>(columns)) &&
+                   isFinite;
+    }
+    return isFinite;
+}
+
 template <typename Use>
 void forEachIsa(const Use& use) {
     for (const Isa isa : {Isa::Baseline, Isa::Avx2, Isa::Avx512})
@@ -80,7 +111,7 @@ class TestSmallLoops : public QObject {
                         std::vector<float> x = waves(n, 1), y(n), want(n);
                         const std::vector<float> other = waves(n, 400);
                         if (bad != 0) x[n - 1] = bad;
-                        const AffinePass pass{1.7F, -0.3F, -0.5F, 0.75F};
+                        const AffinePass pass{true, 1.7F, -0.3F, -0.5F, 0.75F};
                         kernels.scaleShift(x.data(), pass.factor, pass.shift, want.data(), n);
                         if (adds)
                             kernels.binary[static_cast<std::size_t>(Binary::Add)](want.data(), false, other.data(),
@@ -112,6 +143,114 @@ class TestSmallLoops : public QObject {
                             y[i] == x[i % static_cast<std::size_t>(step) * 32 + i / static_cast<std::size_t>(step)],
                             kernels.name);
                     QCOMPARE(y[n], 9.0F);
+                }
+            }
+        });
+    }
+
+    /// Sums come out of a tile's registers as the pass over memory makes them, whatever the tile's shape; -0 stays.
+    void tileEnds() {
+        forEachIsa([](const FloatKernels& kernels) {
+            const MicroKernel& micro = kernels.gemm;
+            constexpr std::ptrdiff_t k = 21, kPitch = Ends::kPitch;
+            const std::vector<float> a = waves(static_cast<std::size_t>((k + 1) * micro.mr), 3);
+            const std::vector<float> b = waves(static_cast<std::size_t>((k + 1) * micro.nr), 8);
+            std::vector<std::ptrdiff_t> starts;
+            for (std::ptrdiff_t p = 0; p < k; ++p) starts.push_back(p * micro.nr);
+            const std::vector<float> bias = waves(16, 5);
+            const auto run = [&](int rows, std::ptrdiff_t columns, bool isAt, float* c, const TileStart& start) {
+                if (columns == micro.nr && isAt)
+                    micro.runAt(rows, k, a.data(), b.data(), starts.data(), c, kPitch, start, {});
+                else if (columns == micro.nr) micro.run(rows, k, a.data(), b.data(), c, kPitch, start, {});
+                else if (columns <= micro.narrow)
+                    micro.runNarrow(rows, static_cast<int>(columns), k, a.data(), b.data(), c, kPitch, start);
+                else micro.runHalf(rows, columns > micro.nr / 2, k, a.data(), b.data(), c, kPitch, start, {});
+            };
+            Ends ends;
+            for (int rows = 1; rows <= micro.mr; ++rows) {
+                for (const std::ptrdiff_t columns : {1, micro.narrow, micro.nr / 2, micro.nr / 2 + 1, micro.nr}) {
+                    for (const int way : {0, 1, 2, 3}) {
+                        std::vector<float> sums = waves(16 * kPitch, 2);
+                        const std::vector<float> before = sums;
+                        TileStart start{way == 1, way == 2 ? bias.data() : nullptr};
+                        run(rows, columns, way == 3, sums.data(), start);
+                        ends.forEach([&](TileEnd end) {
+                            for (const bool keeps : {false, true}) {
+                                std::vector<float> want = before, c = before, y = before;
+                                QVERIFY(endRows(kernels, end, sums, want, rows, columns));
+                                alignas(64) float bad[16] = {};
+                                end.bad = bad, end.y = keeps ? y.data() : nullptr, start.end = &end;
+                                run(rows, columns, way == 3, c.data(), start);
+                                const std::vector<float>& got = keeps ? y : c;
+                                for (std::size_t i = 0; i < want.size(); ++i) {
+                                    QVERIFY2(isSame(got[i], want[i]), kernels.name);
+                                    QVERIFY2(!keeps || isSame(c[i], sums[i]), kernels.name);
+                                }
+                                for (const float lane : bad) QCOMPARE(lane, 0.0F);
+                            }
+                        });
+                    }
+                }
+            }
+        });
+    }
+
+    /// NaN and infinity are known before the bounds, wherever in a tile they are.
+    void tileEndsKnowBadSums() {
+        forEachIsa([](const FloatKernels& kernels) {
+            const MicroKernel& micro = kernels.gemm;
+            std::vector<float> a(static_cast<std::size_t>(2 * micro.mr), 1), b(static_cast<std::size_t>(micro.nr), 1);
+            const std::vector<float> factor(16, 2), shift(16, 1);
+            for (const float value : {kNan, kInf, -kInf, 3e38F}) {
+                for (int at = 0; at < micro.nr; ++at) {
+                    std::vector<float> c(static_cast<std::size_t>(micro.mr * micro.nr), 5);
+                    alignas(64) float bad[16] = {};
+                    const TileEnd end{factor.data(), shift.data(), nullptr, nullptr, -1, 1, bad};
+                    b[static_cast<std::size_t>(at)] = value;  // 3e38 is infinite when it is scaled
+                    micro.run(micro.mr, 1, a.data(), b.data(), c.data(), micro.nr, {false, nullptr, &end}, {});
+                    b[static_cast<std::size_t>(at)] = 1;
+                    bool isFinite = true;
+                    for (const float lane : bad) isFinite = isFinite && lane == 0;
+                    QVERIFY2(!isFinite, kernels.name);
+                    const float clipped = std::isnan(value) ? kNan : value > 0 ? 1.0F : -1.0F;
+                    QVERIFY(isSame(c[static_cast<std::size_t>(at)], clipped));
+                }
+            }
+        });
+    }
+
+    /// The same of a depthwise convolution's planes.
+    void planeEnds() {
+        forEachIsa([](const FloatKernels& kernels) {
+            const std::vector<float> weights = waves(9, 31);
+            Ends ends;
+            for (const std::ptrdiff_t stride : {1, 2}) {
+                const auto loop = kernels.depthwise3x3[stride - 1];
+                if (!loop) continue;
+                for (std::ptrdiff_t size = 3; size < 40; ++size) {
+                    const std::vector<float> x = waves(static_cast<std::size_t>(size * size), 5);
+                    const std::ptrdiff_t out = (size - 1) / stride + 1;
+                    std::vector<float> sums(16 * Ends::kPitch * 3, 9), want(sums), y(sums);
+                    Plane3x3 plane{x.data(), size, size, 1, 1, weights.data(), 0.25F, sums.data(), out, out};
+                    loop(plane);
+                    ends.forEach([&](TileEnd end) {
+                        if (end.other) return;
+                        const AffinePass pass{end.factor != nullptr, end.factor ? *end.factor : 0,
+                                              end.factor ? *end.shift : 0, end.low, end.high};
+                        QVERIFY(kernels.affinePass(sums.data(), pass, nullptr, want.data(),
+                                                   static_cast<std::size_t>(out * out)));
+                        alignas(64) float bad[16] = {};
+                        for (const bool keeps : {false, true}) {
+                            std::vector<float> c(y.size(), 9), kept(y.size(), 9);
+                            end.bad = bad, end.y = keeps ? kept.data() : nullptr;
+                            plane.y = c.data(), plane.end = &end;
+                            loop(plane);
+                            for (std::size_t i = 0; i < want.size(); ++i) {
+                                QVERIFY2(isSame((keeps ? kept : c)[i], want[i]), kernels.name);
+                                QVERIFY2(!keeps || isSame(c[i], sums[i]), kernels.name);
+                            }
+                        }
+                    });
                 }
             }
         });
