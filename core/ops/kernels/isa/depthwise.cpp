@@ -42,6 +42,15 @@ inline Lanes lanesBetween(std::ptrdiff_t first, std::ptrdiff_t last) {
 #endif
 }
 
+/// The same, or none.
+inline __attribute__((always_inline)) Lanes lanesOf(Lanes lanes, bool isThere) {
+#if defined(__AVX512F__)
+    return static_cast<Lanes>(isThere ? lanes : 0);
+#else
+    return _mm256_and_si256(lanes, _mm256_set1_epi32(isThere ? -1 : 0));
+#endif
+}
+
 /// x[0] to x[kWidth − 1] in some lanes; the others are `outside`, and are not read.
 inline __attribute__((always_inline)) Vector load(const float* x, Lanes lanes, float outside) {
 #if defined(__AVX512F__)
@@ -117,36 +126,51 @@ inline __attribute__((always_inline)) Vector everyOther(const Vector& a, const V
 #endif
 }
 
-/// kWidth outputs side by side: where the vectors begin that the window's three columns see, from the left one's first
-/// element on, and what of them lies in the picture; what is left of the outputs.
+/// v moved up by a lane; the first one is the last one of `before`.
+inline __attribute__((always_inline)) Vector movedUp(const Vector& v, const Vector& before) {
+#if defined(__AVX512F__)
+    return reinterpret_cast<Vector>(
+        _mm512_alignr_epi32(reinterpret_cast<__m512i>(v), reinterpret_cast<__m512i>(before), kWidth - 1));
+#else
+    const __m256 last = _mm256_blend_ps(reinterpret_cast<__m256>(v), reinterpret_cast<__m256>(before), 0x80);
+    return reinterpret_cast<Vector>(_mm256_permutevar8x32_ps(last, _mm256_set_epi32(6, 5, 4, 3, 2, 1, 0, 7)));
+#endif
+}
+
+/// kWidth outputs side by side: where the vectors begin that are loaded of a row, from the first element on that the
+/// window's left column sees, and what of them lies in the picture; what is left of the outputs.
+///
+///     stride 1: the window's columns                        0, 1, 2
+///     stride 2: its right ones in turn, and one lane behind  1, kWidth + 1, 1 − kWidth
 template <int stride>
 struct Columns {
-    static constexpr int kLoads = stride == 1 ? 3 : 4;
-    static constexpr std::ptrdiff_t kStarts[4] = {0, stride == 1 ? 1 : kWidth, 2, kWidth + 2};
-    Lanes inside[kLoads], kept;
+    static constexpr std::ptrdiff_t kStarts[3] = {stride == 1 ? 0 : 1, stride == 1 ? 1 : kWidth + 1,
+                                                  stride == 1 ? 2 : 1 - kWidth};
+    Lanes inside[3], kept;
     std::ptrdiff_t left;
 
     void place(const Plane& p, std::ptrdiff_t column) {
+        asm("" : "+r"(column));  // there is mostly one block: several at once in vectors cost more than the outputs
         kept = lanesBetween(0, p.columns - column), left = column * stride - p.padX;
-        for (int i = 0; i < kLoads; ++i) inside[i] = lanesBetween(-left - kStarts[i], p.width - left - kStarts[i]);
+        for (int i = 0; i < 3; ++i) inside[i] = lanesBetween(-left - kStarts[i], p.width - left - kStarts[i]);
+        if (stride == 2) inside[2] = lanesOf(lanesBetween(kWidth - 1, kWidth), left >= 0 && left < p.width);
     }
 
-    /// What the window's three columns see of a row of the picture.
-    inline __attribute__((always_inline)) void taps(const float* row, float outside, Vector (&seen)[3]) const {
-        Vector loaded[kLoads];
-        for (int i = 0; i < kLoads; ++i) loaded[i] = load(row + left + kStarts[i], inside[i], outside);
-        if constexpr (stride == 1) {
-            for (int j = 0; j < 3; ++j) seen[j] = loaded[j];
-        } else {
-            seen[0] = everyOther<0>(loaded[0], loaded[1]), seen[1] = everyOther<1>(loaded[0], loaded[1]);
-            seen[2] = everyOther<0>(loaded[2], loaded[3]);
+    /// What the window's three columns see of a row of the picture; nothing of it if the row is not there.
+    inline __attribute__((always_inline)) void taps(const float* row, bool isThere, float outside,
+                                                    Vector (&seen)[3]) const {
+        for (int i = 0; i < 3; ++i) seen[i] = load(row + left + kStarts[i], lanesOf(inside[i], isThere), outside);
+        if constexpr (stride == 2) {
+            const Vector middle = everyOther<0>(seen[0], seen[1]), right = everyOther<1>(seen[0], seen[1]);
+            seen[0] = movedUp(right, seen[2]), seen[1] = middle, seen[2] = right;
         }
     }
 };
 
-/// `rows` rows of outputs from `row` on: every row of the picture is loaded once for all of them.
-template <int rows, int stride, typename Use>
-inline __attribute__((always_inline)) void block(const Plane& p, Use& use, const Columns<stride>& columns,
+/// `rows` rows of outputs from `row` on: every row of the picture is loaded once for all of them. `isInside`: they are
+/// all there.
+template <int rows, int stride, bool isInside, typename Use>
+inline __attribute__((always_inline)) void block(const Plane& p, Use& use, const Columns<stride> columns,
                                                  std::ptrdiff_t row, float* y) {
     const std::ptrdiff_t top = row * stride - p.padY;
     const float* x = p.x + top * p.width;
@@ -154,9 +178,10 @@ inline __attribute__((always_inline)) void block(const Plane& p, Use& use, const
     for (Vector& result : results) result = use.start();
 #pragma GCC unroll 16
     for (int i = 0; i < (rows - 1) * stride + 3; ++i, x += p.width) {
+        asm("" : "+r"(x));  // one row after the other: places of all of them would not fit into registers
+        const bool isThere = isInside || (top + i >= 0 && top + i < p.height);
         Vector taps[3];
-        for (Vector& tap : taps) tap = Use::kOutside - Vector{};
-        if (top + i >= 0 && top + i < p.height) columns.taps(x, Use::kOutside, taps);
+        columns.taps(isThere ? x : p.x, isThere, Use::kOutside, taps);
 #pragma GCC unroll 16
         for (int r = 0; r < rows; ++r) {
             const int line = i - r * stride;
@@ -164,14 +189,18 @@ inline __attribute__((always_inline)) void block(const Plane& p, Use& use, const
             for (int j = 0; j < 3; ++j) use.add(results[r], line * 3 + j, taps[j]);
         }
     }
-    for (int r = 0; r < rows; ++r, y += p.columns) use.keep(results[r], y, columns.kept);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r, y += p.columns) {
+        asm("" : "+r"(y));
+        use.keep(results[r], y, columns.kept);
+    }
 }
 
 /// Of wide pictures band by band, because what the next band reads of the same rows is still near then; of others
 /// column by column, because what lies in the picture stays in registers. (A copy of p: what is written to y cannot
 /// change it.)
 template <int stride, typename Use>
-void eachBlock(const Plane p, Use& use) {
+inline __attribute__((always_inline)) void eachBlock(const Plane p, Use& use) {
     constexpr int kMaxBlocks = 8;  // side by side in a band
     const int blocks = p.columns > 2 * kWidth ? kMaxBlocks : 1;
     for (std::ptrdiff_t first = 0; first < p.columns; first += blocks * kWidth) {
@@ -181,10 +210,16 @@ void eachBlock(const Plane p, Use& use) {
         for (int c = 0; c < count; ++c) columns[c].place(p, first + c * kWidth);
         std::ptrdiff_t row = 0;
         float* y = p.y + first;
-        for (; row + kRows <= p.rows; row += kRows, y += kRows * p.columns)
-            for (int c = 0; c < count; ++c) block<kRows, stride>(p, use, columns[c], row, y + c * kWidth);
+        for (; row + kRows <= p.rows; row += kRows, y += kRows * p.columns) {
+            const std::ptrdiff_t top = row * stride - p.padY;
+            const bool isInside = top >= 0 && top + (kRows - 1) * stride + 3 <= p.height;
+            for (int c = 0; c < count; ++c) {
+                if (isInside) block<kRows, stride, true>(p, use, columns[c], row, y + c * kWidth);
+                else block<kRows, stride, false>(p, use, columns[c], row, y + c * kWidth);
+            }
+        }
         for (; row < p.rows; ++row, y += p.columns)
-            for (int c = 0; c < count; ++c) block<1, stride>(p, use, columns[c], row, y + c * kWidth);
+            for (int c = 0; c < count; ++c) block<1, stride, false>(p, use, columns[c], row, y + c * kWidth);
     }
 }
 

@@ -120,9 +120,13 @@ inline __attribute__((always_inline)) void finish(Vector (&sums)[rows][vectors],
 }
 
 inline float endedOne(float sum, const TileEnd& end, int row, std::ptrdiff_t at) {
-    const float scaled = end.factor ? rounded(sum * end.factor[row]) + end.shift[row] : sum;
-    return end.other ? ended<false, true>(scaled, 0.0F, 0.0F, end.other[at], end.low, end.high, *end.bad)
-                     : ended<false, false>(scaled, 0.0F, 0.0F, 0.0F, end.low, end.high, *end.bad);
+    const Vector low = all(end.low), high = all(end.high), other = all(end.other ? end.other[at] : 0.0F);
+    Vector y = all(sum), bad = {};
+    if (end.factor) y = rounded(y * all(end.factor[row])) + all(end.shift[row]);
+    y = end.other ? ended<false, true>(y, low, low, other, low, high, bad)
+                  : ended<false, false>(y, low, low, other, low, high, bad);
+    *end.bad += bad[0];
+    return y[0];
 }
 
 /// The same of a few columns, whose rows lie side by side.

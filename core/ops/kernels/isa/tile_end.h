@@ -10,9 +10,8 @@ namespace sonde::ops::kernels::SONDE_ISA {
 
 namespace {
 
-/// x as the number that it was rounded to: what is done with it later is not fused with what it comes from.
-template <typename T>
-inline __attribute__((always_inline)) T rounded(T x) {
+/// x as the numbers that it was rounded to: what is done with it later is not fused with what it comes from.
+inline __attribute__((always_inline)) Vector rounded(Vector x) {
 #if defined(__SSE2__)
     asm("" : "+v"(x));
 #elif defined(__aarch64__)
@@ -23,16 +22,17 @@ inline __attribute__((always_inline)) T rounded(T x) {
     return x;
 }
 
-/// clip(sum · factor + shift + other, low, high) of vectors or numbers; NaN stays. `bad` becomes NaN if what is clipped
-/// is NaN or infinite: times 0 only these are not 0.
-template <bool scales, bool adds, typename T>
-inline __attribute__((always_inline)) T ended(const T& sum, const T& factor, const T& shift, const T& other,
-                                              const T& low, const T& high, T& bad) {
-    T y = sum;
+/// clip(sum · factor + shift + other, low, high); NaN stays. `bad` becomes NaN where what is clipped is NaN or
+/// infinite: times 0 only these are not 0.
+template <bool scales, bool adds>
+inline __attribute__((always_inline)) Vector ended(const Vector& sum, const Vector& factor, const Vector& shift,
+                                                   const Vector& other, const Vector& low, const Vector& high,
+                                                   Vector& bad) {
+    Vector y = sum;
     if constexpr (scales) y = rounded(y * factor) + shift;
     if constexpr (adds) y = y + other;
     bad += y * 0.0F;
-    const T above = y < low ? low : y;
+    const Vector above = y < low ? low : y;
     return above > high ? high : above;
 }
 
