@@ -3,6 +3,7 @@
 #include <QAbstractListModel>
 #include <QCache>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QWheelEvent>
 
@@ -137,7 +138,9 @@ void ImageGridView::setThumbnailSize(int pixels) {
 
 void ImageGridView::fitSize() {
     if (!m_isFitted || pictureCount() == 0) return;
-    const QSize room = maximumViewportSize();
+    // QListView leaves the room of a scroll bar free that may come, and a pixel.
+    const int bar = style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, verticalScrollBar());
+    const QSize room = maximumViewportSize() - QSize(bar + 1, 0);
     const auto isSeen = [&](int edge) {
         const QSize item = itemSize(edge, fontMetrics());
         return (room.width() / item.width()) * (room.height() / item.height()) >= pictureCount();

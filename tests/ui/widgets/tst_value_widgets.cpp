@@ -431,6 +431,12 @@ class TestValueWidgets : public QObject {
         show(8);
         QVERIFY2(grid.thumbnailSize() > 120, qPrintable(QString::number(grid.thumbnailSize())));
         QTRY_VERIFY(grid.viewport()->rect().contains(grid.visualRect(grid.model()->index(7, 0))));
+        for (int width = 500; width < 700; width += 9) {
+            grid.resize(width, 500);
+            grid.grab();
+            QTRY_VERIFY2(grid.viewport()->rect().contains(grid.visualRect(grid.model()->index(7, 0))),
+                         qPrintable(QString::number(width)));
+        }
         grid.resize(300, 260);
         grid.grab();
         QVERIFY2(grid.thumbnailSize() < 100, qPrintable(QString::number(grid.thumbnailSize())));
