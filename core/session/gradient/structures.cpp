@@ -95,6 +95,19 @@ base::Result<void> at(ListCall& call) {
 }
 base::Result<void> nothing(ListCall&) { return {}; }
 
+/// Lists within lists, as an argument writes them.
+base::Result<void> giveParts(ListCall& call, const Argument& argument, const Value& gradient) {
+    if (argument.kind == Argument::Kind::Node) return call.give(argument.node, gradient);
+    for (std::size_t i = 0; i < argument.items.size(); ++i)
+        SONDE_TRY(giveParts(call, argument.items[i], itemOf(gradient, i)));
+    return {};
+}
+/// What a module gives: all that it puts together.
+base::Result<void> result(ListCall& call) {
+    return call.expr().arguments.empty() ? base::Result<void>()
+                                         : giveParts(call, call.expr().arguments.front(), call.gradient());
+}
+
 /// Each tensor has its part of the axis, or its place on a new one.
 base::Result<void> joined(ListCall& call) {
     const Value gradient = call.gradient();
@@ -116,6 +129,7 @@ base::Result<void> joined(ListCall& call) {
 
 ListRule ruleFor(const DoneOperation& operation) {
     const Expr& expr = *operation.expr;
+    if (expr.kind == graph::ExprKind::Output) return result;
     switch (graph::traitsOf(expr).opClass) {
         case OpClass::Construct:
         case OpClass::ConstructTuple: return construct;

@@ -79,6 +79,7 @@ class TestSaliency : public QObject {
     void modelsAgreeWithDifferences_data();
     void modelsAgreeWithDifferences();
     void weightsOfAModuleThatIsCalledTwiceAreOne();
+    void goesIntoWhatAModuleGivesTogether();
     void exportsOfOneModelAgree_data();
     void exportsOfOneModelAgree();
 };
@@ -337,6 +338,30 @@ void TestSaliency::weightsOfAModuleThatIsCalledTwiceAreOne() {
     const std::vector<double> bias = numbers(found->gradients[2].gradient);
     QVERIFY(std::abs(bias[0] + 0.7978423879205652) < 1e-5);
     QVERIFY(std::abs(std::accumulate(bias.begin(), bias.end(), 0.0) + 1.110142644163568) < 1e-4);
+}
+
+/// PyTorch 1.13's numbers for y[1, 2], where the module gives (y, steps).
+void TestSaliency::goesIntoWhatAModuleGivesTogether() {
+    const QString folder = QString(SONDE_TEST_DATA) + "/models";
+    const auto given = reference(folder + "/control_flow.script.pt", folder + "/control_flow.npz");
+    QVERIFY(given);
+    session::gradient::Request request;
+    request.of.node = *given->document->findNode("output");
+    request.of.index = {0, 1, 2};
+    const auto found = differentiate(given->document, given->inputs, request);
+    QVERIFY2(found.has_value(), found ? "" : found.error().text().c_str());
+    const std::vector<double> gradient = numbers(found->gradients.at(0).gradient);
+    const std::vector<double> row{-0.26777714, 0.04485543, 0.12544616, 0.19838437,
+                                  0.03838293,  0.16990352, 0.25643206, -0.06680502};
+    QCOMPARE(gradient.size(), std::size_t{24});
+    double sum = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+        const double expected = i / 8 == 1 ? row[i % 8] : 0;
+        QVERIFY2(std::abs(gradient[i] - expected) < 1e-6,
+                 qPrintable(QString("element %1: %2").arg(i).arg(gradient[i])));
+        sum += std::abs(gradient[i]);
+    }
+    QVERIFY(std::abs(sum - 1.16798675) < 1e-5);
 }
 
 void TestSaliency::exportsOfOneModelAgree_data() {
