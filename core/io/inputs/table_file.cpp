@@ -175,9 +175,10 @@ class TableReader {
     }
 
   private:
-    base::Error wrong(const std::string& what, std::size_t line, std::size_t column) const {
+    base::Error wrong(const std::string& what, std::size_t line, std::size_t column,
+                      std::string hint = "a table has one number in each cell; write nan where there is none") const {
         return usageError(what, m_path + " line " + std::to_string(line) + ", column " + std::to_string(column + 1),
-                          "a table has one number in each cell; write nan where there is none");
+                          std::move(hint));
     }
 
     Result<void> add(const std::vector<Cell>& row, std::size_t line) {
@@ -204,7 +205,7 @@ class TableReader {
             if (m_bits > 0 && !isHeld(row[i].text, *number))
                 return wrong("'" + base::visibleText(row[i].text.substr(0, 40)) + "' is an integer, " +
                                  tensor::lossText(tensor::Loss::Precision, m_dtype),
-                             line, i);
+                             line, i, "write it with a decimal point if it may be rounded");
             m_values.push_back(*number);
         }
         return {};
@@ -225,7 +226,8 @@ class TableReader {
     }
     /// What is written as an integer is not to become another one; a fraction may be rounded.
     bool isHeld(std::string_view cell, double number) const {
-        if (std::abs(number) <= std::ldexp(1.0, m_bits - 1) || cell.find_first_of(".eE") != std::string_view::npos)
+        if (!std::isfinite(number) || std::abs(number) <= std::ldexp(1.0, m_bits - 1) ||
+            cell.find_first_of(".eE") != std::string_view::npos)
             return true;
         int exponent = 0;
         const double mantissa = std::ldexp(std::frexp(number, &exponent), m_bits);

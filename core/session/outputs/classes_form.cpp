@@ -27,11 +27,13 @@ bool sumsToOne(const std::vector<double>& values) {
 /// Values alone tell: parts of 1 are probabilities, negative numbers whose powers of e are parts of 1 are logarithms of
 /// them, other numbers from 0 to 1 are scores that need not sum to 1. All else is read as logits.
 ClassScale scaleOf(const std::vector<double>& values) {
-    const bool isFinite = std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
-    const bool isPart =
-        isFinite && std::ranges::all_of(values, [](double value) { return value >= 0 && value <= 1.001; });
+    const bool hasNumbers = std::ranges::any_of(values, [](double value) { return !std::isnan(value); });
+    const bool isPart = hasNumbers && std::ranges::all_of(values, [](double value) {
+                            return std::isnan(value) || (value >= 0 && value <= 1.001);
+                        });
     if (isPart && sumsToOne(values)) return {values, "probabilities"};
-    if (isPart) return {{}, "scores from 0 to 1 that do not sum to 1"};
+    const bool hasAll = std::ranges::none_of(values, [](double value) { return std::isnan(value); });
+    if (isPart) return {{}, hasAll ? "scores from 0 to 1 that do not sum to 1" : "scores from 0 to 1"};
     if (std::ranges::all_of(values, [](double value) { return value <= 1e-6; })) {
         std::vector<double> powers(values.size());
         std::ranges::transform(values, powers.begin(), [](double value) { return std::exp(value); });
@@ -63,13 +65,13 @@ base::Result<Made> makeClasses(const FormRequest& request) {
     Made made;
     Classes classes;
     classes.count = count;
-    const auto bad = std::ranges::count_if(values, [](double value) { return !std::isfinite(value); });
-    if (bad > 0)
-        made.notes.push_back(base::countText(bad) + " of " + base::countText(count) +
-                             " values are NaN or infinite: shares are of the others");
     ClassScale scale = scaleOf(values);
     classes.scale = scale.text;
     classes.hasShares = !scale.shares.empty();
+    const auto bad = std::ranges::count_if(values, [](double value) { return !std::isfinite(value); });
+    if (bad > 0)
+        made.notes.push_back(base::countText(bad) + " of " + base::countText(count) + " values are NaN or infinite" +
+                             (classes.hasShares ? ": shares are of the others" : ""));
     FormRequest named = request;
     if (request.labels && static_cast<std::int64_t>(request.labels->size()) != count) {
         made.notes.push_back("the labels file has " +

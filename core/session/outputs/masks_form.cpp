@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "core/base/count_text.h"
 #include "core/base/number_text.h"
 #include "core/session/outputs/forms.h"
 #include "core/session/outputs/pixels.h"
@@ -115,12 +116,14 @@ base::Result<Made> makeMasks(const FormRequest& request) {
     masks.classCount = pixels.classCount();
     while ((shape.width / masks.step) * (shape.height / masks.step) > kMaxPixels) ++masks.step;
     std::map<std::uint16_t, std::int64_t> counts;
+    std::int64_t without = 0;
     for (std::int64_t row = 0; row < shape.height; row += masks.step) {
         if (request.stop.stop_requested()) return base::cancelled();
         for (std::int64_t column = 0; column < shape.width; column += masks.step) {
             const std::uint16_t found = pixels.at(row, column);
             masks.classes.push_back(found);
             if (found != Masks::kNone) ++counts[found];
+            else ++without;
         }
         ++masks.rows;
     }
@@ -130,6 +133,10 @@ base::Result<Made> makeMasks(const FormRequest& request) {
             {index, labelOf(request, index), static_cast<double>(count) / static_cast<double>(masks.classes.size())});
     std::ranges::stable_sort(masks.parts, std::ranges::greater{}, &Masks::Part::share);
     Made made;
+    if (without > 0 && shape.channels > 1)
+        made.notes.push_back(base::countText(without) + " of " +
+                             base::countText(static_cast<std::int64_t>(masks.classes.size())) +
+                             " pixels are NaN in all channels: they have no class");
     if (const InputFact* const input = request.facts.pictureInput()) {
         SONDE_ASSIGN(Pixels under, inputPixels(*input, sample));
         masks.under = std::move(under.picture);

@@ -261,8 +261,8 @@ void TestDataFiles::integersThatNoDoubleHolds() {
     QVERIFY(read("7,9007199254740993\n", DType::Float64));  // floats are rounded
     io::InputInfo strict = input(open, DType::Float32);
     strict.required = strict.type;
-    for (const auto& [text, isHeld] :
-         {std::pair("1.5,16777217\n", false), std::pair("1.5,16777218\n", true), std::pair("1.5,16777217.0\n", true)})
+    for (const auto& [text, isHeld] : {std::pair("1.5,16777217\n", false), std::pair("1.5,16777218\n", true),
+                                       std::pair("1.5,16777217.0\n", true), std::pair("nan,1\n-NaN,-inf\n", true)})
         QCOMPARE(static_cast<bool>(io::giveInput(write("a.csv", text), strict, 0)), isHeld);
     const auto tooLong = read("7,18446744073709551615\n", DType::UInt64);
     QVERIFY(!tooLong);

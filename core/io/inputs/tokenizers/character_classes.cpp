@@ -39,6 +39,8 @@ std::string normalForm(std::string_view text, NormalForm form) {
 
 bool isPunctuation(char32_t c) { return isBetween(categoryOf(c), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO); }
 
+bool isMark(char32_t c) { return isBetween(categoryOf(c), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME); }
+
 bool isNonspacingMark(char32_t c) { return categoryOf(c) == UTF8PROC_CATEGORY_MN; }
 
 bool isNumber(char32_t c) { return isBetween(categoryOf(c), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }

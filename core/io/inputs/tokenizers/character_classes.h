@@ -15,6 +15,7 @@ std::string normalForm(std::string_view text, NormalForm form);
 
 /// General categories P*, Mn, N*, C* (with what is not assigned); letters, marks, digits, connectors and joiners: `\w`.
 bool isPunctuation(char32_t c);
+bool isMark(char32_t c);  ///< Mn, Mc, Me
 bool isNonspacingMark(char32_t c);
 bool isNumber(char32_t c);
 bool isOther(char32_t c);

@@ -33,8 +33,14 @@ void appendSeparated(std::string& to, char32_t c) {
     if (isChinese(c)) to += ' ';
 }
 
-void appendUnlessAccent(std::string& to, char32_t c) {
+/// As BERT's own normalizer takes accents off.
+void appendUnlessNonspacing(std::string& to, char32_t c) {
     if (!isNonspacingMark(c)) base::appendUtf8(to, c);
+}
+
+/// As the normalizer StripAccents does: also vowel signs that take room, as Devanagari's.
+void appendUnlessMark(std::string& to, char32_t c) {
+    if (!isMark(c)) base::appendUtf8(to, c);
 }
 
 /// A step that cannot fail, but for the size of what it makes.
@@ -61,7 +67,7 @@ Result<Normalizer> readLowercase(const JsonPlace&) {
 }
 
 Result<Normalizer> readStripAccents(const JsonPlace&) {
-    return ofChange([](const std::string& text) { return mappedCharacters(text, appendUnlessAccent); });
+    return ofChange([](const std::string& text) { return mappedCharacters(text, appendUnlessMark); });
 }
 
 template <NormalForm Form>
@@ -136,7 +142,7 @@ Normalizer bertNormalizer(const BertNormalization& what) {
     return ofChange([what](std::string text) {
         if (what.cleans) text = mappedCharacters(text, appendCleaned);
         if (what.separatesChinese) text = mappedCharacters(text, appendSeparated);
-        if (what.stripsAccents) text = mappedCharacters(normalForm(text, NormalForm::D), appendUnlessAccent);
+        if (what.stripsAccents) text = mappedCharacters(normalForm(text, NormalForm::D), appendUnlessNonspacing);
         if (what.lowers) text = mappedCharacters(text, appendLowerCase);
         return text;
     });

@@ -70,6 +70,7 @@ class TestTokenizers : public QObject {
   private Q_SLOTS:
     void idsAreThoseOfTheLibrary_data();
     void idsAreThoseOfTheLibrary();
+    void accentsAreMarksOfAllKinds();
     void publishedExamples();
     void onlyTheBeginningOfATextIsMarked();
     void vocabularyOfBert();
@@ -123,6 +124,20 @@ void TestTokenizers::onlyTheBeginningOfATextIsMarked() {
     QCOMPARE(idText(parsed(json("always"))->encode(text)), QStringLiteral("0 1 5 4 3"));
     QCOMPARE(idText(parsed(json("never"))->encode(text)), QStringLiteral("6 1 5 2 3"));
     QCOMPARE(idText(parsed(json("first"))->encode("<s>how are")), QStringLiteral("5 2 3"));
+}
+
+/// Vowel signs that take room of their own too, but not for BERT's normalizer; ids of Hugging Face's tokenizers.
+void TestTokenizers::accentsAreMarksOfAllKinds() {
+    const auto json = [](const std::string& normalizer) {
+        return R"({"normalizer":)" + normalizer +
+               R"(,"model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[UNK]":0,"\u092e":1,"##\u092e":2,)"
+               R"("##\u093e":3,"##\u0902":4}}})";
+    };
+    const char* const text = "\u092e\u093e\u0902\u092e";  // letter, spacing mark, nonspacing mark, letter
+    QCOMPARE(idText(parsed(json(R"({"type":"StripAccents"})"))->encode(text)), QStringLiteral("1 2"));
+    QCOMPARE(idText(parsed(json(R"({"type":"BertNormalizer","strip_accents":true})"))->encode(text)),
+             QStringLiteral("1 3 2"));
+    QCOMPARE(idText(parsed(json("null"))->encode(text)), QStringLiteral("1 3 4 2"));
 }
 
 /// From the documentation of Hugging Face's transformers (GPT2Tokenizer, RobertaTokenizer), and the ids of

@@ -183,6 +183,8 @@ void TestOutputs::classesTellScales_data() {
     QTest::newRow("probabilities") << QList<float>{0.2F, 0.5F, 0.3F} << true << 0.5;
     QTest::newRow("log-probabilities") << QList<float>{-1.60944F, -0.69315F, -1.20397F} << true << 0.5;
     QTest::newRow("many labels") << QList<float>{0.9F, 0.95F, 0.1F} << false << 0.0;
+    QTest::newRow("many labels, one NaN") << QList<float>{0.9F, NAN, 1} << false << 0.0;
+    QTest::newRow("logits, one NaN") << QList<float>{2, NAN, 2} << true << 0.5;
     QTest::newRow("logits") << QList<float>{0, 0, -40} << true << 0.5;
 }
 
