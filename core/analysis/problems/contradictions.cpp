@@ -37,7 +37,10 @@ Contradictions::Contradictions(std::shared_ptr<const graph::InternalGraph> graph
 void Contradictions::bindInputs(std::span<const tensor::Value> inputs) {
     for (std::size_t i = 0; i < std::min(inputs.size(), m_graph->inputs().size()); ++i) {
         const TypeInfo& told = m_graph->node(m_graph->inputs()[i]).type;
-        if (!told.shape || !inputs[i].isTensor() || inputs[i].tensor().shape().rank() != told.shape->size()) continue;
+        if (!inputs[i].isTensor()) continue;
+        const TypeInfo actual = TypeInfo::of(inputs[i]);
+        if (!contradiction(told, actual).empty()) m_types.emplace(m_graph->inputs()[i], actual);
+        if (!told.shape || actual.shape->size() != told.shape->size()) continue;
         for (std::size_t k = 0; k < told.shape->size(); ++k)
             if (const Dim& dim = (*told.shape)[k]; !dim.known() && !dim.symbol.empty())
                 m_sizes.try_emplace(dim.symbol, inputs[i].tensor().shape()[k]);

@@ -17,7 +17,8 @@ class Contradictions {
   public:
     explicit Contradictions(std::shared_ptr<const graph::InternalGraph> graph);
 
-    /// In the order of graph->inputs(): what the names of dimensions stand for.
+    /// In the order of graph->inputs(): what the names of dimensions stand for. An input that a file declares is
+    /// refused before a run if it does not fit: one that is among types() had a guessed type.
     void bindInputs(std::span<const tensor::Value> inputs);
     void add(graph::ExprId expr, std::span<const tensor::Value> outputs);
     const ContradictingTypes& types() const { return m_types; }

@@ -3,6 +3,7 @@
 
 #include "core/analysis/problems/checker.h"
 #include "core/analysis/problems/contradictions.h"
+#include "core/exec/dependants.h"
 #include "core/exec/flatten.h"
 
 namespace sonde::analysis {
@@ -11,6 +12,16 @@ using graph::NodeId;
 using tensor::TypeInfo;
 
 namespace {
+
+/// Without inputs that are not as it was guessed, and what depends on them: nothing declares these types.
+void leaveOutGuessed(const graph::InternalGraph& graph, ContradictingTypes& types) {
+    exec::Edits others;
+    for (const NodeId input : graph.inputs())
+        if (types.contains(input)) others.inputs.push_back(input);
+    if (others.empty()) return;
+    const std::vector<bool> depends = exec::dependantsOf(graph, others).nodes;
+    std::erase_if(types, [&depends](const auto& type) { return depends[type.first.index()]; });
+}
 
 /// What an observed run showed, and what the recording has kept.
 ContradictingTypes allContradictions(const CheckedRun& run) {
@@ -22,6 +33,7 @@ ContradictingTypes allContradictions(const CheckedRun& run) {
             const TypeInfo actual = TypeInfo::of(value);
             if (!contradiction(run.graph.node(node).type, actual).empty()) types.try_emplace(node, actual);
         }
+    leaveOutGuessed(run.graph, types);
     return types;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/analysis/problems.h"
+#include "core/analysis/problems/contradictions.h"
 
 namespace tst_problems {
 
@@ -249,6 +250,27 @@ class TestProblems : public QObject {
         QCOMPARE(problems[0].advice,
                  std::string("its inputs are finite, but its result exceeds the range of float32 (3.4e38): "
                              "check the magnitude of its inputs and weights"));
+    }
+
+    /// x was guessed to be a vector of 2 and is one of 3: what follows from that contradicts nothing. z, of another
+    /// input, does.
+    void whatFollowsFromAGuessIsNoProblem() {
+        auto graph = std::make_shared<InternalGraph>();
+        const auto two = TypeInfo::tensor(DType::Float32, tensor::Shape{2});
+        const NodeId x = graph->addInput(kMain, "x", two), w = graph->addInput(kMain, "w", two);
+        const NodeId y = apply(*graph, "Abs", "y", {x}), z = apply(*graph, "Abs", "z", {w});
+        graph->setType(y, two);
+        graph->setType(z, TypeInfo::tensor(DType::Float32, tensor::Shape{1}));
+        graph->setResult(kMain, Argument::of(z));
+        const std::vector<Value> given{Value(Tensor::of<float>({3}, {1, 2, 3})), Value(Tensor::of<float>({2}, {1, 2}))};
+        analysis::Contradictions found(graph);
+        found.bindInputs(given);
+        found.add(graph->node(y).producer, std::span(&given[0], 1));
+        found.add(graph->node(z).producer, std::span(&given[1], 1));
+        const auto problems = analysis::findProblems(*graph, exec::Recording(), {}, found.types());
+        QCOMPARE(problems.size(), std::size_t{1});
+        QCOMPARE(problems[0].node, z);
+        QCOMPARE(problems[0].kind, ProblemKind::Shape);
     }
 };
 
