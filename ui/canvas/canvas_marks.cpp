@@ -181,7 +181,7 @@ void CanvasMarks::markPoints(SceneFlags& flags) const {
     const auto markTrue = [&](graph::NodeId node, ItemFlags flag) { flags.addTrue(graph.node(node).producer, flag); };
     for (const graph::NodeId node : m_context.findings().nodes()) markTrue(node, kFinding);
     for (const graph::NodeId node : m_context.bisection().part()) markTrue(node, kBisected);
-    for (const graph::NodeId node : m_context.bisection().differing()) markTrue(node, kBisected | kDiffers);
+    for (const graph::NodeId node : m_context.bisection().differing()) markTrue(node, kDiffers);
     markBreakpoints(flags);
     for (const graph::ExprId id : m_untraced) flags.add(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) flags.addTrue(id, flag);

@@ -1,7 +1,9 @@
 #include "ui/context/bisection.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "core/analysis/edited_values.h"
 #include "core/graph/edit_origin.h"
 #include "core/session/edits/edit_count.h"
 #include "core/session/edits/edited_model.h"
@@ -112,10 +114,15 @@ QString Bisection::editsText() const { return m_edits.text(m_session.edits()); }
 
 void Bisection::take(std::shared_ptr<const Outcome> outcome) {
     m_outcome = std::move(outcome);
-    const auto add = [this](std::vector<graph::NodeId>& to, graph::NodeId node) {
-        if (const graph::NodeId here = nodeOf(node); here.valid()) to.push_back(here);
-    };
     if (!m_outcome->found.differs) return;
+    const std::vector<analysis::EditedValue> edited = analysis::editedValues(*m_outcome->document->graph);
+    const auto add = [&](std::vector<graph::NodeId>& to, graph::NodeId node) {
+        graph::NodeId here = nodeOf(node);
+        // Before its edits a value has no node of its own here: the operation that gives it is where it is marked.
+        if (const auto found = std::ranges::find(edited, node, &analysis::EditedValue::before); found != edited.end())
+            here = m_model.isOpen() ? m_model.graph().findNode(found->name) : graph::NodeId();
+        if (here.valid()) to.push_back(here);
+    };
     for (const graph::NodeId node : m_outcome->found.all) add(m_differing, node);
     for (const graph::ExprId id : m_outcome->found.operations)
         for (const graph::NodeId node : m_outcome->document->graph->expr(id).outputs) add(m_part, node);

@@ -56,7 +56,8 @@ class Bisection : public QObject {
     bool hasAny() const { return m_outcome || m_error || isActive(); }
     /// What a node of the outcome is in the open model; invalid: it has no such node.
     graph::NodeId nodeOf(graph::NodeId node) const;
-    /// In the open model: what the part's operations compute, in order; only of what differs.
+    /// In the open model: what the part's operations compute, in order, before edits of it or after; only of what
+    /// differs.
     const std::vector<graph::NodeId>& part() const { return m_part; }
     /// In the open model: what differs by itself.
     const std::vector<graph::NodeId>& differing() const { return m_differing; }

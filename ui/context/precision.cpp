@@ -1,8 +1,10 @@
 #include "ui/context/precision.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "core/analysis/edited_values.h"
 #include "core/document/without_writes.h"
 #include "core/exec/flatten.h"
 #include "core/session/diff/quantised_model.h"
@@ -94,15 +96,28 @@ void Precision::start(const Wanted& wanted) {
 /// Nodes become those of the open model: a pass may have made others.
 void Precision::take(Report report, const document::Document& measured) {
     const graph::InternalGraph& graph = m_model.graph();
+    m_stages.clear();
     if (measured.graph.get() != m_session.document()->graph.get()) {
+        const std::vector<analysis::EditedValue> edited = analysis::editedValues(*measured.graph);
+        const auto editOf = [&](NodeId node) {
+            return std::ranges::find_if(edited,
+                                        [&](const auto& value) { return value.before == node || value.after == node; });
+        };
         const auto here = [&](NodeId node) {
-            return node.valid() ? graph.findNode(measured.graph->node(node).name) : NodeId();
+            if (!node.valid()) return NodeId();
+            const auto edit = editOf(node);
+            return graph.findNode(edit == edited.end() ? measured.graph->node(node).name : edit->name);
         };
         std::vector<std::size_t> moved(report.nodes.size(), report.nodes.size());
         std::vector<NodeError> kept;
         for (std::size_t i = 0; i < report.nodes.size(); ++i) {
-            report.nodes[i].node = here(report.nodes[i].node);
+            const NodeId there = report.nodes[i].node;
+            report.nodes[i].node = here(there);
             if (!report.nodes[i].node.valid()) continue;
+            const auto edit = editOf(there);
+            m_stages.push_back(edit == edited.end()    ? Stage::Value
+                               : edit->before == there ? Stage::BeforeEdits
+                                                       : Stage::Edit);
             moved[i] = kept.size();
             kept.push_back(std::move(report.nodes[i]));
         }
@@ -115,6 +130,8 @@ void Precision::take(Report report, const document::Document& measured) {
         const auto first = std::ranges::find_if(report.nodes, differs);
         report.begins = first == report.nodes.end() ? here(report.begins) : first->node;
     }
+    const auto begins = std::ranges::find(report.nodes, report.begins, &NodeError::node);
+    m_beginsRow = static_cast<std::size_t>(begins - report.nodes.begin());
     m_rowOf.assign(graph.nodeCount(), 0);
     for (std::size_t i = 0; i < report.nodes.size(); ++i) m_rowOf[report.nodes[i].node.index()] = i + 1;
     m_report = std::make_shared<const Report>(std::move(report));

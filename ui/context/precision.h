@@ -4,6 +4,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +29,8 @@ class Precision : public QObject {
   public:
     using NodeError = session::precision::NodeError;
     using Report = session::precision::Report;
+    /// What a row has of its node: the value of one that has edits is compared before them and after them.
+    enum class Stage : std::uint8_t { Value, BeforeEdits, Edit };
     /// What is measured, as a user says it.
     struct Wanted {
         QString type;         ///< "float16", "bfloat16", "int8"; empty: `quantised`
@@ -46,7 +49,10 @@ class Precision : public QObject {
     const Report* report() const { return m_report.get(); }
     const std::optional<base::Error>& error() const { return m_error; }
     bool hasAny() const { return m_report || m_error || isActive(); }
-    /// Of a node; null: it was not compared.
+    Stage stageOf(std::size_t row) const { return row < m_stages.size() ? m_stages[row] : Stage::Value; }
+    /// The row in which the error begins; past the last one if it does not.
+    std::size_t beginsRow() const { return m_beginsRow; }
+    /// Of a node, after its edits; null: it was not compared.
     const NodeError* of(graph::NodeId node) const;
     /// Noise against signal of a node's value: 0 if it is equal, 0.01 at 40 dB, infinite if it is not finite. Nothing
     /// if it was not compared.
@@ -77,6 +83,8 @@ class Precision : public QObject {
     base::Progress m_progress;
     std::shared_ptr<const Report> m_report;
     std::vector<std::size_t> m_rowOf;  ///< by node: its row + 1; 0: none
+    std::vector<Stage> m_stages;       ///< by row; empty: all are values
+    std::size_t m_beginsRow = 0;
     std::optional<base::Error> m_error;
     UsedEdits m_edits;
     QString m_title, m_detail;  ///< "int8", ", a scale for each channel"

@@ -269,10 +269,12 @@ void Why::take(Hop& hop, Explanation explanation) {
 }
 
 void Why::followChain() {
+    session::ChainReference given = session::chainReference(m_session, m_debugger.isShown());
+    const bool isBaseline = given.baseline != nullptr;
     look(
         Step::Chain,
-        [reference = session::chainReference(m_session, m_debugger.isShown()), place = current()->place](
-            const View& view, const base::WorkContext& work) -> base::Result<Chain> {
+        [reference = std::move(given), place = current()->place](const View& view,
+                                                                 const base::WorkContext& work) -> base::Result<Chain> {
             RunReader reader(view, work);
             session::why::ChainOptions options;
             options.terms = kTermsListed;
@@ -280,20 +282,21 @@ void Why::followChain() {
             for (Explanation& hop : chain.hops) hop.all.reset();
             return chain;
         },
-        [this](base::Result<Chain> found) {
-            if (found) takeChain(std::move(*found));
+        [this, isBaseline](base::Result<Chain> found) {
+            if (found) takeChain(std::move(*found), isBaseline);
             else if (found.error().kind != base::ErrorKind::Cancelled) fail(found.error());
             Q_EMIT changed();
         });
 }
 
-void Why::takeChain(Chain chain) {
+void Why::takeChain(Chain chain, bool isBaseline) {
     m_trail.resize(static_cast<std::size_t>(m_at) + 1);
     for (std::size_t i = 1; i < chain.hops.size(); ++i)
         take(m_trail.emplace_back(Hop{chain.hops[i].place}), std::move(chain.hops[i]));
     const std::size_t first = m_trail.size() - chain.hops.size();
     for (std::size_t i = 0; i < chain.references.size(); ++i) {
         m_trail[first + i].reference = chain.references[i];
+        m_trail[first + i].isBaseline = isBaseline;
         m_trail[first + i].isOrigin = false;
     }
     m_at = static_cast<int>(m_trail.size()) - 1;

@@ -32,6 +32,7 @@ class Why : public QObject {
         QString end = {};                      ///< why the chain of largest terms ends here; empty: it goes on
         bool isOrigin = false;                 ///< NaN, infinity or the difference from the reference is made here
         std::optional<double> reference = {};  ///< what the element is there, on the way along what differs
+        bool isBaseline = false;               ///< there: in the run without the edits
     };
 
     Why(session::Session& session, Debugger& debugger, Runs& runs, Navigation& navigation, OpenModel& model);
@@ -113,7 +114,7 @@ class Why : public QObject {
     void explain();
     void followChain();
     void trace();
-    void takeChain(session::why::Chain chain);
+    void takeChain(session::why::Chain chain, bool isBaseline);
     void take(Hop& hop, session::why::Explanation explanation);
     void fail(const base::Error& error);
     void show(const Place& place);

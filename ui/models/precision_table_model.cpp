@@ -57,11 +57,14 @@ int PrecisionTableModel::columnCount(const QModelIndex& parent) const { return p
 QString PrecisionTableModel::text(int column, const Precision::NodeError& row, int number) const {
     const graph::Node& node = m_opened.graph().node(row.node);
     const graph::Expr& expr = m_opened.graph().expr(node.producer);
+    const Precision::Stage stage = m_precision.stageOf(static_cast<std::size_t>(number));
     switch (column) {
         case Order: return QString::number(number + 1);
-        case Node: return shown(node.name);
+        case Node:
+            return stage == Precision::Stage::BeforeEdits ? tr("%1 before its edit").arg(shown(node.name))
+                                                          : shown(node.name);
         case Module: return moduleText(expr);
-        case Operator: return operatorText(expr);
+        case Operator: return stage == Precision::Stage::Edit ? tr("edit") : operatorText(expr);
         case Rounded: return row.isRounded ? tr("rounded") : QString();
         default: break;
     }
@@ -90,7 +93,8 @@ QVariant PrecisionTableModel::data(const QModelIndex& index, int role) const {
     const Precision::NodeError& row = report.nodes[static_cast<std::size_t>(index.row())];
     const int column = index.column();
     if (role == NodeRole) return row.node.value;
-    if (role == SeverityRole && row.node == report.begins) return static_cast<int>(base::Severity::Error);
+    if (role == SeverityRole && static_cast<std::size_t>(index.row()) == m_precision.beginsRow())
+        return static_cast<int>(base::Severity::Error);
     if (role == MutedRole) return !row.note.empty() || row.error.maxAbs == 0;
     if (role == Qt::TextAlignmentRole) return alignment(isErrorNumber(column));
     if (role == SortRole && column == Order) return index.row();

@@ -146,6 +146,8 @@ Result<void> ScriptVerbs::open(const QString& model) {
 
 Result<void> ScriptVerbs::openSample(const QString& id) {
     const std::vector<Sample> all = samples();
+    if (all.empty())
+        return usageError("no samples are installed", id.toStdString(), "install Sonde with its resources");
     QStringList ids;
     for (const Sample& sample : all) ids << sample.id;
     const auto index = ids.indexOf(id);

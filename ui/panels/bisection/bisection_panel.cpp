@@ -69,7 +69,6 @@ void BisectionPanel::build() {
     m_select->setObjectName(QStringLiteral("selectPart"));
     m_select->setToolTip(tr("Select the operations of the part on the canvas"));
     m_values->setObjectName(QStringLiteral("bothValues"));
-    m_values->setToolTip(tr("Show the value of the node that differs beside the other one, in the Tensor panel"));
     m_save->setObjectName(QStringLiteral("savePiece"));
     m_save->setToolTip(
         tr("Write the part as an ONNX file, with the values that it reads and gives in an .npz beside it"));
@@ -191,7 +190,11 @@ void BisectionPanel::refresh() {
     m_steps->setText(stepsHtml());
     for (QPushButton* button : {m_select, m_values, m_save}) button->setVisible(differs);
     m_save->setEnabled(!m_bisection.isBusy() && bisecting::hasPiece(*outcome));
-    m_values->setEnabled(m_bisection.nodeOf(outcome->found.node).valid());
+    const bool hasValues = m_bisection.nodeOf(outcome->found.node).valid();
+    m_values->setEnabled(hasValues);
+    m_values->setToolTip(
+        hasValues ? tr("Show the value of the node that differs beside the other one, in the Tensor panel")
+                  : tr("A run of the open model has no such value: it is replaced by an edit, or inside the part"));
     follow();
 }
 
@@ -269,7 +272,11 @@ base::Result<void> useBisection(QWidget& panel, const PanelHost&, const QString&
     if (!outcome) return base::usageError("nothing was found", {}, "bisect FILE|TYPE|ort=LIBRARY comes first");
     if (!outcome->found.differs) return base::usageError("the outputs agree: there is no part that differs");
     if (words == kSelectWord) bisection.selectPart();
-    else if (words == u"values") bisection.bisection().showValues();
+    else if (words == u"values" && bisection.bisection().nodeOf(outcome->found.node).valid())
+        bisection.bisection().showValues();
+    else if (words == u"values")
+        return base::usageError("a run of the open model has no value of what differs", {},
+                                "switch the edits off and bisect again");
     else return base::usageError("no such word", words.toStdString(), "select, values, cancel or close");
     return {};
 }

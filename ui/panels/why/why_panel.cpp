@@ -413,7 +413,10 @@ void WhyPanel::refreshNote() {
                                                                              numberText(difference, 3))));
         }
     }
-    if (hop->reference) lines << tr("In the reference it is %1.").arg(numberHtml(*hop->reference));
+    // Of a run with edits the baseline is what the chain followed, and is told above where an edit made the element.
+    if (hop->reference && !(hop->explanation && hop->explanation->isEdited))
+        lines << (hop->isBaseline ? tr("In the baseline it is %1.") : tr("In the reference it is %1."))
+                     .arg(numberHtml(*hop->reference));
     if (hop->isOrigin) lines << coloured(theme::ColorRole::Warning, QStringLiteral("\u26a0 ") + hop->end);
     const QString shares = shareText(textWidth());
     if (!shares.isEmpty()) lines << shares.toHtmlEscaped();

@@ -69,12 +69,14 @@ class TestBisectionPanel : public test::WindowFixture {
     void editsAreSaid();
     void aNarrowPanelHasTheStepsBelow();
     void anEditedInputIsNamed();
+    void anOperationWithAnEditIsThePart();
     void cancellingSaysSo();
     void modelsThatAgreeSaySo();
     void editsThatChangeNothingAgree();
     void theValueOfTheModelIsNoReference();
     void whatCannotBeOpenedSaysSo();
     void aLowerPrecisionIsListed();
+    void aValueIsListedBeforeItsEditAndAfter();
     void errorsColourTheCanvas();
     void onlySelectedOperationsAreRounded();
     void aQuantisedModelMustFit();
@@ -120,6 +122,21 @@ class TestBisectionPanel : public test::WindowFixture {
         QVERIFY(asked && asked->isVisible());
         QTest::keyClicks(asked->findChild<QLineEdit*>(QStringLiteral("bisectPath")), file);
         pressButton(asked, "startBisect");
+        settle();
+    }
+    /// 127 · 3 and 0.4 · 3 in 8 bits: 1.2 is lost.
+    void openProduct() {
+        openNetwork("product.onnx");
+        const std::vector<io::NamedTensor> given{{"in.x", tensor::Tensor::of<float>({2}, {127, 0.4F})}};
+        QVERIFY(io::writeNpz(path("large.npz").toStdString(), given));
+        context().inputs().setSpec(QStringLiteral("x"), {path("large.npz") + QStringLiteral("#in.x"), {}});
+        settle();
+    }
+    void doubled(const char* name) {
+        session::Edit edit;
+        edit.kind = session::Edit::Kind::Scale;
+        edit.number = 2;
+        context().edits().add(named(name), edit);
         settle();
     }
     void measure(const char* type) {
@@ -333,6 +350,22 @@ void TestBisectionPanel::anEditedInputIsNamed() {
     QCOMPARE(context().navigation().selectedNodes(), std::vector<graph::NodeId>{named("x")});
 }
 
+/// Both runs have the edit: what differs is what it overwrites, which no view of the run has.
+void TestBisectionPanel::anOperationWithAnEditIsThePart() {
+    openProduct();
+    doubled("p");
+    context().bisection().start({context::Bisection::Wanted::Kind::Precision, {}, QStringLiteral("int8"), {}});
+    settle();
+    QVERIFY(context().bisection().outcome());
+    QCOMPARE(context().bisection().part(), std::vector<graph::NodeId>{named("p")});
+    QVERIFY(flagsOf("p") & canvas::kBisected);
+    QVERIFY(!(flagsOf("s") & canvas::kBisected));
+    QVERIFY(!bisected()->findChild<QPushButton*>(QStringLiteral("bothValues"))->isEnabled());
+    pressButton(bisected(), "selectPart");
+    settle();
+    QCOMPARE(context().navigation().selectedNodes(), std::vector<graph::NodeId>{named("p")});
+}
+
 void TestBisectionPanel::cancellingSaysSo() {
     openNetwork("model.onnx");
     // The second waits until the first has come back, so that it cannot be done before it is cancelled.
@@ -391,11 +424,7 @@ void TestBisectionPanel::whatCannotBeOpenedSaysSo() {
 /// int8: of x = (127, 0.4) the multiples of 1 are (127, 0). p is (381, 0), not (381, 1.2); s is (762, 0), not
 /// (762, 2.4).
 void TestBisectionPanel::aLowerPrecisionIsListed() {
-    openNetwork("product.onnx");
-    const std::vector<io::NamedTensor> given{{"in.x", tensor::Tensor::of<float>({2}, {127, 0.4F})}};
-    QVERIFY(io::writeNpz(path("large.npz").toStdString(), given));
-    context().inputs().setSpec(QStringLiteral("x"), {path("large.npz") + QStringLiteral("#in.x"), {}});
-    settle();
+    openProduct();
     measure("int8");
     QTRY_VERIFY(!precise()->visibleRegion().isEmpty());
     QVERIFY2(precise()->summary().startsWith(QStringLiteral("int8 at 2 operations: the error begins at p")),
@@ -411,6 +440,25 @@ void TestBisectionPanel::aLowerPrecisionIsListed() {
     QCOMPARE(cell(view, 0, PrecisionTableModel::Sqnr), QStringLiteral("50.0 dB"));
     click(view->viewport(), view->visualRect(view->model()->index(1, 1)).center());
     QCOMPARE(context().navigation().selection().node, named("s"));
+}
+
+/// p = 3 x is rounded, and its double is not: twice the error, the same share.
+void TestBisectionPanel::aValueIsListedBeforeItsEditAndAfter() {
+    openProduct();
+    doubled("p");
+    measure("int8");
+    QTableView* const view = precise()->view();
+    QTRY_COMPARE(view->model()->rowCount(), 3);
+    const auto row = [view](int at) {
+        QStringList cells;
+        for (const int column : {PrecisionTableModel::Node, PrecisionTableModel::Operator, PrecisionTableModel::Rounded,
+                                 PrecisionTableModel::Before, PrecisionTableModel::MaxAbsolute})
+            cells << cell(view, at, column);
+        return cells.join(QStringLiteral("; "));
+    };
+    QCOMPARE(row(0), QStringLiteral("p before its edit; Mul; rounded; equal; 1.2"));
+    QCOMPARE(row(1), QStringLiteral("p; edit; ; 50.0 dB; 2.4"));
+    QCOMPARE(cell(view, 2, PrecisionTableModel::Node), QStringLiteral("s"));
 }
 
 void TestBisectionPanel::errorsColourTheCanvas() {
