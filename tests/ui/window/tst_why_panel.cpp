@@ -62,6 +62,7 @@ class TestWhyPanel : public test::WindowFixture {
     void anEditedElementSaysWhatItIsWithout();
     void longNamesKeepTheirEnds();
     void aLowPanelHasItsTextBesideTheTerms();
+    void aWideWindowCanBecomeSmall();
     void smallPartsHaveDigits();
     void aLongFormulaLeavesRoomForTheTerms();
 
@@ -534,6 +535,18 @@ void TestWhyPanel::aLongFormulaLeavesRoomForTheTerms() {
 }
 
 /// c is 0.5 of the bias and nine times 1e-6 of x: 2e-6 of it each, neither "0.00 %" nor nothing.
+void TestWhyPanel::aWideWindowCanBecomeSmall() {
+    openWindows();
+    run();
+    m_window->resize(1920, 1080);
+    select("y");
+    ask();
+    settle();
+    m_window->resize(800, 600);
+    settle();
+    QTRY_COMPARE(m_window->size(), QSize(800, 600));
+}
+
 void TestWhyPanel::smallPartsHaveDigits() {
     openModel(test::windowNetwork(), tensor::Tensor::of<float>({1, 1, 6, 6}, std::vector<float>(36, 1e-6F)));
     run();

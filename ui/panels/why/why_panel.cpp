@@ -170,9 +170,10 @@ void WhyPanel::arrange() {
     else m_grid->addWidget(m_view, kTermsRow, 0);
     m_grid->setRowStretch(kTermsRow, m_isBeside ? 0 : 1);
     m_grid->setRowStretch(kRestRow, m_isBeside ? 1 : 0);
-    m_grid->setColumnMinimumWidth(0, m_isBeside ? width() * kTextPart / kAllParts : 0);
-    m_grid->setColumnStretch(0, m_isBeside ? 0 : 1);
-    m_grid->setColumnStretch(1, m_isBeside ? 1 : 0);
+    // By parts, not by the width that there is: a panel that asked for that could not become narrower.
+    m_grid->setColumnMinimumWidth(0, m_isBeside ? kWide * kTextPart / kAllParts : 0);
+    m_grid->setColumnStretch(0, m_isBeside ? kTextPart : 1);
+    m_grid->setColumnStretch(1, m_isBeside ? kAllParts - kTextPart : 0);
 }
 
 void WhyPanel::resizeEvent(QResizeEvent* event) {
