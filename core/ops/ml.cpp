@@ -182,6 +182,30 @@ base::Result<Dependence> rowNormalisedTerms(const ElementCall& call) {
     return made;
 }
 
+/// Whether an element is the category that the last dimension names.
+base::Result<Dependence> categoryTerms(const ElementCall& call) {
+    const std::vector<std::int64_t> categories = call.context.attributes().getInts("cats_int64s");
+    const Tensor& x = call.context.in("X");
+    if (x.dtype() == DType::String || categories.empty()) return opError("categories that are texts have no formula");
+    Dependence made;
+    made.formula = isInteger(x.dtype()) ? "x == category" : "trunc(x) == category";
+    dependence::addElement(made, made.part("x"), call, call.context.position("X"),
+                           call.element / static_cast<std::int64_t>(categories.size()));
+    made.number("category", static_cast<double>(categories[columnOf(call)]));
+    return made;
+}
+
+/// The value that the table has for an element, which has no weight: it chooses.
+base::Result<Dependence> encodedTerms(const ElementCall& call) {
+    if (call.context.in("X").dtype() == DType::String) return opError("the code of a text has no formula");
+    Dependence made;
+    made.formula = "code";
+    made.number("code", call.result.toDouble(call.element));
+    dependence::addElement(made, made.part("x"), call, call.context.position("X"), call.element);
+    made.terms.back().weight = 0;
+    return made;
+}
+
 base::Result<void> categoriesOneHot(KernelContext& context) {
     const Tensor& x = context.in("X");
     const auto texts = context.attributes().getStrings("cats_strings");
@@ -374,6 +398,8 @@ void define_ml(Registry& registry) {
     explain("ai.onnx.ml", "Scaler", featureScaledTerms);
     explain("ai.onnx.ml", "Imputer", imputedTerms);
     explain("ai.onnx.ml", "Normalizer", rowNormalisedTerms);
+    explain("ai.onnx.ml", "OneHotEncoder", categoryTerms);
+    explain("ai.onnx.ml", "LabelEncoder", encodedTerms);
 }
 
 }  // namespace sonde::ops

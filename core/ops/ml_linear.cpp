@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/dependence/region.h"
+#include "core/ops/dependence/scores.h"
 #include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
@@ -70,28 +71,44 @@ base::Result<void> classify(KernelContext& context) {
     return setScores(context, 1, DType::Float32, rows, labels.size());
 }
 
-/// A score: the features by the coefficients of its class, and what the transform makes of the sum.
+/// A score: the features by the coefficients of its class, and what the transform makes of the sum. A label: that of
+/// the largest score.
 base::Result<Dependence> linearTerms(const ElementCall& call) {
     const Attributes& attributes = call.context.attributes();
-    if (call.output == 0 && call.op.outputs.size() > 1) return opError("the label that is chosen has no formula");
     SONDE_ASSIGN(const FeatureTable table, featureTable(call.context.in("X")));
+    SONDE_ASSIGN(const PostTransform transform, postTransform(attributes));
     const std::vector<double> weights = attributes.getFloats("coefficients"),
                               biases = attributes.getFloats("intercepts");
-    const std::int64_t row = call.at.size() > 1 ? call.at[0] : 0, target = call.at.empty() ? 0 : call.at.back();
-    const std::int64_t targets = static_cast<std::int64_t>(weights.size()) / std::max<std::int64_t>(table.columns, 1);
-    if (target >= targets || (call.op.outputs.size() > 1 && targets == 1))
-        return opError("a score for two classes has no formula");
+    const std::int64_t row = call.at.front(),
+                       targets = static_cast<std::int64_t>(weights.size()) / std::max<std::int64_t>(table.columns, 1);
+    SONDE_ASSIGN(const auto scores,
+                 linearScores(dependence::featureRow(call, row), attributes, static_cast<std::size_t>(targets)));
     Dependence made;
-    made.formula = "sum(w * x) + bias";
-    const std::uint32_t part = made.listPart("x", "w");
-    for (std::int64_t c = 0; c < table.columns; ++c) {
-        dependence::addElement(made, part, call, 0, row * table.columns + c);
-        made.terms.back().weight = weights[static_cast<std::size_t>(target * table.columns + c)];
+    const auto sumOf = [&](std::int64_t target) {
+        const std::uint32_t part = made.listPart("x", "w");
+        for (std::int64_t c = 0; c < table.columns; ++c) {
+            dependence::addElement(made, part, call, call.context.position("X"), row * table.columns + c);
+            made.terms.back().weight = weights[static_cast<std::size_t>(target * table.columns + c)];
+        }
+        made.number("bias", biases.empty() ? 0 : biases[static_cast<std::size_t>(target)]);
+        return std::string("sum(w * x) + bias");
+    };
+    if (call.op.outputs.size() == 1) {
+        dependence::transformScore(made, sumOf(call.at.back()), scores.front(), transform);
+        return made;
     }
-    made.number("bias", biases.empty() ? 0 : biases[static_cast<std::size_t>(target)]);
-    const std::string transform = attributes.getString("post_transform", "NONE");
-    if (transform == "LOGISTIC") made.formula = "sigmoid(" + made.formula + ")";
-    else if (transform != "NONE") return opError("scores behind " + transform + " have no formula");
+    SONDE_ASSIGN(const ClassLabels labels, ClassLabels::of(attributes, "classlabels_ints"));
+    const bool oneForTwo = targets == 1 && labels.size() == 2;
+    if (call.output == 0 && oneForTwo) {
+        SONDE_TRY(dependence::chooseOfTwo(made, labels, sumOf(0) + " > 0"));
+    } else if (call.output == 0) {
+        SONDE_TRY(dependence::chooseLabel(made, labels, scores.front()));
+        SONDE_TRY(dependence::addFeatures(made, call, row));
+    } else if (oneForTwo) {
+        dependence::transformOneOfTwo(made, sumOf(0), call.at.back(), SecondScore::Complement, transform);
+    } else {
+        dependence::transformScore(made, sumOf(call.at.back()), scores.front(), transform);
+    }
     return made;
 }
 

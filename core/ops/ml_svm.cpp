@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "core/ops/dependence/region.h"
+#include "core/ops/dependence/scores.h"
 #include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
@@ -300,6 +303,137 @@ base::Result<void> svmClassify(KernelContext& context) {
     return setScores(context, 1, DType::Float32, rows, columns);
 }
 
+// ---- what elements are made of
+
+/// Adds the values of the kernel for a row, by weights: a linear kernel's are sums of the features themselves. Gives
+/// the formula of the weighted sum.
+base::Result<std::string> addKernels(Dependence& made, const ElementCall& call, std::int64_t row,
+                                     const KernelFunction& kernel, std::span<const double> vectors,
+                                     std::span<const double> weights) {
+    SONDE_ASSIGN(const Features x, Features::of(call.context.in("X")));
+    const std::size_t columns = x.columns();
+    if (kernel.kind == KernelKind::Linear) {
+        const std::uint32_t part = made.listPart("x", "w");
+        for (std::size_t c = 0; c < columns; ++c) {
+            dependence::addElement(made, part, call, call.context.position("X"),
+                                   row * x.table.columns + static_cast<std::int64_t>(c));
+            double& weight = made.terms.back().weight = 0;
+            for (std::size_t v = 0; v < weights.size(); ++v) weight += weights[v] * vectors[v * columns + c];
+        }
+        return std::string("sum(w * x)");
+    }
+    std::vector<double> values;
+    for (std::size_t v = 0; v < weights.size(); ++v)
+        values.push_back(kernel(x.row(static_cast<std::size_t>(row)), vectors.data() + v * columns, columns));
+    dependence::addInside(made, "kernel", values, "w", weights);
+    SONDE_TRY(dependence::addFeatures(made, call, row));
+    return std::string("sum(w * kernel)");
+}
+
+base::Result<Dependence> svmRegressorTerms(const ElementCall& call) {
+    const Attributes& attributes = call.context.attributes();
+    SONDE_ASSIGN(KernelFunction kernel, KernelFunction::of(attributes));
+    std::vector<double> weights = attributes.getFloats("coefficients"),
+                        vectors = attributes.getFloats("support_vectors");
+    if (const std::int64_t supports = attributes.getInt("n_supports", 0); supports > 0) {
+        weights.resize(static_cast<std::size_t>(supports));
+    } else {
+        vectors = std::exchange(weights, {1.0});
+        kernel.kind = KernelKind::Linear;
+    }
+    Dependence made;
+    SONDE_ASSIGN(const std::string sum, addKernels(made, call, call.at.front(), kernel, vectors, weights));
+    made.number("rho", attributes.getFloats("rho").at(0));
+    const bool oneClass = attributes.getInt("one_class", 0) != 0;
+    made.formula = oneClass ? "where(" + sum + " + rho > 0, 1, -1)" : sum + " + rho";
+    return made;
+}
+
+/// The weights of all support vectors in the decision between the classes i and j, as pairScores() has them.
+std::vector<double> pairWeights(const Machine& machine, std::size_t i, std::size_t j) {
+    std::vector<double> weights(machine.vectorCount);
+    for (const auto& [of, row] : {std::pair(i, j - 1), std::pair(j, i)})
+        for (std::size_t v = machine.starts[of]; v < machine.starts[of] + machine.perClass[of]; ++v)
+            weights[v] = machine.coefficients[row * machine.vectorCount + v];
+    return weights;
+}
+
+/// Votes of the pairs choose the label; both they and the scores are numbers inside.
+base::Result<void> addVotes(Dependence& made, const Machine& machine, const std::vector<double>& scores) {
+    std::vector<double> votes(machine.classes());
+    std::size_t pair = 0;
+    for (std::size_t i = 0; i + 1 < machine.classes(); ++i)
+        for (std::size_t j = i + 1; j < machine.classes(); ++j) ++votes[scores[pair++] > 0 ? i : j];
+    return dependence::chooseLabel(made, machine.labels, votes);
+}
+
+/// Of a machine without support vectors: a linear model with one rho.
+base::Result<Dependence> linearMachineTerms(const ElementCall& call, const Machine& machine, const Features& x) {
+    const std::int64_t row = call.at.front();
+    std::vector<double> scores;
+    for (std::size_t k = 0; k < machine.classes(); ++k)
+        scores.push_back(machine.rho[0] + machine.kernel(x.row(static_cast<std::size_t>(row)),
+                                                         machine.coefficients.data() + k * x.columns(), x.columns()));
+    Dependence made;
+    if (call.output == 0) {
+        SONDE_TRY(dependence::addFeatures(made, call, row));
+        if (machine.classes() == 2) {
+            // Of two the second, if the largest score is large enough.
+            dependence::addInside(made, "score", scores);
+            const std::string limit = machine.allPositive ? "max(score) >= 0.5" : "max(score) > 0";
+            SONDE_TRY(dependence::chooseOfTwo(made, machine.labels, "(" + limit + ") | (score[1] > score[0])"));
+        } else {
+            SONDE_TRY(dependence::chooseLabel(made, machine.labels, scores));
+        }
+        return made;
+    }
+    const auto target = static_cast<std::size_t>(call.at.back());
+    const std::vector<double> one{1};
+    SONDE_ASSIGN(const std::string sum,
+                 addKernels(made, call, row, machine.kernel,
+                            std::span(machine.coefficients).subspan(target * x.columns(), x.columns()), one));
+    made.number("rho", machine.rho[0]);
+    dependence::transformScore(made, sum + " + rho", scores, machine.transform);
+    return made;
+}
+
+base::Result<Dependence> svmClassifierTerms(const ElementCall& call) {
+    SONDE_ASSIGN(const Features x, Features::of(call.context.in("X")));
+    SONDE_ASSIGN(const Machine machine, readMachine(call.context.attributes(), x.columns()));
+    if (machine.isLinear()) return linearMachineTerms(call, machine, x);
+    const std::int64_t row = call.at.front();
+    std::vector<double> kernels;
+    for (std::size_t v = 0; v < machine.vectorCount; ++v)
+        kernels.push_back(machine.kernel(x.row(static_cast<std::size_t>(row)), machine.vectors.data() + v * x.columns(),
+                                         x.columns()));
+    const std::vector<double> scores = pairScores(machine, kernels);
+    Dependence made;
+    if (call.output == 0) {
+        SONDE_TRY(addVotes(made, machine, scores));
+        SONDE_TRY(dependence::addFeatures(made, call, row));
+        return made;
+    }
+    if (machine.hasProbabilities())
+        return opError("probabilities that are found by iteration from the scores of pairs have no formula");
+    // The pair that the element is of.
+    const bool two = machine.classes() == 2;
+    std::int64_t pair = two ? 0 : call.at.back();
+    std::size_t i = 0;
+    while (pair >= static_cast<std::int64_t>(machine.classes() - 1 - i))
+        pair -= static_cast<std::int64_t>(machine.classes() - 1 - i++);
+    SONDE_ASSIGN(const std::string sum, addKernels(made, call, row, machine.kernel, machine.vectors,
+                                                   pairWeights(machine, i, i + 1 + static_cast<std::size_t>(pair))));
+    made.number("rho", machine.rho[static_cast<std::size_t>(two ? 0 : call.at.back())]);
+    if (two) {
+        const bool isPlain = machine.transform == PostTransform::None;
+        dependence::transformOneOfTwo(made, sum + " + rho", call.at.back(),
+                                      isPlain ? SecondScore::Opposite : SecondScore::Complement, machine.transform);
+    } else {
+        dependence::transformScore(made, sum + " + rho", scores, machine.transform);
+    }
+    return made;
+}
+
 base::Result<void> inferSvmRegressor(InferContext& context) {
     setScoreType(context, 0, 1);
     return {};
@@ -342,6 +476,8 @@ void define_ml_svm(Registry& registry) {
                      .attr("prob_b", AttributeKind::Floats)
                      .attrInts("vectors_per_class")
                      .runs(svmClassify, inferSvmClassifier));
+    explain("ai.onnx.ml", "SVMRegressor", svmRegressorTerms);
+    explain("ai.onnx.ml", "SVMClassifier", svmClassifierTerms);
 }
 
 }  // namespace sonde::ops
