@@ -110,6 +110,18 @@ Tensor projectedInput(Eager& e) {
     return projected;
 }
 
+Tensor quantizedInput(Eager& e) {
+    const Tensor product = e("matmul", e.get(centred(e.tensor("input"), e.optional("input_zero_point"), -1)),
+                             e.get(centred(e.tensor("weight"), e.optional("weight_zero_point"), -1)));
+    const Tensor factor =
+        e("mul.Tensor", e.as(e.tensor("input_scale"), DType::Float64), e.as(e.tensor("weight_scale"), DType::Float64));
+    const Tensor projected =
+        e.as(e("add.Tensor", e("mul.Tensor", product, factor), e.as(e.tensor("bias"), DType::Float64)), DType::Float32);
+    if (projected.shape() != product.shape()) e.fail("bias or scales do not match " + product.typeText());
+    if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.tensor("input").typeText());
+    return projected;
+}
+
 /// input [B, S, in], weights [in, q + k + v], bias, mask_index, past, attention_bias.
 EagerResult projectedAttention(Eager& e) {
     refuseSharedBuffer(e);
@@ -118,39 +130,77 @@ EagerResult projectedAttention(Eager& e) {
                            e.tensor("input").dtype());
 }
 
+/// What of both operators' calls are the same is asked of here: QAttention has bytes, scales and zero points.
+bool isOfBytes(const KernelContext& context) { return tensor::isInteger(context.in("input").dtype()); }
+
 EagerResult projectedScores(Eager& e) {
-    const Tensor projected = projectedInput(e);
+    const Tensor projected = isOfBytes(e.context()) ? quantizedInput(e) : projectedInput(e);
     const ProjectedHeads heads =
         projectedHeads(e, projected, projectedSizes(e.context().attributes(), projected.dim(2)));
     return attend(e, heads.q, heads.cache.k, heads.cache.v, heads.mask, true).second;
 }
 
-/// A row of the input through a column of the weights: terms of "x", each weighed by `factor` too.
-base::Result<void> addProjected(Dependence& made, const ElementCall& call, std::int64_t row, std::int64_t column,
-                                double factor) {
-    const std::size_t input = call.op.position("input"), weights = call.op.position("weights");
-    const Tensor& w = call.context.in(weights);
-    const std::int64_t count = w.dim(0);
-    if ((row + 1) * count > call.context.in(input).numel() || column >= w.dim(1))
-        return opError("the weights do not match the input");
-    const std::uint32_t part = made.listPart("x", "w");
-    for (std::int64_t k = 0; k < count; ++k) {
-        dependence::addElement(made, part, call, input, row * count + k);
-        DependenceTerm& term = made.terms.back();
-        term.weight = factor * w.toDouble(k * w.dim(1) + column);
-        if (factor == 1)
-            term.weightInput = static_cast<std::uint32_t>(weights), term.weightElement = k * w.dim(1) + column;
-    }
-    return {};
-}
+/// An element of a projection: rows of the input through a column of the weights. Of bytes both are less their zero
+/// points, and the sum is scaled.
+class ProjectedElement {
+  public:
+    ProjectedElement(Dependence& made, const ElementCall& call, std::int64_t column)
+        : m_made(made), m_call(call), m_isOfBytes(isOfBytes(call.context)), m_column(column) {}
 
-/// " + bias", or nothing.
-std::string addProjectedBias(Dependence& made, const ElementCall& call, std::int64_t column) {
-    if (!call.context.has(call.op.position("bias")) || column >= call.context.in(call.op.position("bias")).numel())
+    /// Adds terms of "x" in a row, each weighed by `factor` too.
+    base::Result<void> addRow(std::int64_t row, double factor) {
+        const std::size_t input = m_call.op.position("input"), weights = m_call.op.position({"weights", "weight"});
+        const Tensor& w = m_call.context.in(weights);
+        const std::int64_t count = w.dim(0);
+        if ((row + 1) * count > m_call.context.in(input).numel() || m_column >= w.dim(1))
+            return opError("the weights do not match the input");
+        const std::uint32_t part = m_made.listPart("x", "w");
+        const double zero = ofColumn("weight_zero_point", 0);
+        for (std::int64_t k = 0; k < count; ++k) {
+            dependence::addElement(m_made, part, m_call, input, row * count + k);
+            DependenceTerm& term = m_made.terms.back();
+            const std::int64_t element = k * w.dim(1) + m_column;
+            term.weight = factor * (w.toDouble(element) - zero);
+            if (factor != 1 || zero != 0) continue;
+            term.weightInput = static_cast<std::uint32_t>(weights), term.weightElement = element;
+        }
         return {};
-    dependence::addElement(made, made.part("bias"), call, call.op.position("bias"), column);
-    return "bias";
-}
+    }
+
+    /// "sum(w * x)"
+    std::string sum() {
+        (void)m_made.listPart("x", "w");
+        if (!m_isOfBytes) return "sum(w * x)";
+        addNumber("input_zero_point"), addNumber("input_scale"), addNumber("weight_scale");
+        return "input_scale * weight_scale * sum(w * (x - input_zero_point))";
+    }
+
+    /// "bias", or nothing.
+    std::string bias() {
+        const std::size_t bias = m_call.op.position("bias");
+        if (!m_call.context.has(bias) || m_column >= m_call.context.in(bias).numel()) return {};
+        dependence::addElement(m_made, m_made.part("bias"), m_call, bias, m_column);
+        return "bias";
+    }
+
+  private:
+    std::int64_t elementOf(const Tensor& x) const { return x.numel() == 1 ? 0 : m_column; }
+    double ofColumn(std::string_view name, double fallback) const {
+        const Value* const given = dependence::argumentOf(m_call, name);
+        return given ? given->tensor().toDouble(elementOf(given->tensor())) : fallback;
+    }
+    void addNumber(std::string_view name) {
+        const Value* const given = dependence::argumentOf(m_call, name);
+        if (!given) return m_made.number(name, 0);
+        dependence::addElement(m_made, m_made.part(name), m_call, m_call.op.position(Name(name)),
+                               elementOf(given->tensor()));
+    }
+
+    Dependence& m_made;
+    const ElementCall& m_call;
+    bool m_isOfBytes;
+    std::int64_t m_column;
+};
 
 /// Keys (or values) [2, B, H, L, d] for the next call: the past ones, and those of the input.
 base::Result<Dependence> projectedPresent(const ElementCall& call, const std::vector<std::int64_t>& sizes) {
@@ -163,18 +213,20 @@ base::Result<Dependence> projectedPresent(const ElementCall& call, const std::ve
         return dependence::sourceElement(call, call.op.position("past"), 0, element,
                                          call.context.in(call.op.position("past")).toDouble(element));
     }
-    const std::int64_t column = sizes[0] + which * sizes[1] + head * size + call.at[4];
     Dependence made;
-    SONDE_TRY(addProjected(made, call, batch * rows + row - past, column, 1));
-    const std::string bias = addProjectedBias(made, call, column);
-    made.formula = "sum(w * x)" + (bias.empty() ? bias : " + " + bias);
+    ProjectedElement projected(made, call, sizes[0] + which * sizes[1] + head * size + call.at[4]);
+    SONDE_TRY(projected.addRow(batch * rows + row - past, 1));
+    made.formula = projected.sum();
+    const std::string bias = projected.bias();
+    if (!bias.empty()) made.formula += " + " + bias;
     return made;
 }
 
 /// Values are projections of the input's rows, which also make the scores.
 base::Result<Dependence> projectedTerms(const ElementCall& call) {
     const Attributes& attributes = call.context.attributes();
-    const Tensor &x = call.context.in(call.op.position("input")), &w = call.context.in(call.op.position("weights"));
+    const Tensor &x = call.context.in(call.op.position("input")),
+                 &w = call.context.in(call.op.position({"weights", "weight"}));
     if (x.rank() != 3 || w.rank() != 2) return opError("the weights do not match the input");
     const std::vector<std::int64_t> sizes = projectedSizes(attributes, w.dim(1));
     if (sizes.size() != 3) return opError("the weights do not match the sizes of queries, keys and values");
@@ -195,15 +247,15 @@ base::Result<Dependence> projectedTerms(const ElementCall& call) {
                                values + ((at.batch * heads + at.head) * past + row) * result.size + at.place);
         made.terms.back().weight = weights.toDouble(line++);
     }
+    ProjectedElement projected(made, call, column);
     double share = 0;  // of the rows that are projected
     for (std::int64_t row = 0; row < rows; ++row) {
         const double weight = weights.toDouble(line++);
         share += weight;
-        if (weight != 0) SONDE_TRY(addProjected(made, call, at.batch * rows + row, column, weight));
+        if (weight != 0) SONDE_TRY(projected.addRow(at.batch * rows + row, weight));
     }
-    (void)made.listPart("x", "w");
-    made.formula = "sum(w * x)";
-    const std::string bias = addProjectedBias(made, call, column);
+    made.formula = projected.sum();
+    const std::string bias = projected.bias();
     if (!bias.empty()) made.formula += past > 0 ? " + share * " + bias : " + " + bias;
     if (past > 0) made.formula += " + sum(w_past * past)", made.number("share", share);
     return made;
@@ -212,16 +264,8 @@ base::Result<Dependence> projectedTerms(const ElementCall& call) {
 /// The same on bytes: input, weights, bias, their scales, mask_index, their zero points, past.
 EagerResult quantizedAttention(Eager& e) {
     refuseSharedBuffer(e);
-    const Tensor product = e("matmul", e.get(centred(e.tensor("input"), e.optional("input_zero_point"), -1)),
-                             e.get(centred(e.tensor("weight"), e.optional("weight_zero_point"), -1)));
-    const Tensor factor =
-        e("mul.Tensor", e.as(e.tensor("input_scale"), DType::Float64), e.as(e.tensor("weight_scale"), DType::Float64));
-    const Tensor projected =
-        e.as(e("add.Tensor", e("mul.Tensor", product, factor), e.as(e.tensor("bias"), DType::Float64)), DType::Float32);
-    if (projected.shape() != product.shape()) e.fail("bias or scales do not match " + product.typeText());
-    if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.tensor("input").typeText());
-    const std::int64_t third = projected.dim(2) / 3;
-    return attendProjected(e, projected, {third, third, third}, e.tensor("bias").dtype());
+    const Tensor projected = quantizedInput(e);
+    return attendProjected(e, projected, projectedSizes({}, projected.dim(2)), e.tensor("bias").dtype());
 }
 
 base::Result<void> inferProjected(InferContext& context, DType type) {
@@ -454,7 +498,7 @@ void define_contrib_attention(Registry& registry) {
                      .attrInt("output_qk", 0)
                      .attrInt("past_present_share_buffer", 0)
                      .runs(decoderMultiHead, inferMultiHead));
-    explain("com.microsoft", "Attention", projectedTerms);
+    explain("com.microsoft", "Attention QAttention", projectedTerms);
     explain("com.microsoft", "MultiHeadAttention DecoderMaskedMultiHeadAttention", termsByHeads);
 }
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/number_text.h"
-#include "core/base/unicode.h"
 #include "core/ops/dependence/region.h"
 #include "core/ops/kernels/matmul.h"
+#include "core/ops/support/activation.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -18,79 +17,6 @@ namespace sonde::ops {
 namespace {
 
 using tensor::Dim;
-
-/// An activation by its ONNX name with its parameters.
-struct Activation {
-    std::string name;
-    double alpha = 0, beta = 0;
-
-    double operator()(double x) const {
-        switch (m_kind) {
-            case Kind::Sigmoid: return 1 / (1 + std::exp(-x));
-            case Kind::Tanh: return std::tanh(x);
-            case Kind::Relu: return x < 0 ? 0 : x;
-            case Kind::LeakyRelu: return x < 0 ? alpha * x : x;
-            case Kind::ThresholdedRelu: return x > alpha ? x : 0;
-            case Kind::Affine: return alpha * x + beta;
-            case Kind::ScaledTanh: return alpha * std::tanh(beta * x);
-            case Kind::HardSigmoid: return std::clamp(alpha * x + beta, 0.0, 1.0);
-            case Kind::Elu: return x < 0 ? alpha * std::expm1(x) : x;
-            case Kind::Softsign: return x / (1 + std::fabs(x));
-            case Kind::Softplus: return std::log1p(std::exp(-std::fabs(x))) + std::max(x, 0.0);
-        }
-        return x;
-    }
-
-    /// As an expression, with {} for x.
-    std::string formula() const {
-        const std::string a = base::roundedText(alpha, 9), b = base::roundedText(beta, 9);
-        switch (m_kind) {
-            case Kind::Sigmoid: return "sigmoid({})";
-            case Kind::Tanh: return "tanh({})";
-            case Kind::Relu: return "maximum({}, 0)";
-            case Kind::LeakyRelu: return "where({} < 0, " + a + " * ({}), {})";
-            case Kind::ThresholdedRelu: return "where({} > " + a + ", {}, 0)";
-            case Kind::Affine: return "(" + a + " * ({}) + " + b + ")";
-            case Kind::ScaledTanh: return "(" + a + " * tanh(" + b + " * ({})))";
-            case Kind::HardSigmoid: return "clip(" + a + " * ({}) + " + b + ", 0, 1)";
-            case Kind::Elu: return "where({} < 0, " + a + " * expm1({}), {})";
-            case Kind::Softsign: return "(({}) / (1 + abs({})))";
-            case Kind::Softplus: return "(log1p(exp(-abs({}))) + maximum({}, 0))";
-        }
-        return "{}";
-    }
-
-    base::Result<void> resolve() {
-        static constexpr struct {
-            std::string_view name;
-            double alpha, beta;
-        } kKnown[] = {{"sigmoid", 0, 0},
-                      {"tanh", 0, 0},
-                      {"relu", 0, 0},
-                      {"leakyrelu", 0.01, 0},
-                      {"thresholdedrelu", 1, 0},
-                      {"affine", 1, 0},
-                      {"scaledtanh", 1, 1},
-                      {"hardsigmoid", 0.2, 0.5},
-                      {"elu", 1, 0},
-                      {"softsign", 0, 0},
-                      {"softplus", 0, 0}};
-        const std::string lower = base::lowerCase(name);
-        for (std::size_t i = 0; i < std::size(kKnown); ++i) {
-            if (kKnown[i].name != lower) continue;
-            m_kind = static_cast<Kind>(i);
-            alpha = kKnown[i].alpha;
-            beta = kKnown[i].beta;
-            return {};
-        }
-        return opError("activation '" + name + "' is not supported");
-    }
-
-  private:
-    // clang-format off
-    enum class Kind { Sigmoid, Tanh, Relu, LeakyRelu, ThresholdedRelu, Affine, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus } m_kind = Kind::Tanh;
-    // clang-format on
-};
 
 /// Everything about one call, in double.
 struct Cell {
@@ -144,16 +70,23 @@ base::Result<Tensor> wideOr(KernelContext& context, Name input, const Shape& sha
     return tensor;
 }
 
-/// Numbers as the nearest of 256 steps between their least and largest (0 among them), as DynamicQuantizeLinear rounds.
-void toSteps(double* values, std::int64_t count) {
+/// 256 steps between the smallest and largest of numbers (0 among them), as DynamicQuantizeLinear has them.
+dependence::ByteSteps stepsOf(const double* values, std::int64_t count) {
     float low = 0, high = 0;
     for (std::int64_t i = 0; i < count; ++i) {
         low = std::min(low, static_cast<float>(values[i]));
         high = std::max(high, static_cast<float>(values[i]));
     }
     const float scale = (high - low) / 255.0F;
-    if (!(scale > 0) || !std::isfinite(scale)) return;
-    const float zero = std::nearbyint(std::clamp(-low / scale, 0.0F, 255.0F));
+    if (!(scale > 0) || !std::isfinite(scale)) return {};
+    return {static_cast<double>(scale), static_cast<double>(std::nearbyint(std::clamp(-low / scale, 0.0F, 255.0F)))};
+}
+
+/// Numbers as the nearest of their steps.
+void toSteps(double* values, std::int64_t count) {
+    const dependence::ByteSteps steps = stepsOf(values, count);
+    if (steps.scale == 0) return;
+    const auto scale = static_cast<float>(steps.scale), zero = static_cast<float>(steps.zero);
     for (std::int64_t i = 0; i < count; ++i) {
         const float step = std::clamp(std::nearbyint(static_cast<float>(values[i]) / scale) + zero, 0.0F, 255.0F);
         values[i] = static_cast<double>(step - zero) * static_cast<double>(scale);
@@ -298,42 +231,75 @@ void step(base::ThreadPool& pool, const Cell& cell, std::int64_t direction, cons
     std::copy(next.begin(), next.begin() + n, h);
 }
 
-/// Y [T, D, B, H], final states [D, B, H].
-base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
-    const std::int64_t n = cell.hidden, all = cell.gates * n;
-    SONDE_ASSIGN(Tensor y, wideZeros(Shape{cell.steps, cell.directions, cell.batches, n}));
-    for (std::int64_t d = 0; d < cell.directions; ++d) {
+/// One direction of a cell, whose states go on in it step by step.
+class UnrolledDirection {
+  public:
+    static base::Result<UnrolledDirection> of(KernelContext& context, Cell& cell, std::int64_t direction,
+                                              bool isBackward) {
+        const std::int64_t all = cell.gates * cell.hidden;
+        UnrolledDirection made(context, cell, direction, isBackward);
         // W·x of all steps at once.
-        SONDE_ASSIGN(Tensor gates, wideZeros(Shape{cell.steps * cell.batches, all}));
+        SONDE_ASSIGN(made.m_gates, wideZeros(Shape{cell.steps * cell.batches, all}));
         kernels::GemmCall<double> call;
         call.m = cell.steps * cell.batches, call.n = all, call.k = cell.inputs;
         call.left = {cell.x.data<double>(), cell.inputs, 1};
-        call.right = {cell.w.data<double>() + d * all * cell.inputs, 1, cell.inputs};
-        call.c = gates.mutableData<double>();
+        call.right = {cell.w.data<double>() + direction * all * cell.inputs, 1, cell.inputs};
+        call.c = made.m_gates.mutableData<double>();
         call.ldc = all;
-        call.columnBias = cell.b.data<double>() + d * 2 * all;
+        call.columnBias = cell.b.data<double>() + direction * 2 * all;
         call.stop = &context.environment().stop;
         kernels::gemm(call, context.pool());
-        const bool backward = reverseOnly || d == 1;
-        std::vector<double> recurrent(static_cast<std::size_t>(all)), next(static_cast<std::size_t>(n));
-        double* states = cell.h.mutableData<double>() + d * cell.batches * n;
-        std::vector<double> steps;
+        return made;
+    }
+
+    /// The state h of all sequences [B, H].
+    double* states() { return m_cell.h.mutableData<double>() + m_direction * m_cell.batches * m_cell.hidden; }
+
+    /// Step `i` of those sequences that are so long: visit(t, b, h) where t is the step's place in time.
+    template <typename Visit>
+    void step(std::int64_t i, Visit visit) {
+        const std::int64_t n = m_cell.hidden, all = m_cell.gates * n, batches = m_cell.batches;
+        if (m_cell.quantized) {
+            m_seen.assign(states(), states() + batches * n);
+            toSteps(m_seen.data(), batches * n);
+        }
+        for (std::int64_t b = 0; b < batches; ++b) {
+            const std::int64_t length = m_cell.lengths[static_cast<std::size_t>(b)];
+            if (i >= length) continue;
+            double* h = states() + b * n;
+            double* c = m_cell.gates == 4 ? m_cell.c.mutableData<double>() + (m_direction * batches + b) * n : nullptr;
+            const std::int64_t t = m_isBackward ? length - 1 - i : i;
+            ops::step(m_context.pool(), m_cell, m_direction, m_gates.data<double>() + (t * batches + b) * all,
+                      m_cell.quantized ? m_seen.data() + b * n : h, h, c, m_recurrent, m_next);
+            visit(t, b, h);
+        }
+    }
+
+  private:
+    UnrolledDirection(KernelContext& context, Cell& cell, std::int64_t direction, bool isBackward)
+        : m_context(context), m_cell(cell), m_direction(direction), m_isBackward(isBackward),
+          m_recurrent(static_cast<std::size_t>(cell.gates * cell.hidden)),
+          m_next(static_cast<std::size_t>(cell.hidden)) {}
+
+    KernelContext& m_context;
+    Cell& m_cell;
+    std::int64_t m_direction;
+    bool m_isBackward;
+    Tensor m_gates;  ///< W·x + Wb of all steps: [T·B, gates·H]
+    std::vector<double> m_recurrent, m_next, m_seen;
+};
+
+/// Y [T, D, B, H], final states [D, B, H].
+base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
+    const std::int64_t n = cell.hidden;
+    SONDE_ASSIGN(Tensor y, wideZeros(Shape{cell.steps, cell.directions, cell.batches, n}));
+    for (std::int64_t d = 0; d < cell.directions; ++d) {
+        SONDE_ASSIGN(UnrolledDirection direction, UnrolledDirection::of(context, cell, d, reverseOnly || d == 1));
         for (std::int64_t i = 0; i < cell.steps; ++i) {
             if (context.cancelled()) return base::cancelled();
-            if (cell.quantized) {
-                steps.assign(states, states + cell.batches * n);
-                toSteps(steps.data(), cell.batches * n);
-            }
-            for (std::int64_t b = 0; b < cell.batches; ++b) {
-                const std::int64_t length = cell.lengths[static_cast<std::size_t>(b)];
-                if (i >= length) continue;
-                double* h = states + b * n;
-                double* c = cell.gates == 4 ? cell.c.mutableData<double>() + (d * cell.batches + b) * n : nullptr;
-                const std::int64_t t = backward ? length - 1 - i : i;
-                step(context.pool(), cell, d, gates.data<double>() + (t * cell.batches + b) * all,
-                     cell.quantized ? steps.data() + b * n : h, h, c, recurrent, next);
+            direction.step(i, [&](std::int64_t t, std::int64_t b, const double* h) {
                 std::copy(h, h + n, y.mutableData<double>() + ((t * cell.directions + d) * cell.batches + b) * n);
-            }
+            });
         }
     }
     Tensor finals[2] = {cell.h, cell.c};
@@ -383,8 +349,14 @@ struct StepPlace {
     bool isBackward = false;
 };
 
+/// What one sequence has between two steps; `steps`: to which states are rounded in the next one.
+struct SequenceState {
+    std::vector<double> h, c;
+    dependence::ByteSteps steps = {};
+};
+
 /// What one sequence has after `before` steps: Y_h and Y_c of the operator on those steps alone.
-base::Result<std::vector<Value>> stateBefore(const ElementCall& call, const StepPlace& place) {
+base::Result<SequenceState> stateBefore(const ElementCall& call, const Cell& cell, const StepPlace& place) {
     const KernelContext& context = call.context;
     const bool byBatch = context.attributes().getInt("layout", 0) != 0;
     const auto sequence = [&](const Tensor& x) { return x.sliced(byBatch ? 0 : 1, place.batch, 1); };
@@ -398,8 +370,30 @@ base::Result<std::vector<Value>> stateBefore(const ElementCall& call, const Step
         if (i == context.position("X")) value = Value(x);
         inputs.push_back(std::move(value));
     }
-    return ops::call(call.op, inputs, context.attributes(), call.op.outputs.size(), call.context.environment(),
-                     context.version());
+    SONDE_ASSIGN(const std::vector<Value> results,
+                 ops::call(call.op, inputs, context.attributes(), call.op.outputs.size(), call.context.environment(),
+                           context.version()));
+    SequenceState state;
+    for (std::int64_t j = 0; j < cell.hidden; ++j) {
+        const std::int64_t element = place.direction * cell.hidden + j;
+        state.h.push_back(results[1].tensor().toDouble(element));
+        if (cell.gates == 4) state.c.push_back(results[2].tensor().toDouble(element));
+    }
+    return state;
+}
+
+/// The same where the steps to which states are rounded are those of all sequences together.
+base::Result<SequenceState> quantizedStateBefore(const ElementCall& call, Cell& cell, const StepPlace& place) {
+    SONDE_ASSIGN(UnrolledDirection direction,
+                 UnrolledDirection::of(call.context, cell, place.direction, place.isBackward));
+    for (std::int64_t i = 0; i < place.before; ++i) direction.step(i, [](auto...) {});
+    SequenceState state;
+    const std::int64_t n = cell.hidden;
+    const double* const h = direction.states() + place.batch * n;
+    const double* const c = cell.c.data<double>() + (place.direction * cell.batches + place.batch) * n;
+    state.h.assign(h, h + n), state.c.assign(c, c + n);
+    state.steps = stepsOf(direction.states(), cell.batches * n);
+    return state;
 }
 
 StepPlace stepPlace(const ElementCall& call, const Cell& cell) {
@@ -422,7 +416,7 @@ StepPlace stepPlace(const ElementCall& call, const Cell& cell) {
 }
 
 /// The elements of x that are read at the step, and those of the state before it.
-base::Result<void> addSources(const ElementCall& call, const Cell& cell, const StepPlace& place,
+base::Result<void> addSources(const ElementCall& call, Cell& cell, const StepPlace& place,
                               dependence::RecurrentStep& step) {
     const KernelContext& context = call.context;
     const auto add = [](std::vector<DependenceTerm>& terms, std::uint32_t input, std::int64_t element, double value,
@@ -439,6 +433,9 @@ base::Result<void> addSources(const ElementCall& call, const Cell& cell, const S
             context.in("X").toDouble(row * cell.inputs + i));
     std::vector<DependenceTerm> memories;
     if (place.before == 0) {
+        if (cell.quantized)
+            step.stateSteps = stepsOf(cell.h.data<double>() + place.direction * cell.batches * cell.hidden,
+                                      cell.batches * cell.hidden);
         for (const auto& [name, terms] : {std::pair("initial_h", &step.h), std::pair("initial_c", &memories)}) {
             const bool isGiven = context.has(name);
             for (std::int64_t j = 0; j < cell.hidden; ++j) {
@@ -452,7 +449,9 @@ base::Result<void> addSources(const ElementCall& call, const Cell& cell, const S
             }
         }
     } else {
-        SONDE_ASSIGN(const std::vector<Value> before, stateBefore(call, place));
+        SONDE_ASSIGN(const SequenceState before,
+                     cell.quantized ? quantizedStateBefore(call, cell, place) : stateBefore(call, cell, place));
+        step.stateSteps = before.steps;
         const std::int64_t at = place.isBackward ? place.step + 1 : place.step - 1;
         const auto elementAt = [&](std::int64_t when, std::int64_t unit) {
             return ((cell.byBatch ? (place.batch * cell.steps + when) * cell.directions + place.direction
@@ -466,21 +465,20 @@ base::Result<void> addSources(const ElementCall& call, const Cell& cell, const S
                 if (member == 0 || cell.gates == 4) add(step.begins, 0, elementAt(begin, unit), 0, true, member);
         for (std::int64_t j = 0; j < cell.hidden; ++j) {
             const std::int64_t element = elementAt(at, j);
-            add(step.h, 0, element, before[1].tensor().toDouble(place.direction * cell.hidden + j), true);
-            if (cell.gates == 4)
-                add(memories, 0, element, before[2].tensor().toDouble(place.direction * cell.hidden + j), true,
-                    dependence::innerState(0, true));
+            const auto unit = static_cast<std::size_t>(j);
+            add(step.h, 0, element, before.h[unit], true);
+            if (cell.gates == 4) add(memories, 0, element, before.c[unit], true, dependence::innerState(0, true));
         }
     }
     if (cell.gates == 4) step.memory = memories[static_cast<std::size_t>(place.unit)];
     return {};
 }
 
-base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t gates) {
+base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t gates, bool isQuantized) {
     const std::vector<std::string> usual = gates == 1   ? std::vector<std::string>{"Tanh"}
                                            : gates == 3 ? std::vector<std::string>{"Sigmoid", "Tanh"}
                                                         : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
-    SONDE_ASSIGN(const Cell cell, cellOf(call.context, gates, usual, false));
+    SONDE_ASSIGN(Cell cell, cellOf(call.context, gates, usual, isQuantized));
     const StepPlace place = stepPlace(call, cell);
     const std::int64_t length = cell.lengths[static_cast<std::size_t>(place.batch)];
     if (place.before < 0 || place.step >= length)
@@ -510,8 +508,15 @@ base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t ga
         return found;
     };
     const std::int64_t all = gates * cell.hidden;
-    step.inputWeights = weights("W", cell.inputs, 0, all);
-    step.stateWeights = weights("R", cell.hidden, 0, all);
+    if (isQuantized) {  // their real values: turned, and no elements of inputs
+        step.inputWeights = {kNoOperand, 0, &cell.w, place.direction * all * cell.inputs, cell.inputs};
+        step.stateWeights = {kNoOperand, 0, &cell.r, place.direction * all * cell.hidden, cell.hidden};
+        SONDE_ASSIGN(const Tensor x, wide(call.context.in("X")));
+        step.inputSteps = stepsOf(x.data<double>(), x.numel());
+    } else {
+        step.inputWeights = weights("W", cell.inputs, 0, all);
+        step.stateWeights = weights("R", cell.hidden, 0, all);
+    }
     step.inputBias = weights("B", 1, 0, 2 * all);
     step.stateBias = weights("B", 1, all, 2 * all);
     if (gates == 4) step.peepholes = weights("P", 1, 0, 3 * cell.hidden);
@@ -519,9 +524,9 @@ base::Result<Dependence> recurrentTerms(const ElementCall& call, std::int64_t ga
     return dependence::recurrentStep(step);
 }
 
-template <std::int64_t gates>
+template <std::int64_t gates, bool isQuantized = false>
 base::Result<Dependence> recurrentTermsOf(const ElementCall& call) {
-    return recurrentTerms(call, gates);
+    return recurrentTerms(call, gates, isQuantized);
 }
 
 }  // namespace
@@ -573,6 +578,7 @@ void define_recurrent(Registry& registry) {
     explain("", "RNN", recurrentTermsOf<1>);
     explain("", "GRU", recurrentTermsOf<3>);
     explain("", "LSTM", recurrentTermsOf<4>);
+    explain("com.microsoft", "DynamicQuantizeLSTM", recurrentTermsOf<4, true>);
 }
 
 }  // namespace sonde::ops

@@ -22,10 +22,12 @@ class GateTerms {
     GateTerms(const RecurrentStep& step, Dependence& dependence) : m_step(step), m_dependence(dependence) {}
 
     /// "sum(w_i * x_i)"
-    std::string ofInput(char gate) { return products(gate, "x", "w", m_step.x, m_step.inputWeights, {}); }
+    std::string ofInput(char gate) {
+        return products(gate, "x", "w", m_step.x, m_step.inputWeights, {}, m_step.inputSteps);
+    }
     /// "sum(r_i * h_i)"; `factor` of each state: "sum(r_h * reset * h_h)".
     std::string ofState(char gate, const std::string& factor = {}) {
-        return products(gate, "h", "r", m_step.h, m_step.stateWeights, factor);
+        return products(gate, "h", "r", m_step.h, m_step.stateWeights, factor, m_step.stateSteps);
     }
     /// " + bw_i", or nothing.
     std::string bias(char gate, const GateWeights& bias, std::string_view name) {
@@ -67,8 +69,8 @@ class GateTerms {
     }
 
     std::string products(char gate, const std::string& values, const std::string& weights,
-                         const std::vector<DependenceTerm>& terms, const GateWeights& matrix,
-                         const std::string& factor) {
+                         const std::vector<DependenceTerm>& terms, const GateWeights& matrix, const std::string& factor,
+                         const ByteSteps& steps) {
         const std::string part = values + "_" + gate, weight = weights + "_" + gate;
         const std::uint32_t at = m_dependence.listPart(part, weight);
         for (std::size_t k = 0; k < terms.size(); ++k) {
@@ -76,13 +78,23 @@ class GateTerms {
             const auto column = static_cast<std::int64_t>(k);
             term.part = at;
             term.weight = matrix.at(rowOf(gate), column);
-            if (matrix.member == 0) {
+            if (matrix.member == 0 && matrix.input != kNoOperand) {
                 term.weightInput = matrix.input;
                 term.weightElement = matrix.first + rowOf(gate) * matrix.width + column;
             }
             m_dependence.terms.push_back(term);
         }
-        return "sum(" + weight + " * " + (factor.empty() ? "" : factor + " * ") + part + ")";
+        return "sum(" + weight + " * " + (factor.empty() ? "" : factor + " * ") + rounded(part, values, steps) + ")";
+    }
+
+    /// To the steps of x or h, where there are any.
+    std::string rounded(const std::string& part, const std::string& of, const ByteSteps& steps) {
+        if (!(steps.scale > 0)) return part;
+        const std::string scale = of + "_scale", zero = of + "_zero";
+        const auto isKnown = [&](const auto& number) { return number.first == scale; };
+        if (std::ranges::none_of(m_dependence.numbers, isKnown))
+            m_dependence.number(scale, steps.scale), m_dependence.number(zero, steps.zero);
+        return scale + " * (clip(round(float32(" + part + " / " + scale + ")) + " + zero + ", 0, 255) - " + zero + ")";
     }
 
     const RecurrentStep& m_step;

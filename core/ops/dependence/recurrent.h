@@ -26,6 +26,12 @@ inline constexpr std::uint32_t innerState(std::int64_t layer, bool isMemory) {
 /// "h of layer 0", counted as PyTorch counts the layers of its weights; of what innerState() gives.
 std::string innerStateText(std::uint32_t state);
 
+/// Numbers that are rounded to 256 steps of `scale` before they are multiplied, from -zero of them on.
+struct ByteSteps {
+    double scale = 0;  ///< 0: they are taken as they are
+    double zero = 0;
+};
+
 /// One step of a recurrent cell, for one sequence: what both vocabularies' layers come down to.
 struct RecurrentStep {
     enum class Cell : std::uint8_t { Plain, Gru, Lstm };
@@ -47,6 +53,7 @@ struct RecurrentStep {
     /// LSTM: what makes fewer numbers of the hidden units' h: rows [states, hidden]; and c of the step before, of all.
     GateWeights projection;
     std::vector<double> memories = {};
+    ByteSteps inputSteps = {}, stateSteps = {};
 };
 
 /// The formula of one step, with terms of x and of the state before.

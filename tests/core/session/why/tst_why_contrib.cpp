@@ -63,10 +63,10 @@ class TestWhyContrib : public QObject {
         for (const std::string& name : without) std::printf("without: %s\n", name.c_str());
         for (const QString& problem : problems) std::printf("%s\n", qPrintable(problem));
         QVERIFY2(problems.isEmpty(), qPrintable(problems.mid(0, 3).join('\n')));
-        for (const char* name :
-             {"Attention", "MultiHeadAttention", "RotaryEmbedding", "SkipLayerNormalization",
-              "SkipSimplifiedLayerNormalization", "QLinearAdd", "QLinearMul", "QLinearGlobalAveragePool",
-              "QLinearConcat", "EmbedLayerNormalization", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"})
+        for (const char* name : {"Attention", "MultiHeadAttention", "RotaryEmbedding", "SkipLayerNormalization",
+                                 "SkipSimplifiedLayerNormalization", "QLinearAdd", "QLinearMul",
+                                 "QLinearGlobalAveragePool", "QLinearConcat", "EmbedLayerNormalization",
+                                 "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QAttention", "DynamicQuantizeLSTM"})
             QVERIFY2(explained[name] > 0, name);
     }
 
