@@ -263,6 +263,10 @@ void define_aten_losses(Registry& registry) {
     explainLoss("binary_cross_entropy", "-(y * maximum(log(x), -100) + (1 - y) * maximum(log(1 - x), -100))");
     explainLoss("binary_cross_entropy_with_logits",
                 "(1 - y) * x + (1 + (positive - 1) * y) * (maximum(-x, 0) + log1p(exp(-abs(x))))");
+    explainLoss("hinge_embedding_loss", "where(y != 1, maximum(margin - x, 0), 0) + where(y != -1, x, 0)");
+    explainLoss("margin_ranking_loss", "maximum(margin - z * (x - y), 0)");
+    explainLoss("soft_margin_loss", "log1p(exp(-y * x))");
+    explain("aten", "poisson_nll_loss", dependence::countLoss);
     explain("aten", "nll_loss nll_loss2d nll_loss_nd", dependence::likelihoodLoss);
     explain("aten", "cross_entropy_loss", dependence::entropyLoss);
 }

@@ -436,6 +436,7 @@ void define_aten_shapes(Registry& registry) {
                  [](Eager& e) -> EagerResult { return e.reshape(e.tensor("self"), Shape{e.tensor("self").numel()}); }));
     registry.add(eagerRow("stride(Tensor self) -> int[]", "strides in elements", kShape,
                           [](Eager& e) -> EagerResult { return Eager::Argument::listOf(e.tensor("self").strides()); }));
+    explain("aten", "diff", dependence::differences);
     explain("aten", "trace", dependence::traced);
     explain("aten", "fliplr flipud rot90 tile native_channel_shuffle adjoint mH matrix_H", dependence::moved, "self");
     explain("aten", "copy", dependence::moved, "src");

@@ -462,7 +462,7 @@ void define_aten_statistics(Registry& registry) {
     explain("aten", "cumsum", dependence::running, "sum(x)");
     explain("aten", "cumprod", dependence::running, "prod(x)");
     explain("aten", "logcumsumexp", dependence::running, "max(x) + log(sum(exp(x - max(x))))");
-    explain("aten", "topk sort kthvalue median.dim mode cummax cummin", dependence::selected, "dim");
+    explain("aten", "topk sort argsort kthvalue median.dim mode cummax cummin", dependence::selected, "dim");
     explain("aten", "dist pairwise_distance", dependence::differenceNorm);
     explain("aten", "cosine_similarity", dependence::cosine);
     explain("aten", "aminmax", dependence::reduced, "min(x) | max(x)");

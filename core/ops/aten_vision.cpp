@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/dependence/windows.h"
 #include "core/ops/support/eager.h"
@@ -121,29 +122,63 @@ std::pair<Tensor, Tensor> regions(Eager& e) {
 }
 
 /// (input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned)
-EagerResult roiAlign(Eager& e) {
+dependence::OnnxCall alignedRegions(Eager& e) {
     const auto [boxes, images] = regions(e);
-    return e.onnx("RoiAlign", {e.value("input"), Value(boxes), Value(images)},
-                  Attributes{{"spatial_scale", e.number("spatial_scale")},
-                             {"output_height", e.integer("pooled_height")},
-                             {"output_width", e.integer("pooled_width")},
-                             {"sampling_ratio", std::max<std::int64_t>(e.integer("sampling_ratio"), 0)},
-                             {"coordinate_transformation_mode",
-                              std::string(e.flag("aligned") ? "half_pixel" : "output_half_pixel")}});
+    return {"RoiAlign",
+            {e.value("input"), Value(boxes), Value(images)},
+            Attributes{{"spatial_scale", e.number("spatial_scale")},
+                       {"output_height", e.integer("pooled_height")},
+                       {"output_width", e.integer("pooled_width")},
+                       {"sampling_ratio", std::max<std::int64_t>(e.integer("sampling_ratio"), 0)},
+                       {"coordinate_transformation_mode",
+                        std::string(e.flag("aligned") ? "half_pixel" : "output_half_pixel")}},
+            {kOperand, kRight, kRight}};
 }
+
+EagerResult computedBy(Eager& e, const dependence::OnnxCall& call) {
+    return e.onnx(call.name, call.inputs, call.attributes);
+}
+EagerResult roiAlign(Eager& e) { return computedBy(e, alignedRegions(e)); }
 
 /// (input, weight, offset, mask, bias, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, offset_groups,
 /// use_mask)
-EagerResult deformConv(Eager& e) {
+dependence::OnnxCall deformedConv(Eager& e) {
     const std::int64_t padHeight = e.integer("pad_h"), padWidth = e.integer("pad_w");
-    return e.onnx("DeformConv",
-                  {e.value("input"), e.value("weight"), e.value("offset"), e.value("bias"),
-                   e.flag("use_mask") ? e.value("mask") : Value()},
-                  Attributes{{"strides", Ints{e.integer("stride_h"), e.integer("stride_w")}},
-                             {"pads", Ints{padHeight, padWidth, padHeight, padWidth}},
-                             {"dilations", Ints{e.integer("dilation_h"), e.integer("dilation_w")}},
-                             {"group", e.integer("groups")},
-                             {"offset_group", e.integer("offset_groups")}});
+    dependence::OnnxCall made{"DeformConv",
+                              {e.value("input"), e.value("weight"), e.value("offset"), e.value("bias"),
+                               e.flag("use_mask") ? e.value("mask") : Value()},
+                              Attributes{{"strides", Ints{e.integer("stride_h"), e.integer("stride_w")}},
+                                         {"pads", Ints{padHeight, padWidth, padHeight, padWidth}},
+                                         {"dilations", Ints{e.integer("dilation_h"), e.integer("dilation_w")}},
+                                         {"group", e.integer("groups")},
+                                         {"offset_group", e.integer("offset_groups")}}};
+    for (const char* name : {"input", "weight", "offset", "bias", "mask"})
+        made.places.push_back(e.context().position(name));
+    return made;
+}
+EagerResult deformConv(Eager& e) { return computedBy(e, deformedConv(e)); }
+
+/// The rules of the ONNX operators that compute them.
+base::Result<Dependence> deformedConvTerms(const ElementCall& call) {
+    std::optional<dependence::OnnxCall> onnx;
+    SONDE_TRY(runEager(call.context, [&](Eager& e) -> EagerResult {
+        onnx = deformedConv(e);
+        return std::vector<Value>();
+    }));
+    return dependence::asOnnx(call, *onnx);
+}
+
+/// Boxes stand behind the number of their image in a row of the regions.
+base::Result<Dependence> alignedRegionTerms(const ElementCall& call) {
+    std::optional<dependence::OnnxCall> onnx;
+    SONDE_TRY(runEager(call.context, [&](Eager& e) -> EagerResult {
+        onnx = alignedRegions(e);
+        return std::vector<Value>();
+    }));
+    SONDE_ASSIGN(Dependence made, dependence::asOnnx(call, *onnx));
+    for (DependenceTerm& term : made.terms)
+        if (term.input == kRight) term.element += term.element / 4 + 1;
+    return made;
 }
 
 EagerResult maxUnpool(Eager& e) {
@@ -201,6 +236,8 @@ void define_aten_vision(Registry& registry) {
     registry.add(visionRow(
         "deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups, int offset_groups, bool use_mask) -> Tensor",
         "convolution whose taps are moved by offsets", Category::Layer, deformConv));
+    explain("torchvision", "deform_conv2d", deformedConvTerms);
+    explain("torchvision", "roi_align", alignedRegionTerms);
     explain("aten", "grid_sampler grid_sampler_2d grid_sampler_3d", dependence::gridSampled);
     explain("aten", "im2col", dependence::moved, "self");
     explain("aten", "col2im", columnTerms);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/region.h"
 #include "core/ops/dependence/rules.h"
 #include "core/ops/dependence/windows.h"
 #include "core/ops/kernels/quantized_values.h"
@@ -158,6 +159,28 @@ base::Result<Dependence> quantizedPoolTerms(const ElementCall& call) {
 
 EagerResult channelsLastMaxPool(Eager& e) {
     return onImage(e, e.tensor("x"), true, "MaxPool", e.context().attributes());
+}
+
+/// As MaxPool says of the same image with its channels in front.
+base::Result<Dependence> channelsLastMaxTerms(const ElementCall& call) {
+    const Tensor& x = call.context.in("x");
+    if (x.rank() < 3) return opError("the input is no image");
+    std::vector<std::size_t> order{0, x.rank() - 1};
+    for (std::size_t d = 1; d + 1 < x.rank(); ++d) order.push_back(d);
+    SONDE_ASSIGN(const Tensor image, x.permuted(order).contiguous());
+    const Tensor result = call.result.permuted(order);
+    std::vector<std::int64_t> at;
+    for (const std::size_t d : order) at.push_back(call.at[d]);
+    const ElementCall turned{call.context, call.op, result, {}, 0, 0, dependence::elementAt(at, result.shape()), at};
+    SONDE_ASSIGN(Dependence made,
+                 dependence::asOnnx(turned, {"MaxPool", {Value(image)}, call.context.attributes(), {0}}));
+    for (DependenceTerm& term : made.terms) {
+        const std::vector<std::int64_t> place = dependence::indexOf(term.element, image.shape());
+        std::vector<std::int64_t> own(place.size());
+        for (std::size_t d = 0; d < order.size(); ++d) own[order[d]] = place[d];
+        term.element = dependence::elementAt(own, x.shape());
+    }
+    return made;
 }
 
 /// What the operator of ai.onnx gives, with channels at the end if they are there.
@@ -403,6 +426,7 @@ void define_contrib_quantized(Registry& registry) {
     explain("com.microsoft", "QLinearConcat", dependence::quantizedJoined);
     explain("com.microsoft", "QLinearWhere", dependence::quantizedElementWise, "where(condition, X, Y)");
     explain("com.microsoft", "QLinearReduceMean", dependence::quantizedMean);
+    explain("com.microsoft", "NhwcMaxPool", channelsLastMaxTerms);
     explain("com.microsoft", "QLinearAveragePool", quantizedPoolTerms);
     explain("com.microsoft", "QLinearSoftmax", dependence::quantizedSoftmax);
     explain("com.microsoft", "QLinearConv", dependence::quantizedConvolved);

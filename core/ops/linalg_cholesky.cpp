@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -200,6 +201,8 @@ void define_linalg_cholesky(Registry& registry) {
     registry.add(eagerRow("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
                           "x of A·x = B from A's L·D·Lᵀ", kLayer, ldlSolve,
                           [](InferContext& context) { return inferSolution(context, "LD", "B"); }));
+    explain("aten", "linalg_cholesky cholesky linalg_cholesky_ex", dependence::choleskyFactor);
+    explain("aten", "cholesky_solve _cholesky_solve_helper", dependence::solvedByCholesky);
 }
 
 }  // namespace sonde::ops

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -130,6 +131,7 @@ void define_linalg_eigen(Registry& registry) {
         "linalg_eigvals(Tensor self) -> Tensor", "eigenvalues", kLayer,
         [](Eager& e) { return general(e, false, "linalg.eigvals"); }, inferGeneral));
     defineSymmetric(registry);
+    explain("aten", "linalg_eigh linalg_eigvalsh _linalg_eigh", dependence::symmetricEigen);
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -222,6 +223,7 @@ void define_linalg_lstsq(Registry& registry) {
         eagerRow("linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, "
                  "Tensor residuals, Tensor rank, Tensor singular_values)",
                  "x for which A·x is nearest to B", Category::Layer, leastSquares, inferLeastSquares));
+    explain("aten", "linalg_lstsq", dependence::leastSquares);
 }
 
 }  // namespace sonde::ops

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -219,6 +220,7 @@ void define_linalg_lu(Registry& registry) {
             return solveFactored(e, e.tensor("LU_data"), e.tensor("LU_pivots"), e.tensor("self"), true, false);
         },
         [](InferContext& context) { return inferSolution(context, "LU_data", "self"); }));
+    explain("aten", "linalg_lu", dependence::triangularFactor);
 }
 
 }  // namespace sonde::ops

@@ -354,6 +354,7 @@ void define_linalg_norm(Registry& registry) {
     using namespace linalg;
     defineVectorNorms(registry);
     defineMatrixNorms(registry);
+    explain("aten", "nuclear_norm", dependence::nuclearNorm);
     explain("aten", "norm frobenius_norm linalg_vector_norm", dependence::normed);
     explain("aten", "linalg_norm linalg_matrix_norm", dependence::normed, "matrix");
 }

@@ -318,6 +318,8 @@ void define_linalg_product(Registry& registry) {
     explain("aten", "vdot linalg_vecdot", dependence::dotProduct);
     explain("aten", "cross linalg_cross", dependence::crossProduct);
     explain("aten", "linalg_multi_dot chain_matmul", dependence::chainedProduct);
+    explain("aten", "linalg_matrix_power matrix_power", dependence::matrixPower);
+    explain("aten", "linalg_matrix_exp matrix_exp", dependence::matrixExponential);
 }
 
 }  // namespace sonde::ops

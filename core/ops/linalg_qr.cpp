@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -202,6 +203,7 @@ void define_linalg_qr(Registry& registry) {
                      context.set(context.in("input3"));
                      return {};
                  }));
+    explain("aten", "linalg_qr qr", dependence::orthogonalFactor);
 }
 
 }  // namespace sonde::ops

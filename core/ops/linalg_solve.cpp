@@ -305,6 +305,7 @@ void define_linalg_solve(Registry& registry) {
     defineSolvers(registry);
     explain("aten", "linalg_inv linalg_inv_ex inverse", dependence::inverted);
     explain("aten", "linalg_solve linalg_solve_ex _linalg_solve_ex linalg_solve_triangular", dependence::solved);
+    explain("aten", "triangular_solve", dependence::solvedByTriangle);
 }
 
 }  // namespace sonde::ops

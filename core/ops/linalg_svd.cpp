@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/dependence/rules.h"
 #include "core/ops/linalg/batch.h"
 #include "core/ops/linalg/checks.h"
 #include "core/ops/linalg/types.h"
@@ -300,6 +301,9 @@ void define_linalg_svd(Registry& registry) {
     defineValues(registry);
     defineRanks(registry);
     definePseudoInverses(registry);
+    explain("aten", "linalg_svd linalg_svdvals _linalg_svd", dependence::singularFactor);
+    explain("aten", "svd", dependence::singularFactor, "columns");
+    explain("aten", "linalg_pinv pinverse", dependence::pseudoInverse);
 }
 
 }  // namespace sonde::ops

@@ -26,7 +26,7 @@ base::Result<std::string> reductionOf(const ElementCall& call) {
 base::Result<Dependence> pairLoss(const ElementCall& call) {
     const Tensor &a = call.context.in(kLeft), &b = call.context.in(kRight);
     SONDE_ASSIGN(const std::string reduction, reductionOf(call));
-    SONDE_ASSIGN(const Shape shape, broadcast(a.shape(), b.shape()));
+    SONDE_ASSIGN(Shape shape, broadcast(a.shape(), b.shape()));
     std::string each(call.text);
     if (const std::size_t bar = each.find(" | "); bar != std::string::npos) {  // of logarithms
         const Value* const isLog = argumentOf(call, "log_target");
@@ -37,6 +37,10 @@ base::Result<Dependence> pairLoss(const ElementCall& call) {
         std::size_t input;
     };
     std::vector<Operand> operands{{"x", kLeft}, {"y", kRight}};
+    if (const std::size_t target = call.op.position("target"); target == 2) {  // of two scores
+        operands.push_back({"z", target});
+        SONDE_ASSIGN(shape, broadcast(shape, call.context.in(target).shape()));
+    }
     if (argumentOf(call, "pos_weight")) operands.push_back({"positive", call.op.position("pos_weight")});
     if (argumentOf(call, "weight")) {
         operands.push_back({"weight", call.op.position("weight")});
@@ -65,7 +69,21 @@ base::Result<Dependence> pairLoss(const ElementCall& call) {
     if (!argumentOf(call, "pos_weight")) dependence.number("positive", 1);
     for (const std::string_view name : {"beta", "delta"})
         if (const Value* const given = argumentOf(call, name)) dependence.number("beta", given->number());
+    for (const std::string_view name : {"margin", "eps"})
+        if (const Value* const given = argumentOf(call, name)) dependence.number(name, given->number());
     return dependence;
+}
+
+base::Result<Dependence> countLoss(const ElementCall& call) {
+    const auto isSet = [&](std::string_view name) {
+        const Value* const given = argumentOf(call, name);
+        return given && given->number() != 0;
+    };
+    std::string each = isSet("log_input") ? "exp(x) - y * x" : "x - y * log(x + eps)";
+    if (isSet("full")) each += " + where(y <= 1, 0, y * log(y) - y + 0.5 * log(6.283185307179586 * y))";
+    ElementCall other = call;
+    other.text = each;
+    return pairLoss(other);
 }
 
 base::Result<Dependence> huberLoss(const ElementCall& call) {

@@ -180,26 +180,38 @@ base::Result<Dependence> gathered(const ElementCall& call) {
 }
 
 base::Result<Dependence> selected(const ElementCall& call) {
-    if (call.output != 0) return opError("the position of an element has no formula");
+    const bool isPosition = call.output == 1 || call.op.outputs.size() == 1;
     std::vector<Value> inputs;
     for (std::size_t i = 0; i < call.context.inputCount(); ++i) inputs.push_back(call.context.value(i));
-    SONDE_ASSIGN(const std::vector<Value> results, ops::call(call.op, inputs, call.context.attributes(), 2,
-                                                             call.context.environment(), call.context.version()));
+    Tensor positions = call.result;
+    if (!isPosition) {
+        SONDE_ASSIGN(const std::vector<Value> results, ops::call(call.op, inputs, call.context.attributes(), 2,
+                                                                 call.context.environment(), call.context.version()));
+        if (results.size() < 2 || !results[1].isTensor() || results[1].tensor().numel() != call.result.numel())
+            return opError("the operator gave no positions");
+        positions = results[1].tensor();
+    }
     const Tensor& x = call.context.in(kOperand);
     std::int64_t given = call.context.attributes().getInt(call.text, -1);
     if (const std::size_t p = call.op.position(Name(call.text)); p < inputs.size()) {
         SONDE_ASSIGN(given, intOf(inputs[p]));
     }
-    if (x.rank() == 0) return sourceElement(call, kOperand, 0, 0, x.toDouble(0));
-    SONDE_ASSIGN(const std::size_t axis, axisOf(given, x.rank()));
-    if (results.size() < 2 || !results[1].isTensor() || results[1].tensor().numel() != call.result.numel())
-        return opError("the operator gave no positions");
-    std::vector<std::int64_t> index = call.at;
-    if (index.size() + 1 == x.rank()) index.insert(index.begin() + static_cast<std::ptrdiff_t>(axis), 0);
-    index[axis] = results[1].tensor().toInt64(call.element);
-    const std::int64_t element = elementAt(index, x.shape());
-    if (element < 0 || element >= x.numel()) return opError("the position is out of range");
-    return sourceElement(call, kOperand, 0, element, x.toDouble(element));
+    std::int64_t element = 0;
+    if (x.rank() > 0) {
+        SONDE_ASSIGN(const std::size_t axis, axisOf(given, x.rank()));
+        std::vector<std::int64_t> index = call.at;
+        if (index.size() + 1 == x.rank()) index.insert(index.begin() + static_cast<std::ptrdiff_t>(axis), 0);
+        index[axis] = positions.toInt64(call.element);
+        element = elementAt(index, x.shape());
+        if (element < 0 || element >= x.numel()) return opError("the position is out of range");
+    }
+    Dependence made = sourceElement(call, kOperand, 0, element, x.toDouble(element));
+    if (!isPosition) return made;
+    // The element that stands there chose it, and has no part in the number.
+    made.formula = "position";
+    made.number("position", call.result.toDouble(call.element));
+    made.terms.back().weight = 0;
+    return made;
 }
 
 namespace {

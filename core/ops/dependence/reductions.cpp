@@ -155,4 +155,32 @@ base::Result<Dependence> ofLine(const ElementCall& call) {
     return dependence;
 }
 
+base::Result<Dependence> differences(const ElementCall& call) {
+    std::size_t axis = 0;
+    SONDE_ASSIGN(const std::int64_t dim, intOf(call.context.value("dim")));
+    SONDE_ASSIGN(axis, axisOf(dim, call.at.size()));
+    SONDE_ASSIGN(const std::int64_t order, intOf(call.context.value(call.op.position("n"))));
+    if (call.result.dtype() == DType::Bool) return opError("differences of bool have no formula");
+    // The parts that stand one behind the other.
+    std::vector<std::size_t> parts;
+    for (const std::string_view name : {"prepend", "self", "append"})
+        if (argumentOf(call, name)) parts.push_back(call.op.position(Name(name)));
+    SONDE_TRY(checkTerms(order + 1));
+    Dependence made;
+    made.formula = "sum(w * x)";
+    const std::uint32_t part = made.listPart("x", "w");
+    double weight = order % 2 == 0 ? 1 : -1;
+    for (std::int64_t k = 0; k <= order; ++k) {
+        std::vector<std::int64_t> at = call.at;
+        at[axis] += k;
+        std::size_t which = 0;
+        while (which + 1 < parts.size() && at[axis] >= call.context.in(parts[which]).dim(axis))
+            at[axis] -= call.context.in(parts[which++]).dim(axis);
+        addElement(made, part, call, parts[which], elementAt(at, call.context.in(parts[which]).shape()));
+        made.terms.back().weight = weight;
+        weight *= -static_cast<double>(order - k) / static_cast<double>(k + 1);
+    }
+    return made;
+}
+
 }  // namespace sonde::ops::dependence

@@ -52,6 +52,23 @@ const Value* argumentOf(const ElementCall& call, std::string_view name) {
     return isThere ? &call.context.value(at) : nullptr;
 }
 
+base::Result<Dependence> asOnnx(const ElementCall& call, const OnnxCall& onnx) {
+    constexpr int kNewest = 1 << 20;
+    const OpDef* const op = Registry::all().find("", onnx.name, kNewest);
+    const DeclaredDependence declared = op ? dependenceOf(*op) : DeclaredDependence{};
+    if (!declared) return opError(std::string(onnx.name) + " does not declare how its elements depend on its inputs");
+    SONDE_ASSIGN(const Attributes attributes, completeAttributes(*op, onnx.attributes));
+    KernelContext context(onnx.inputs, attributes, 1, call.context.environment(), op);
+    context.setVersion(op->since);
+    const ElementCall own{context, *op, call.result, {}, 0, 0, call.element, call.at, declared.text};
+    SONDE_ASSIGN(Dependence made, declared.rule(own));
+    const auto placed = [&](std::uint32_t& input) {
+        if (input < onnx.places.size()) input = static_cast<std::uint32_t>(onnx.places[input]);
+    };
+    for (DependenceTerm& term : made.terms) placed(term.input), placed(term.weightInput);
+    return made;
+}
+
 base::Result<void> checkTerms(std::int64_t count) {
     if (count <= static_cast<std::int64_t>(kMaxTerms)) return {};
     return opError("the element is made of " + std::to_string(count) + " elements; at most " +

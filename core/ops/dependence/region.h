@@ -30,6 +30,16 @@ struct Region {
 /// An argument that only some of the operators have that share a rule; null where it is missing or left out.
 const Value* argumentOf(const ElementCall& call, std::string_view name);
 
+/// A call as one of an operator of ai.onnx that computes the same.
+struct OnnxCall {
+    std::string_view name;
+    std::vector<Value> inputs;
+    Attributes attributes = {};
+    std::vector<std::size_t> places = {};  ///< where each of the inputs is in the call itself
+};
+/// What the rule of that operator says, with the places of the call.
+base::Result<Dependence> asOnnx(const ElementCall& call, const OnnxCall& onnx);
+
 /// An error if there are too many terms.
 base::Result<void> checkTerms(std::int64_t count);
 

@@ -43,8 +43,8 @@ base::Result<Dependence> moved(const ElementCall& call);
 base::Result<MovedElements> movedElements(const ElementCall& call);
 /// Row `indices` of a table: the axis is the attribute or parameter that `text` names; none: 0.
 base::Result<Dependence> gathered(const ElementCall& call);
-/// The last output of the operator has the positions, along an axis, of the elements that the first one has. `text`
-/// names the axis.
+/// The last output of the operator (or its only one) has the positions, along an axis, of the elements that the first
+/// one has. `text` names the axis.
 base::Result<Dependence> selected(const ElementCall& call);
 /// Elements put into a copy of the first input, replaced or combined. `text`: the operator that reads elements where
 /// this one writes them.
@@ -55,6 +55,8 @@ base::Result<Dependence> scattered(const ElementCall& call);
 base::Result<Dependence> reduced(const ElementCall& call);
 /// Running sums and products along an axis.
 base::Result<Dependence> running(const ElementCall& call);
+/// Differences of neighbours, of PyTorch, taken `n` times.
+base::Result<Dependence> differences(const ElementCall& call);
 /// Softmax and what else has one element and those of its line: `text` is a formula of x and row, or of row and the
 /// element's `position` there.
 base::Result<Dependence> ofLine(const ElementCall& call);
@@ -92,6 +94,24 @@ base::Result<Dependence> determinant(const ElementCall& call);
 base::Result<Dependence> inverted(const ElementCall& call);
 /// X of A·X = B (or X·A = B, if `left` is false), of square matrices or triangles.
 base::Result<Dependence> solved(const ElementCall& call);
+/// What a matrix is taken apart into, in factors.cpp: sums of its elements by weights that the others act through.
+/// L (or U) of Cholesky, Q and R, L and U of P·L·U; values and vectors of symmetric matrices; U, S and Vᴴ, or V if
+/// `text` is "columns".
+base::Result<Dependence> choleskyFactor(const ElementCall& call);
+base::Result<Dependence> orthogonalFactor(const ElementCall& call);
+base::Result<Dependence> triangularFactor(const ElementCall& call);
+base::Result<Dependence> symmetricEigen(const ElementCall& call);
+base::Result<Dependence> singularFactor(const ElementCall& call);
+/// P·Pᵀ·Aᵀ; the sum of the singular values.
+base::Result<Dependence> pseudoInverse(const ElementCall& call);
+base::Result<Dependence> nuclearNorm(const ElementCall& call);
+/// A·Aⁿ⁻¹, and I + A·φ(A).
+base::Result<Dependence> matrixPower(const ElementCall& call);
+base::Result<Dependence> matrixExponential(const ElementCall& call);
+/// X of A·X = B, from A's Cholesky factor; of a triangle A behind B; of least squares.
+base::Result<Dependence> solvedByCholesky(const ElementCall& call);
+base::Result<Dependence> solvedByTriangle(const ElementCall& call);
+base::Result<Dependence> leastSquares(const ElementCall& call);
 /// Σ w[i, j] · x1[i] · x2[j], of PyTorch.
 base::Result<Dependence> bilinearForm(const ElementCall& call);
 /// Norms along axes, of PyTorch; `text`: "matrix" where a number is a norm of matrices, "except" for all axes but one.
@@ -103,9 +123,12 @@ base::Result<Dependence> cosine(const ElementCall& call);
 base::Result<Dependence> heldBelowNorm(const ElementCall& call);
 /// Directions that are given a length.
 base::Result<Dependence> weightNormed(const ElementCall& call);
-/// Losses of pairs of elements x and y: `text` is that of one ("(x - y) ** 2"), after " | " for logarithms as target.
+/// Losses of pairs of elements x and y, and z where a target stands behind two scores: `text` is that of one
+/// ("(x - y) ** 2"), after " | " for logarithms as target.
 base::Result<Dependence> pairLoss(const ElementCall& call);
 base::Result<Dependence> huberLoss(const ElementCall& call);
+/// Minus the log probability of counts, of PyTorch, as its flags say.
+base::Result<Dependence> countLoss(const ElementCall& call);
 /// Minus the scores that labels name, and minus their log softmax; in both vocabularies.
 base::Result<Dependence> likelihoodLoss(const ElementCall& call);
 base::Result<Dependence> entropyLoss(const ElementCall& call);
