@@ -42,6 +42,11 @@ class GradientBuilder {
                              std::size_t outputs) {
         return make({"prim", std::string(name), 0}, std::move(inputs), std::move(attributes), outputs);
     }
+    /// An operator of another domain: of PyTorch, or of ONNX Runtime.
+    std::vector<NodeId> foreign(std::string_view domain, std::string_view name, std::vector<NodeId> inputs,
+                                std::size_t outputs = 1) {
+        return make({std::string(domain), std::string(name), domain == "aten" ? 0 : 1}, std::move(inputs), {}, outputs);
+    }
     NodeId constant(tensor::Tensor value);
     /// A scalar of the dtype of a node (float32 if that is unknown).
     NodeId number(double value, NodeId like);

@@ -336,6 +336,7 @@ const GradientRule* findGradientRule(const Expr& expr) {
         addLossGradients(rules);
         addAttentionGradients(rules);
         addSignalGradients(rules);
+        addLinalgGradients(rules);
         addContribGradients(rules);
         return rules;
     }();

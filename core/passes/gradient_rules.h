@@ -20,10 +20,19 @@ void addScatterGradients(GradientRules& rules);
 void addLossGradients(GradientRules& rules);
 void addAttentionGradients(GradientRules& rules);
 void addSignalGradients(GradientRules& rules);
+void addLinalgGradients(GradientRules& rules);
 /// Called behind those of ai.onnx, some of whose rules it gives to other names.
 void addContribGradients(GradientRules& rules);
 
 // What rules are written with.
+
+/// A flag or an integer among the arguments of an operator of PyTorch.
+inline std::int64_t argumentOf(const graph::Expr& expr, std::size_t index, std::int64_t fallback) {
+    if (index >= expr.arguments.size() || expr.arguments[index].kind != graph::Argument::Kind::Constant)
+        return fallback;
+    const tensor::Value& given = expr.arguments[index].constant;
+    return given.isNumber() ? static_cast<std::int64_t>(given.number()) : fallback;
+}
 
 /// An invalid id: the input is left out.
 inline graph::NodeId inputOf(const graph::Expr& expr, std::size_t index) {

@@ -152,6 +152,35 @@ void gridSampleRule(GradientBuilder& b, const Expr& e) {
     b.give(grid, made[1]);
 }
 
+/// Of X, W, offset, B and mask.
+void deformedConvGradient(GradientBuilder& b, const Expr& e, const std::vector<NodeId>& inputs,
+                          tensor::Attributes attributes) {
+    const NodeId g = gradientOf(b, e), bias = inputs[3];
+    std::vector<NodeId> given{g, inputs[0], inputs[1], inputs[2]};
+    if (inputs[4].valid()) given.push_back(inputs[4]);
+    const auto made = b.prim("grad_deform_conv", given, std::move(attributes), given.size() - 1);
+    for (const std::size_t i : {0U, 1U, 2U}) b.give(inputs[i], made[i]);
+    if (inputs[4].valid()) b.give(inputs[4], made[3]);
+    if (bias.valid()) b.give(bias, b.reshapedTo(b.reduced("ReduceSum", g, {0, 2, 3}), bias));
+}
+void deformConvRule(GradientBuilder& b, const Expr& e) {
+    deformedConvGradient(b, e, {inputOf(e, 0), inputOf(e, 1), inputOf(e, 2), inputOf(e, 3), inputOf(e, 4)},
+                         e.attributes);
+}
+/// torchvision's (input, weight, offset, mask, bias, strides, pads, dilations of both axes, groups, offset groups,
+/// use_mask).
+void deformConv2dRule(GradientBuilder& b, const Expr& e) {
+    const auto at = [&](std::size_t index) { return argumentOf(e, index, 1); };
+    const bool usesMask = argumentOf(e, 13, 0) != 0;
+    deformedConvGradient(
+        b, e, {inputOf(e, 0), inputOf(e, 1), inputOf(e, 2), inputOf(e, 4), usesMask ? inputOf(e, 3) : NodeId()},
+        {{"strides", std::vector<std::int64_t>{at(5), at(6)}},
+         {"pads", std::vector<std::int64_t>{at(7), at(8), at(7), at(8)}},
+         {"dilations", std::vector<std::int64_t>{at(9), at(10)}},
+         {"group", at(11)},
+         {"offset_group", at(12)}});
+}
+
 void roiAlignRule(GradientBuilder& b, const Expr& e) {
     tensor::Attributes attributes = e.attributes;
     // What the version takes where nothing is said.
@@ -181,6 +210,8 @@ void addWindowGradients(GradientRules& rules) {
                   {"GlobalLpPool", globalPoolRule},
                   {"GlobalMaxPool", globalPoolRule},
                   {"LpPool", poolRule},
+                  {"DeformConv", deformConvRule},
+                  {"torchvision::deform_conv2d", deformConv2dRule},
                   {"RoiAlign", roiAlignRule}});
 }
 

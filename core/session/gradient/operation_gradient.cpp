@@ -37,6 +37,7 @@ class SmallGraph {
     /// What the operation is in ONNX operators. Empty if it worked, else why not.
     std::string write() {
         if (const auto same = sameOperator(m_expr); same && !isOfComplex()) return copy(*same);
+        if (const auto own = ownRule(); own && !isOfComplex()) return keep(*own);
         if (isLowered()) return lower();
         return isOfComplex() ? "there is no rule for its derivative on complex numbers" : copy(m_expr.op);
     }
@@ -158,6 +159,32 @@ class SmallGraph {
 
     bool isLowered() const { return m_expr.op.domain == "aten" || m_expr.op.domain == "prim"; }
 
+    /// The key of an operator with a schema that has a rule of its own in its vocabulary (linear algebra).
+    std::optional<graph::OpKey> ownRule() const {
+        if (m_expr.op.domain != "aten" && m_expr.op.domain != "torchvision") return std::nullopt;
+        Expr asked;
+        asked.op = m_expr.op;
+        asked.op.name =
+            operators::isInPlaceName(asked.op.name) ? operators::outOfPlaceName(asked.op.name) : asked.op.name;
+        if (!passes::hasGradientRule(asked)) return std::nullopt;
+        return asked.op;
+    }
+
+    /// Such an operator as it is, with all arguments of its schema.
+    std::string keep(const graph::OpKey& op) {
+        Expr made;
+        made.kind = graph::ExprKind::Apply;
+        made.op = op;
+        made.target = m_expr.target;
+        for (const Argument& argument : boundArguments()) {
+            Argument given = standIn(argument);
+            if (given.kind == Argument::Kind::Constant && given.constant.isTensor())
+                given = Argument::of(addConstant(given.constant));
+            made.arguments.push_back(std::move(given));
+        }
+        return place(std::move(made));
+    }
+
     /// An ONNX operator as it is; those of com.microsoft too.
     std::string copy(const graph::OpKey& op) {
         if (!m_expr.bodies.empty()) return "it contains graphs";
@@ -173,6 +200,11 @@ class SmallGraph {
             if (given.kind == Argument::Kind::List) return "it reads a list";
             made.arguments.push_back(std::move(given));
         }
+        return place(std::move(made));
+    }
+
+    /// Adds an operation, whose results are those of the call. Empty if it can be differentiated.
+    std::string place(Expr made) {
         made.body = m_graph.mainId();
         made.scope = m_graph.rootScope();
         std::vector<std::string> names;

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "core/operators/names.h"
+#include "core/session/gradient/recurrent_form.h"
 
 namespace sonde::session::gradient {
 
@@ -150,6 +151,7 @@ const std::unordered_map<std::string_view, OwnForm>& ownForms() {
         {"grid_sampler", sampledVolume},
         {"grid_sampler_3d", sampledVolume},
         {"embedding", embedded},
+        {"lstm.input", projectedLstm},
         {"log1p", logarithmOfOneMore},
         {"expm1", exponentialLessOne},
         {"erfc", complementaryError},

@@ -437,4 +437,59 @@ for name in ("linalg_det", "linalg_slogdet", "linalg_inv"):
 for name in ("det", "logdet", "inverse"):
     aten(name, square[0])
 
+# ---- what matrices are taken apart into, what is solved with them, powers and exponentials
+near = torch.tensor([[2, 0.5, -0.25], [0.5, 3, 1], [-0.25, 1, 1.5]], dtype=torch.float64)
+wide = torch.tensor([[1, 0.5, -1], [0.25, 2, 0.75]], dtype=torch.float64)
+for name in ("linalg_cholesky", "linalg_eigvalsh", "linalg_matrix_exp", "linalg_inv_ex"):
+    aten(name, near)
+aten("linalg_cholesky", torch.stack([near, 2 * near]), upper=True)
+aten("linalg_eigvalsh", near, "U")
+aten("linalg_matrix_exp", square)
+for n in (3, 6, -2, 1):
+    aten("linalg_matrix_power", square[0], n)
+aten("linalg_solve", square, r(2, 3, 2))
+aten("linalg_solve", square, r(2, 3))
+aten("linalg_solve", square[0], r(2, 3), left=False)
+aten("linalg_solve_triangular", square[0], r(3, 2), upper=True)
+aten("linalg_solve_triangular", square[0], r(2, 3), upper=False, left=False, unitriangular=True)
+for flags in ((True, False, False), (False, True, False), (False, False, True)):
+    aten("triangular_solve", r(3, 2), square[0], *flags)
+for matrix in (wide, wide.T.contiguous(), square[0]):
+    aten("linalg_svdvals", matrix)
+    aten("pinverse", matrix)
+aten("linalg_qr", wide.T.contiguous())
+aten("linalg_qr", square)
+write({"op": "linalg_lu"}, [square[0]], lambda a: torch.ops.aten.linalg_lu(a))
+rest = 1, 0.0, False, True, False
+aten("lstm.input", s(2, 1, 2), [s(2, 1, 1), s(2, 1, 2)], [s(8, 2), s(8, 1), s(8), s(8), s(1, 2)] * 2, True, *rest)
+aten("lstm.input", s(1, 2, 1), [s(2, 1, 1), s(2, 1, 2)],
+     [s(8, 1), s(8, 1), s(1, 2), s(8, 1), s(8, 1), s(1, 2)], False, 2, 0.0, False, False, True)
+
+
+def deform(x, w, at, bias=None, mask=None, stride=1, pad=0, groups=1):
+    """torchvision.ops.deform_conv2d: each tap is a picture that grid_sample takes at its moved places."""
+    n, channels, height, width = x.shape
+    out, _, kh, kw = w.shape
+    oh, ow = (height + 2 * pad - kh) // stride + 1, (width + 2 * pad - kw) // stride + 1
+    sets, y = at.shape[1] // (2 * kh * kw), 0
+    for t in range(kh * kw):
+        rows = torch.arange(oh, dtype=x.dtype)[:, None] * stride - pad + t // kw
+        columns = torch.arange(ow, dtype=x.dtype)[None] * stride - pad + t % kw
+        parts = []
+        for k in range(sets):
+            move = at[:, 2 * (k * kh * kw + t):][:, :2]
+            grid = torch.stack([2 * (columns + move[:, 1]) / (width - 1) - 1, 2 * (rows + move[:, 0]) / (height - 1) - 1], -1)
+            part = F.grid_sample(x.chunk(sets, 1)[k], grid, align_corners=True)
+            parts.append(part if mask is None else part * mask[:, k * kh * kw + t, None])
+        y = y + F.conv2d(torch.cat(parts, 1), w[:, :, t // kw, t % kw, None, None], groups=groups)
+    return y if bias is None else y + bias[:, None, None]
+
+
+x, w, at, bias, mask = deformed = r(1, 2, 3, 3), r(2, 1, 2, 2), 0.7 * r(1, 8, 2, 2), r(2), r(1, 4, 2, 2)
+onnx("DeformConv", 19, deformed, lambda *a: deform(*a, groups=2), group=2)
+onnx("DeformConv", 19, [x, r(2, 2, 2, 2), 0.7 * r(1, 16, 2, 2)], lambda *a: deform(*a, stride=2, pad=1),
+     strides=[2, 2], pads=[1, 1, 1, 1], offset_group=2)
+write({"op": "torchvision::deform_conv2d"}, [x, w, at, mask, bias, 1, 1, 0, 0, 1, 1, 2, 1, True],
+      lambda x, w, at, mask, bias, *rest: deform(x, w, at, bias, mask, groups=2))
+
 sys.stderr.write("".join("not written: %s\n" % one for one in failures))

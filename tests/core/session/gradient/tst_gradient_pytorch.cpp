@@ -25,8 +25,10 @@ class CallNet {
     explicit CallNet(const QJsonObject& call) : m_call(call) {
         QString name = call["op"].toString();
         m_isOnnx = name.startsWith("onnx::");
-        if (m_isOnnx) name = name.mid(6);
-        m_key = {m_isOnnx ? "" : "aten", name.toStdString(), call["version"].toInt()};
+        const qsizetype colon = name.indexOf("::");
+        const QString domain = m_isOnnx ? QString() : colon < 0 ? QStringLiteral("aten") : name.left(colon);
+        if (colon >= 0) name = name.mid(colon + 2);
+        m_key = {domain.toStdString(), name.toStdString(), call["version"].toInt()};
         m_op = ops::Registry::all().find(m_key.domain, m_key.name, m_key.version);
     }
     bool isKnown() const { return m_op != nullptr; }
