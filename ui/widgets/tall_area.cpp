@@ -51,6 +51,7 @@ void TallArea::resizeEvent(QResizeEvent* event) {
 
 void TallArea::keepInView(QWidget* part) {
     m_part = part;
+    m_reached = verticalScrollBar()->value();
     QTimer::singleShot(0, this, &TallArea::scrollToPart);  // what it shows is laid out first
 }
 
@@ -58,13 +59,17 @@ void TallArea::scrollToPart() {
     if (!m_part || !m_part->isVisible()) return;
     const int top = m_part->mapTo(widget(), QPoint()).y(), bottom = top + m_part->height();
     verticalScrollBar()->setValue(std::clamp(bottom - viewport()->height(), 0, top));
+    m_reached = verticalScrollBar()->value();
 }
 
 bool TallArea::eventFilter(QObject* watched, QEvent* event) {
     const bool done = QScrollArea::eventFilter(watched, event);
     if (watched == widget() && event->type() == QEvent::LayoutRequest) {
         updateGeometry();
+        const int before = widget()->height(), value = verticalScrollBar()->value();
         fit();
+        if (m_part && widget()->height() != before && value == m_reached)
+            QTimer::singleShot(0, this, &TallArea::scrollToPart);
     }
     return done;
 }

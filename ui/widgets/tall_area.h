@@ -20,7 +20,8 @@ class TallArea : public QScrollArea {
     void setWhole(bool isWhole);
 
     /// Scrolls so that a part of the content is in view, from its top if it is higher than the place; again whenever
-    /// the place has another size, until another part is named.
+    /// the place has another size, or the content another height while nobody has scrolled, until another part is
+    /// named.
     void keepInView(QWidget* part);
 
   protected:
@@ -33,6 +34,7 @@ class TallArea : public QScrollArea {
     int neededHeight(int width) const;
 
     bool m_isWhole = false;
+    int m_reached = 0;  ///< where the scroll bar was when the part was brought into view
     QPointer<QWidget> m_part;
 };
 

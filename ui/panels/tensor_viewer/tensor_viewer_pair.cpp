@@ -15,6 +15,7 @@
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/tensor_viewer/value_pair.h"
 #include "ui/widgets/labels.h"
+#include "ui/widgets/tall_area.h"
 
 namespace sonde::panels {
 
@@ -51,7 +52,11 @@ void TensorViewerPanel::showPair() {
     m_twoPanes->setChecked(m_paired->isChosen());
     m_beside->setVisible(isPair);
     arrangePair();
-    if (!isPair) return m_pair->clearSecond();
+    if (!isPair) {
+        m_broughtIntoView.clear();
+        m_place->keepInView(nullptr);
+        return m_pair->clearSecond();
+    }
     const std::vector<PairedValue::Choice> choices = m_paired->choices(m_node);
     {
         const QSignalBlocker quiet(m_beside);
@@ -84,6 +89,9 @@ void TensorViewerPanel::showPair() {
         first.prepend(tr("Stale, %1  \u00b7  ").arg(m_runs.staleReason()));
     m_pair->setSecond(first, second, name, m_paired->value(), m_paired->missing(), whyNoDifference());
     grow();
+    // Where there is little room the values are seen rather than the controls above them.
+    if (const QString what = name + u'\n' + m_beside->currentText(); std::exchange(m_broughtIntoView, what) != what)
+        m_place->keepInView(m_pair->panes());
 }
 
 /// Of what is in the panes: two values have a difference, a difference or a gradient has none from a value.

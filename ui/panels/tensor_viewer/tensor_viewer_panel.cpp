@@ -156,9 +156,9 @@ void TensorViewerPanel::buildHeader() {
     column->addWidget(m_gradient);
     column->addWidget(m_pair, 1);
     m_stack->addWidget(m_empty);
-    auto* place = new widgets::TallArea(m_page, m_stack);
-    place->setFocusPolicy(Qt::NoFocus);  // what is in it has it
-    m_stack->addWidget(place);
+    m_place = new widgets::TallArea(m_page, m_stack);
+    m_place->setFocusPolicy(Qt::NoFocus);  // what is in it has it
+    m_stack->addWidget(m_place);
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);

@@ -31,6 +31,7 @@ class QToolButton;
 namespace sonde::widgets {
 class ElidedLabel;
 class EmptyState;
+class TallArea;
 }  // namespace sonde::widgets
 
 namespace sonde::panels {
@@ -155,6 +156,8 @@ class TensorViewerPanel : public Panel {
     QAction* m_whyAction = nullptr;
     bool m_hasGrown = false;  ///< once: how high it is after that is the user's
     actions::ActionRegistry* m_actions = nullptr;
+    widgets::TallArea* m_place = nullptr;  ///< of all but the texts where there is no value
+    QString m_broughtIntoView;             ///< what was in both panes when they were scrolled to
     widgets::EmptyState* m_empty;
 };
 

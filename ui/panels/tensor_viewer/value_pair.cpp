@@ -272,6 +272,8 @@ bool ValuePair::event(QEvent* event) {
     return done;
 }
 
+QWidget* ValuePair::panes() const { return m_splitter; }
+
 QString ValuePair::differenceText() const { return m_difference->text(); }
 
 void ValuePair::compute() {

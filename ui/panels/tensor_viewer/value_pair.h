@@ -36,6 +36,8 @@ class ValuePair : public QWidget {
     TensorViewer* second() const { return m_second; }
     bool hasSecond() const { return m_hasSecond; }
     Mode mode() const { return m_mode; }
+    /// Both panes, without the controls above them.
+    QWidget* panes() const;
     /// Which of both is seen while they blink.
     bool showsSecond() const { return m_showsSecond; }
     /// Below: "differs by up to 5 in 1 of 4 elements".
