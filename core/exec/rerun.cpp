@@ -4,6 +4,7 @@
 
 #include "core/exec/dependants.h"
 #include "core/exec/flatten.h"
+#include "core/exec/plan_impl.h"
 
 namespace sonde::exec {
 
@@ -63,6 +64,8 @@ base::Result<Rerun> planRerun(std::shared_ptr<const InternalGraph> graph, PlanOp
     Rerun rerun;
     for (const NodeId node : options.given) rerun.given.push_back(*kept.value(node));
     SONDE_ASSIGN(rerun.plan, Plan::make(std::move(graph), std::move(options)));
+    // Such a plan runs once, as a rule: nothing of it is left to that run.
+    (void)rerun.plan->impl().joined(rerun.plan->graph().mainId());
     return rerun;
 }
 
