@@ -11,6 +11,26 @@
 
 namespace sonde::widgets {
 
+namespace {
+
+/// Half a row of buttons above what is to be seen looks broken: it is seen whole or not at all, if that costs little.
+int withoutCutRow(const QScrollArea& area, const QWidget& part, int scroll, int most) {
+    constexpr int kMaxRow = 40;
+    most = std::min(most, area.verticalScrollBar()->maximum());
+    int above = scroll, below = scroll;
+    for (const QWidget* const each : area.widget()->findChildren<QWidget*>()) {
+        if (!each->isVisible() || each->height() > kMaxRow || part.isAncestorOf(each)) continue;
+        const int from = each->mapTo(area.widget(), QPoint()).y(), to = from + each->height();
+        if (from >= scroll || to <= scroll) continue;
+        above = std::min(above, from);
+        below = std::max(below, to);
+    }
+    if (below <= most) return below;
+    return scroll - above <= kMaxRow ? above : scroll;
+}
+
+}  // namespace
+
 TallArea::TallArea(QWidget* content, QWidget* parent) : QScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -58,8 +78,13 @@ void TallArea::keepInView(QWidget* part) {
 void TallArea::scrollToPart() {
     if (!m_part || !m_part->isVisible()) return;
     const int top = m_part->mapTo(widget(), QPoint()).y(), bottom = top + m_part->height();
+<<<<<<< HEAD
     verticalScrollBar()->setValue(std::clamp(bottom - viewport()->height(), 0, top));
     m_reached = verticalScrollBar()->value();
+=======
+    verticalScrollBar()->setValue(
+        withoutCutRow(*this, *m_part, std::clamp(bottom - viewport()->height(), 0, top), top));
+>>>>>>> 77827625 (value widgets: no half row of buttons above what is scrolled to)
 }
 
 bool TallArea::eventFilter(QObject* watched, QEvent* event) {

@@ -1,9 +1,18 @@
+<<<<<<< HEAD
 // A place that scrolls keeps a part of its content in view, also when the content grows after that.
 
 #include <QLabel>
 #include <QScrollBar>
 #include <QVBoxLayout>
 #include <QtTest>
+=======
+// A place that scrolls to a part of a column leaves no half rows of controls above it.
+
+#include <QPushButton>
+#include <QScrollBar>
+#include <QTest>
+#include <QVBoxLayout>
+>>>>>>> 77827625 (value widgets: no half row of buttons above what is scrolled to)
 
 #include "ui/widgets/tall_area.h"
 
@@ -13,6 +22,7 @@ using namespace sonde;
 
 class TestTallArea : public QObject {
     Q_OBJECT
+<<<<<<< HEAD
 
   private slots:
     void keepsAPartInViewWhenTheContentGrows() {
@@ -43,6 +53,44 @@ class TestTallArea : public QObject {
     }
 };
 
+=======
+  private Q_SLOTS:
+    void noRowIsCutAboveThePart_data();
+    void noRowIsCutAboveThePart();
+};
+
+void TestTallArea::noRowIsCutAboveThePart_data() {
+    QTest::addColumn<int>("below");
+    QTest::addColumn<int>("scroll");
+    QTest::newRow("nothing below: the row is seen") << 0 << 30;
+    QTest::newRow("something below: the part alone") << 100 << 60;
+}
+
+/// Two rows of 30 pixels above a part of 200, in a place of 210: all of the part is seen from 50 pixels on.
+void TestTallArea::noRowIsCutAboveThePart() {
+    QFETCH(int, below);
+    QFETCH(int, scroll);
+    auto* const content = new QWidget;
+    auto* const column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    const auto add = [column](QWidget* widget, int height) {
+        widget->setFixedHeight(height);
+        column->addWidget(widget);
+        return widget;
+    };
+    add(new QPushButton, 30);
+    add(new QPushButton, 30);
+    QWidget* const part = add(new QWidget, 200);
+    if (below > 0) add(new QWidget, below);
+    widgets::TallArea area(content);
+    area.resize(300, 210);
+    area.show();
+    area.keepInView(part);
+    QTRY_COMPARE(area.verticalScrollBar()->value(), scroll);
+}
+
+>>>>>>> 77827625 (value widgets: no half row of buttons above what is scrolled to)
 QTEST_MAIN(TestTallArea)
 
 }  // namespace tst_tall_area
