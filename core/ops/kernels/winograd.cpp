@@ -28,9 +28,9 @@ constexpr double kG4[6][3] = {{1.0 / 4, 0, 0},
 /// Rough cost in fused multiply-adds of a vector of products of so many columns.
 double productCost(std::int64_t points, std::int64_t channels, std::int64_t columns) {
     const MicroKernel& micro = floatKernels().gemm;
-    const std::int64_t rest = columns % kLanes;
+    const std::int64_t whole = columns / kLanes, rest = columns % kLanes;
     const double vectors =
-        static_cast<double>(columns / kLanes) + (rest <= micro.narrow ? static_cast<double>(rest) / micro.mr : 1);
+        static_cast<double>(whole) + (rest <= micro.narrow ? static_cast<double>(rest) / micro.mr : 1);
     return static_cast<double>(points * channels) * vectors;
 }
 

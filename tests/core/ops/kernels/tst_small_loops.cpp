@@ -3,8 +3,9 @@
 
 #include <QtTest>
 
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -26,7 +27,9 @@ std::vector<float> waves(std::size_t count, std::size_t first) {
     return values;
 }
 
-bool isSame(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b)); }
+bool isSame(float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (std::isnan(a) && std::isnan(b));
+}
 
 /// What an epilogue does with the sums of a tile [rows, 40]: every combination of its parts, as TileEnd.
 struct Ends {
