@@ -110,9 +110,8 @@ std::unique_ptr<kernels::EpilogueOp> batchNormEpilogue(const kernels::EpilogueCa
         call.op.domain == "aten"
             ? at >= call.inputs.size() || call.inputs[at].kind() != ValueKind::Bool || call.inputs[at].toBool()
             : call.attributes.getInt("training_mode", 0) != 0;
-    const bool byChannel = call.attributes.getInt("spatial", 1) != 0;
-    return affine && !training && byChannel ? kernels::affineEpilogue(call, affine->factor32, affine->shift32)
-                                            : nullptr;
+    const bool isFixed = affine && !training && call.attributes.getInt("spatial", 1) != 0;  // by channel
+    return isFixed ? kernels::affineEpilogue(call, affine->factor32, affine->shift32) : nullptr;
 }
 
 base::Result<void> inferBatchNorm(InferContext& context) {
