@@ -78,13 +78,9 @@ void TallArea::keepInView(QWidget* part) {
 void TallArea::scrollToPart() {
     if (!m_part || !m_part->isVisible()) return;
     const int top = m_part->mapTo(widget(), QPoint()).y(), bottom = top + m_part->height();
-<<<<<<< HEAD
-    verticalScrollBar()->setValue(std::clamp(bottom - viewport()->height(), 0, top));
-    m_reached = verticalScrollBar()->value();
-=======
     verticalScrollBar()->setValue(
         withoutCutRow(*this, *m_part, std::clamp(bottom - viewport()->height(), 0, top), top));
->>>>>>> 77827625 (value widgets: no half row of buttons above what is scrolled to)
+    m_reached = verticalScrollBar()->value();
 }
 
 bool TallArea::eventFilter(QObject* watched, QEvent* event) {

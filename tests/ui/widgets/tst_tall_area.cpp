@@ -1,18 +1,11 @@
-<<<<<<< HEAD
-// A place that scrolls keeps a part of its content in view, also when the content grows after that.
+// A place that scrolls keeps a part of its content in view, also when the content grows after that, and leaves no half
+// rows of controls above it.
 
 #include <QLabel>
-#include <QScrollBar>
-#include <QVBoxLayout>
-#include <QtTest>
-=======
-// A place that scrolls to a part of a column leaves no half rows of controls above it.
-
 #include <QPushButton>
 #include <QScrollBar>
 #include <QTest>
 #include <QVBoxLayout>
->>>>>>> 77827625 (value widgets: no half row of buttons above what is scrolled to)
 
 #include "ui/widgets/tall_area.h"
 
@@ -22,9 +15,9 @@ using namespace sonde;
 
 class TestTallArea : public QObject {
     Q_OBJECT
-<<<<<<< HEAD
-
-  private slots:
+  private Q_SLOTS:
+    void noRowIsCutAboveThePart_data();
+    void noRowIsCutAboveThePart();
     void keepsAPartInViewWhenTheContentGrows() {
         auto* const content = new QWidget;
         auto* const column = new QVBoxLayout(content);
@@ -51,12 +44,6 @@ class TestTallArea : public QObject {
         QTest::qWait(50);  // nothing happens
         QCOMPARE(place.verticalScrollBar()->value(), 20);
     }
-};
-
-=======
-  private Q_SLOTS:
-    void noRowIsCutAboveThePart_data();
-    void noRowIsCutAboveThePart();
 };
 
 void TestTallArea::noRowIsCutAboveThePart_data() {
@@ -90,7 +77,6 @@ void TestTallArea::noRowIsCutAboveThePart() {
     QTRY_COMPARE(area.verticalScrollBar()->value(), scroll);
 }
 
->>>>>>> 77827625 (value widgets: no half row of buttons above what is scrolled to)
 QTEST_MAIN(TestTallArea)
 
 }  // namespace tst_tall_area
