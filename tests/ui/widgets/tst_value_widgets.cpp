@@ -30,12 +30,10 @@ using namespace sonde::widgets;
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
 void wheel(QWidget* target, QPointF at, int steps, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
-    QWheelEvent event(at, target->mapToGlobal(at), {}, {0, 120 * steps}, Qt::NoButton, modifiers, Qt::NoScrollPhase,
-                      false);
+    QWheelEvent event(at, target->mapToGlobal(at), {}, {0, 120 * steps}, {}, modifiers, Qt::NoScrollPhase, false);
     QApplication::sendEvent(target, &event);
 }
 
