@@ -5,6 +5,18 @@
 
 namespace sonde::graph {
 
+namespace {
+
+/// Operations are large: a list that grows fourfold moves each a third of a time, not once. What is not used of it is
+/// not touched.
+template <typename T>
+void makeRoom(std::vector<T>& list) {
+    constexpr std::size_t kFewElements = 64;
+    if (list.size() == list.capacity() && list.size() >= kFewElements) list.reserve(4 * list.size());
+}
+
+}  // namespace
+
 std::string_view name(ExprKind kind) {
     switch (kind) {
         case ExprKind::Input: return "Input";
@@ -79,6 +91,7 @@ ExprId InternalGraph::addExpr(Expr newExpr, std::span<const std::string> outputN
     newExpr.outputs.clear();
     std::vector<ExprId>& order = m_bodies[newExpr.body.index()].order;
     order.insert(position ? order.begin() + static_cast<std::ptrdiff_t>(*position) : order.end(), id);
+    makeRoom(m_exprs);
     m_exprs.push_back(std::move(newExpr));
     for (const std::string& outputName : outputNames) addOutput(id, outputName);
     link(id);
@@ -94,6 +107,7 @@ NodeId InternalGraph::addOutput(ExprId id, std::string outputName) {
     node.producer = id;
     node.outputIndex = outputs.size();
     m_nodeByName.emplace(node.name, nodeId);
+    makeRoom(m_nodes);
     m_nodes.push_back(std::move(node));
     outputs.push_back(nodeId);
     return nodeId;
