@@ -18,17 +18,31 @@ bool isSane(std::int64_t number) { return number > -kMaxPixels && number < kMaxP
 std::int64_t floorDivided(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 std::int64_t ceilDivided(std::int64_t a, std::int64_t b) { return -floorDivided(-a, b); }
 
+/// What is between the taps of a kernel; of kernels with wider gaps all between is counted, too.
+std::int64_t gapOf(std::int64_t dilation) {
+    constexpr std::int64_t kMaxGap = 64;
+    return dilation > 1 && dilation <= kMaxGap ? dilation : 1;
+}
+
 }  // namespace
 
 AxisReading AxisReading::window(std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t padding) {
     if (!isSane(kernel) || !isSane(dilation) || !isSane(padding)) return {.stride = 0};
-    return {.stride = stride, .scale = 1, .first = -padding, .last = dilation * (kernel - 1) - padding};
+    return {.stride = stride,
+            .scale = 1,
+            .first = -padding,
+            .last = dilation * (kernel - 1) - padding,
+            .gap = gapOf(dilation)};
 }
 
 AxisReading AxisReading::transposed(std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
                                     std::int64_t padding) {
     if (!isSane(kernel) || !isSane(dilation) || !isSane(padding)) return {.stride = 0};
-    return {.stride = 1, .scale = stride, .first = padding - dilation * (kernel - 1), .last = padding};
+    return {.stride = 1,
+            .scale = stride,
+            .first = padding - dilation * (kernel - 1),
+            .last = padding,
+            .gap = gapOf(dilation)};
 }
 
 AxisReading AxisReading::enlarged(std::int64_t factor, std::int64_t more) {
@@ -74,8 +88,14 @@ std::optional<PixelMap> PixelMap::read(const AxisReading& reading) const {
             all = all.isEmpty() ? one : Interval{std::min(all.begin, one.begin), std::max(all.end, one.end)};
         };
         // A period later everything is farther on: the ends tell.
-        for (std::int64_t i = first; i <= std::min(last, first + period - 1); ++i) add(i);
-        for (std::int64_t i = std::max(first, last - period + 1); i <= last; ++i) add(i);
+        const auto isRead = [&](std::int64_t i) {
+            return (reading.stride * r + reading.last - reading.scale * i) % reading.gap == 0;
+        };
+        const std::int64_t ends = period * reading.gap;
+        for (std::int64_t i = first; i <= std::min(last, first + ends - 1); ++i)
+            if (isRead(i)) add(i);
+        for (std::int64_t i = std::max(first, last - ends + 1); i <= last; ++i)
+            if (isRead(i)) add(i);
         if (!isSane(all.begin) || !isSane(all.end)) return std::nullopt;
     }
     return result;

@@ -7,10 +7,11 @@
 namespace sonde::analysis {
 
 /// Which indices of its input an operator reads along one axis: for index u of the result those from
-/// ceil((stride·u + first) / scale) to floor((stride·u + last) / scale). A convolution has scale 1, an enlargement
-/// stride 1.
+/// ceil((stride·u + first) / scale) to floor((stride·u + last) / scale), of these the i for which
+/// stride·u + last − scale·i is a multiple of the gap. A convolution has scale 1 and its dilation as gap, an
+/// enlargement stride 1.
 struct AxisReading {
-    std::int64_t stride = 1, scale = 1, first = 0, last = 0;
+    std::int64_t stride = 1, scale = 1, first = 0, last = 0, gap = 1;
 
     bool isSame() const { return stride == 1 && scale == 1 && first == 0 && last == 0; }
     /// Kernel k, stride s, dilation d, padding p: s·u − p to s·u − p + d·(k − 1).

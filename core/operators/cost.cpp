@@ -18,6 +18,12 @@ Work norm(const CallReader& call, std::int64_t plain, std::size_t parameters) {
     return Work::of(call.out() * number(plain + static_cast<std::int64_t>(std::min(others, parameters))));
 }
 
+/// For each element of the result its square, the squares of a window of channels, scale, shift, power and quotient.
+Work localNorm(const CallReader& call) {
+    const auto size = call.isAten() ? call.integer(1) : std::optional(call.attribute("size", 0));
+    return size && *size > 0 ? Work::of(call.out() * number(*size + 5)) : Work{};
+}
+
 /// Operators whose class is no more than that their elements are computed one by one, or moved.
 Work byTraits(const CallReader& call) {
     const Traits& traits = call.traits();
@@ -93,6 +99,7 @@ Work workOf(const CallReader& call, CostRule rule) {
         case CostRule::FourPerInput: return Work::of(number(4) * call.in());
         case CostRule::Norm: return norm(call, 5, 2);
         case CostRule::RmsNorm: return norm(call, 3, 1);
+        case CostRule::LocalNorm: return localNorm(call);
         case CostRule::Pool: return pooling(call);
         case CostRule::Convolution: return convolution(call);
         case CostRule::Product:

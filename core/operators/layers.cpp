@@ -82,7 +82,7 @@ constexpr Row kRows[] = {
     {"group_norm", kNorm, CostRule::Norm},
     {"instance_norm", kNorm.of(Density::Unknown), CostRule::Norm},
     {"rms_norm", Traits{}, CostRule::RmsNorm},
-    {"local_response_norm", kNorm.of(Density::Unknown)},
+    {"local_response_norm", kNorm.of(Density::Unknown), CostRule::LocalNorm},
 
     {"lstm gru rnn_tanh rnn_relu", Traits{.opClass = OpClass::Recurrent}},
     {"embedding", Traits{.opClass = OpClass::Embedding, .density = Density::LikeArguments, .inputs = "W- "}},

@@ -32,9 +32,10 @@ enum class CostRule : std::uint8_t {
     Distances,  ///< between all rows of two inputs
     Extremum,   ///< of two tensors for each element of the result, else for each of the input
     Attention,
-    Fused,   ///< several in one, by its name: core/operators/cost_fused.cpp
-    Linear,  ///< interpolation between two neighbours along each spatial dimension
-    Cubic,   ///< between four
+    Fused,      ///< several in one, by its name: core/operators/cost_fused.cpp
+    Linear,     ///< interpolation between two neighbours along each spatial dimension
+    Cubic,      ///< between four
+    LocalNorm,  ///< by a sum of squares of neighbouring channels
 };
 
 /// What few operators do with the tensors that they are given, and few ask for: see same_tensor.h, overlap.h

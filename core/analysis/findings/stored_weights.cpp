@@ -9,6 +9,7 @@
 
 #include "core/analysis/findings/observed_values.h"
 #include "core/analysis/weights/filters.h"
+#include "core/graph/traits.h"
 
 namespace sonde::analysis {
 
@@ -63,6 +64,39 @@ class FigureCollector {
     double m_minimum = INFINITY, m_maximum = -INFINITY, m_squares = 0;
 };
 
+/// Where a stored tensor is read: at the input of the operation, or behind the cast that this is (weights in float16
+/// that are computed with in float32).
+struct ReadAt {
+    ExprId expr;
+    std::size_t index;
+    WeightPosition position;
+};
+std::optional<ReadAt> behindCasts(const InternalGraph& graph, ExprId id, std::size_t index, std::string_view keyword) {
+    constexpr int kMaxCasts = 8;
+    for (int casts = 0; casts <= kMaxCasts; ++casts) {
+        const Expr& expr = graph.expr(id);
+        const WeightPosition position = weightPosition(expr, index, keyword);
+        const bool isCast = graph::traitsOf(expr).opClass == operators::OpClass::Cast && index == 0;
+        if (!isCast || expr.outputs.size() != 1) return ReadAt{id, index, position};
+        const graph::NodeId cast = expr.outputs.front();
+        const Expr* reader = nullptr;
+        for (const ExprId user : graph.node(cast).users) {
+            const auto& arguments = graph.expr(user).arguments;
+            const auto at = std::ranges::find_if(arguments, [cast](const Argument& argument) {
+                return argument.kind == Argument::Kind::Node && argument.node == cast;
+            });
+            if (at == arguments.end()) continue;
+            reader = &graph.expr(user);
+            index = static_cast<std::size_t>(at - arguments.begin());
+            break;
+        }
+        if (!reader) return std::nullopt;
+        id = reader->id;
+        keyword = {};
+    }
+    return std::nullopt;
+}
+
 StoredWeight readWeight(const InternalGraph& graph, ExprId expr, std::size_t index, const Argument& argument,
                         WeightPosition position, const std::stop_token& stop) {
     const Tensor& stored = graph.node(argument.node).constant->tensor();
@@ -100,10 +134,10 @@ std::vector<StoredWeight> storedWeights(const InternalGraph& graph, const base::
         if (!constant || !constant->isTensor() || !isRead(constant->tensor().dtype())) return;
         const Tensor& tensor = constant->tensor();
         if (!tensor.defined() || tensor.numel() == 0) return;
-        const WeightPosition position = weightPosition(graph.expr(id), index, keyword);
-        if (!isWeightPosition(position)) return;
+        const auto read = behindCasts(graph, id, index, keyword);
+        if (!read || !isWeightPosition(read->position)) return;
         if (!known.emplace(tensor.storage().get(), tensor.offsetElements(), tensor.numel()).second) return;
-        weights.push_back(readWeight(graph, id, index, argument, position, work.stop));
+        weights.push_back(readWeight(graph, read->expr, read->index, argument, read->position, work.stop));
     };
     for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
         if (work.cancelled()) break;

@@ -111,6 +111,13 @@ std::shared_ptr<const WeightScale> scaleAt(const InternalGraph& graph, const Exp
     return std::make_shared<const WeightScale>(std::move(scale));
 }
 
+/// What a cast makes of a value, if something reads it; else none.
+NodeId castOf(const InternalGraph& graph, const Expr& expr, NodeId of) {
+    const bool isCast = graph::traitsOf(expr).opClass == OpClass::Cast && expr.outputs.size() == 1 &&
+                        !expr.inputs.empty() && expr.inputs.front() == of;
+    return isCast && !graph.node(expr.outputs.front()).users.empty() ? expr.outputs.front() : NodeId();
+}
+
 bool isCall(const Expr& expr) { return !expr.bodies.empty() && expr.op.name.empty(); }
 
 /// Swaps the two dimensions of a matrix.
@@ -200,7 +207,7 @@ class RowMaker {
         return nodes;
     }
 
-    /// Called modules and functions hand it on to what is inside of them.
+    /// Called modules and functions hand it on to what is inside of them, casts to what reads their result.
     void addUsers(WeightRow& row, NodeId node, std::set<ExprId>& users) const {
         std::set<NodeId> seen{node};
         std::vector<NodeId> pending{node};
@@ -210,6 +217,10 @@ class RowMaker {
             for (const ExprId user : m_graph.node(at).users) {
                 const Expr& expr = m_graph.expr(user);
                 if (expr.kind == graph::ExprKind::Output) continue;
+                if (const NodeId cast = castOf(m_graph, expr, at); cast.valid()) {
+                    if (seen.insert(cast).second) pending.push_back(cast);
+                    continue;
+                }
                 if (!isCall(expr)) {
                     if (users.insert(user).second) row.users.push_back(user);
                     continue;
@@ -285,7 +296,8 @@ std::vector<WeightRow> weightRows(const InternalGraph& graph, const graph::Modul
 }
 
 bool isUnused(const StoredTensor& tensor) {
-    return tensor.kind != StoredKind::Buffer && !tensor.reader.valid() && !tensor.isResult && !tensor.names.empty();
+    if (tensor.reader.valid() || tensor.isResult || tensor.names.empty()) return false;
+    return tensor.kind != StoredKind::Buffer || tensor.size.elements > 1;
 }
 
 std::string_view kindName(const WeightRow& row) {

@@ -29,13 +29,15 @@ struct WeightRow {
     std::optional<FilterLayout> filters;
     /// Along the first dimension, one for each direction of a recurrent layer: [directions, gates·hidden, features].
     std::int64_t matrices = 1;
-    graph::NodeId node;                ///< that stands for it in the graph; none: nothing reads it
-    std::vector<graph::ExprId> users;  ///< operations that read it, in bodies of loops and functions too; each once
-    std::string note;                  ///< why its figures are not those of weights; empty mostly
+    graph::NodeId node;  ///< that stands for it in the graph; none: nothing reads it
+    /// Operations that read it, in bodies of loops and functions and behind casts too; each once.
+    std::vector<graph::ExprId> users;
+    std::string note;  ///< why its figures are not those of weights; empty mostly
     bool isTied() const { return names.size() > 1; }
 };
 
-/// No operation reads it, nor is it a result. Buffers are not meant: a model may keep them for training alone.
+/// No operation reads it, nor is it a result. A buffer of one number is not meant: training counts with it
+/// (num_batches_tracked).
 bool isUnused(const StoredTensor& tensor);
 
 /// "parameter", "buffer", "constant" of what nothing reads: it might have been either.

@@ -5,6 +5,7 @@
 #include "core/analysis/infer.h"
 #include "core/analysis/operator_cost.h"
 #include "core/document/document.h"
+#include "tests/support/written_models.h"
 
 namespace tst_operator_cost {
 
@@ -17,6 +18,7 @@ class TestOperatorCost : public QObject {
   private slots:
     void publishedTotals_data();
     void publishedTotals();
+    void localResponseNorm();
 };
 
 /// Multiply-adds for one image of 3×224×224, in 10⁹. torchvision 0.15, "GFLOPS" of the weights' documentation (`_ops`
@@ -50,6 +52,21 @@ void TestOperatorCost::publishedTotals() {
     // Beside the products there are normalisations, activations and sums.
     QVERIFY(*flops.constant() > 2 * *products.constant());
     QVERIFY2(*flops.constant() < 2.2 * static_cast<double>(*products.constant()), flops.text().c_str());
+}
+
+/// Of each of 16 elements the square, 3 squares of neighbours, scale, shift, power and quotient.
+void TestOperatorCost::localResponseNorm() {
+    using namespace test::onnxfile;
+    constexpr int kFloat = 1;
+    test::WrittenModels models;
+    const auto document = models.open(model({.nodes = {{"LRN", {"x"}, {"y"}, "", "", {intAttribute("size", 3)}}},
+                                             .inputs = {valueInfo("x", kFloat, {1, 4, 2, 2})},
+                                             .outputs = {valueInfo("y", kFloat, {1, 4, 2, 2})}}));
+    const graph::InternalGraph& graph = *document->graph;
+    const graph::ExprId id = graph.node(graph.outputs().front()).producer;
+    const auto flops = analysis::costOf(graph, graph.expr(id)).flops.constant();
+    QVERIFY(flops);
+    QCOMPARE(*flops, std::int64_t{16 * 8});
 }
 
 QTEST_APPLESS_MAIN(TestOperatorCost)

@@ -236,7 +236,7 @@ void TestReceptiveField::randomNetworksAreWhatRunsShow() {
                 case 0:
                 case 1: chain.window("Conv", {pick(1, 5)}, pick(1, 2), pick(1, 2), pick(0, 2)); break;
                 case 2: chain.window("AveragePool", {pick(2, 4)}, pick(1, 3), 1, pick(0, 1)); break;
-                case 3: chain.window("ConvTranspose", {pick(1, 4)}, pick(1, 3), 1, 0); break;
+                case 3: chain.window("ConvTranspose", {pick(1, 4)}, pick(1, 3), pick(1, 3), 0); break;
                 case 4: {
                     const std::string before = chain.last;
                     chain.window("Conv", {3}, 1, 1, 1);

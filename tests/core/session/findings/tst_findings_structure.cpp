@@ -35,6 +35,7 @@ class TestFindingsStructure : public QObject {
     void orderBlindModelsAreNotConstant();
     void batchesInAnotherDimensionAreTold();
     void filtersOfGemmAreItsColumns();
+    void filtersAreSeenThroughCasts();
 
   private:
     FindingReport reportOf(const std::string& model, const std::vector<std::vector<float>>& cases = {}) {
@@ -306,6 +307,23 @@ void TestFindingsStructure::filtersOfGemmAreItsColumns() {
     QCOMPARE(count(false, "duplicate-filter"), std::size_t{1});
     QCOMPARE(count(true, "zero-filter"), std::size_t{0});
     QCOMPARE(count(true, "duplicate-filter"), std::size_t{0});
+}
+
+/// Weights of another type are the layer's all the same.
+void TestFindingsStructure::filtersAreSeenThroughCasts() {
+    Floats w = varied({5, 5});
+    for (std::size_t i = 0; i < 5; ++i) {
+        w[i * 5 + 3] = 0;
+        w[i * 5 + 2] = w[i * 5 + 1];
+    }
+    const std::vector<double> wide(w.begin(), w.end());
+    constexpr int kFloatType = 1, kDoubleType = 11;
+    const std::string bytes = chain(
+        {{"Cast", {"w"}, {"c"}, "", "", {intAttribute("to", kFloatType)}}, {"Gemm", {"x", "c"}, {"y"}}}, {1, 5}, {1, 5},
+        {rawTensor("w", kDoubleType, {5, 5},
+                   {reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(double)})});
+    QCOMPARE(found(reportOf(bytes), "zero-filter").size(), std::size_t{1});
+    QCOMPARE(found(reportOf(bytes), "duplicate-filter").size(), std::size_t{1});
 }
 
 QTEST_APPLESS_MAIN(TestFindingsStructure)

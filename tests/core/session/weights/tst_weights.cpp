@@ -99,6 +99,8 @@ class TestWeights : public QObject {
     void namesThatAreNone();
     void directionsAreMatricesOfTheirOwn();
     void whatNothingReadsIsListed();
+    void buffersThatNothingReadsAreUnused();
+    void castsAreNoUsers();
 };
 
 void TestWeights::filtersOfAConvolution() {
@@ -350,6 +352,28 @@ void TestWeights::directionsAreMatricesOfTheirOwn() {
         QCOMPARE(spectrum->numericalRank, std::int64_t{direction == 0 ? 3 : 1});
         QVERIFY(spectrum->matrix.starts_with("direction " + std::to_string(direction)));
     }
+}
+
+/// Not the counter of a norm: one number.
+void TestWeights::buffersThatNothingReadsAreUnused() {
+    analysis::StoredTensor table{.kind = analysis::StoredKind::Buffer, .names = {"positions"}};
+    table.size.elements = 64;
+    QVERIFY(analysis::isUnused(table));
+    table.isResult = true;
+    QVERIFY(!analysis::isUnused(table));
+    analysis::StoredTensor counter{.kind = analysis::StoredKind::Buffer, .names = {"bn.num_batches_tracked"}};
+    counter.size.elements = 1;
+    QVERIFY(!analysis::isUnused(counter));
+}
+
+void TestWeights::castsAreNoUsers() {
+    Models models;
+    const WeightReport report = models.measured(
+        model({.nodes = {{"Cast", {"w"}, {"c"}, "", "", {intAttribute("to", kFloat)}}, {"MatMul", {"x", "c"}, {"y"}}},
+               .inputs = {valueInfo("x", kFloat, {1, 3})},
+               .outputs = {valueInfo("y", kFloat, {1, 3})},
+               .initializers = {floats("w", {3, 3}, varied(9))}}));
+    QVERIFY(usersOf(report, 0) == (std::vector<std::string>{"MatMul"}));
 }
 
 /// An initializer that nothing reads is in the file: it is listed, and its elements are no parameters.
