@@ -49,6 +49,7 @@ constexpr Allowed kAllowed[] = {
     {"core/session/diff/graph_side.cpp", "operators that exports of one model name differently"},
     {"core/session/diff/operation_settings.cpp", "rules: what operators of both vocabularies are set to"},
     {"core/session/diff/layer_functions.cpp", "operators that an exporter writes in others, and in which"},
+    {"core/session/diff/canonical_operators.cpp", "rules: operators that are known in more than one form"},
     {"core/session/watch/node_identity.cpp", "operators that exports of one model name differently"},
     {"core/passes/vocabulary.cpp", "creates nodes: the names of one operation in each vocabulary"},
     {"core/lessons/", "words of the format of lessons"},

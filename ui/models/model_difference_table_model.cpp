@@ -37,6 +37,8 @@ constexpr KindText kKinds[] = {
      QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "The files say something else of themselves")},
     {QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "not compared"),
      QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "No difference: operations that were not compared one by one")},
+    {QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "other form"),
+     QT_TRANSLATE_NOOP("ModelDifferenceTableModel", "No difference: other operators that compute the same")},
 };
 
 }  // namespace
@@ -94,7 +96,8 @@ QString ModelDifferenceTableModel::toolTip(const DifferenceRow& row, int column)
     else if (row.kind == Kinds::Cost) lines << QString::fromStdString(session::infoFormula(row.what));
     else if (!lines.isEmpty()) lines << headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
     const auto count = static_cast<int>(row.nodesA.size() + row.nodesB.size());
-    if (count > 0 && row.kind == Kinds::NotCompared) lines << tr("Click to select the %1 nodes").arg(count);
+    const bool isNoDifference = row.kind == Kinds::NotCompared || row.kind == Kinds::OtherForm;
+    if (count > 0 && isNoDifference) lines << tr("Click to select the %1 nodes").arg(count);
     else if (count > 0)
         lines << (count == 1 ? tr("Click to select the node that makes the difference")
                              : tr("Click to select the %1 nodes that make the difference").arg(count));

@@ -32,6 +32,7 @@ class RowMaker {
             for (const ValueChange& change : m_diff.values->changed)
                 m_rows.push_back({Kind::Value, change.a, change.b, m_a.node(change.a).name, m_b.node(change.b).name,
                                   change.note, change.maxAbs, change.maxRel});
+        otherForms();
         notCompared();
         facts(Kind::Cost, m_diff.cost);
         facts(Kind::Metadata, m_diff.metadata);
@@ -118,6 +119,26 @@ class RowMaker {
         return std::ranges::find(kStored, fact.name) == kStored.end();
     }
 
+    void otherForms() {
+        const auto named = [](const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+            std::vector<std::string> names;
+            for (const NodeId node : nodes) names.push_back(graph.node(node).name);
+            return fmt::format("{}", fmt::join(names, ", "));
+        };
+        for (const StructureDiff::OtherForm& form : m_diff.structure.otherForms)
+            m_rows.push_back({Kind::OtherForm,
+                              {},
+                              {},
+                              named(m_a, form.a),
+                              named(m_b, form.b),
+                              form.what,
+                              {},
+                              {},
+                              form.a,
+                              form.b,
+                              {}});
+    }
+
     void notCompared() {
         const auto& [ours, theirs] = m_diff.structure.open;
         if (ours.empty() && theirs.empty()) return;
@@ -142,8 +163,8 @@ class RowMaker {
 }  // namespace
 
 std::string_view name(Kind kind) {
-    static constexpr std::array<std::string_view, 9> kNames{"added",     "removed", "changed", "moved",
-                                                            "parameter", "value",   "cost",    "metadata"};
+    static constexpr std::array<std::string_view, 10> kNames{
+        "added", "removed", "changed", "moved", "parameter", "value", "cost", "metadata", "not compared", "other form"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -11,8 +11,9 @@ namespace sonde::session {
 
 /// One difference of two models, for lists.
 struct DifferenceRow {
-    /// NotCompared is no difference: all operations that were not compared one by one, in one row.
-    enum class Kind { Added, Removed, Changed, Moved, Parameter, Value, Cost, Metadata, NotCompared };
+    /// NotCompared is no difference: all operations that were not compared one by one, in one row; nor is OtherForm,
+    /// StructureDiff::otherForms, a row each.
+    enum class Kind { Added, Removed, Changed, Moved, Parameter, Value, Cost, Metadata, NotCompared, OtherForm };
 
     Kind kind = Kind::Changed;
     graph::NodeId a, b;                         ///< of either graph; none where there is no such node
@@ -24,11 +25,11 @@ struct DifferenceRow {
 };
 
 /// "added", "removed", "changed", "moved", "parameter", "value", "cost", "metadata",
-/// "not compared".
+/// "not compared", "other form".
 std::string_view name(DifferenceRow::Kind kind);
 
 /// All of modelDiffJson(), in this order: structure (in execution order of the first model, added operations behind
-/// what precedes them in the second), parameters, values, what was not compared, cost, metadata.
+/// what precedes them in the second), parameters, values, other forms, what was not compared, cost, metadata.
 std::vector<DifferenceRow> differenceRows(const document::Document& first, const document::Document& second,
                                           const ModelDiff& diff);
 

@@ -1,6 +1,7 @@
 #include "core/session/diff/folded_constants.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/analysis/difference.h"
 #include "core/analysis/findings/written_values.h"
@@ -91,6 +92,15 @@ std::vector<bool> foldableOperations(const FlatGraph& flat, const SizesBySymbol&
     return isFoldable;
 }
 
+/// What a few operations in another order make: some units in the last place of the largest element.
+bool isRounding(const Tensor& tensor, double maxAbs) {
+    constexpr double kUnits = 4, kEpsilon = 1.0 / (1 << 23);
+    if (tensor.dtype() != tensor::DType::Float32) return false;
+    double largest = 0;
+    for (std::int64_t i = 0; i < tensor.numel(); ++i) largest = std::max(largest, std::abs(tensor.toDouble(i)));
+    return maxAbs <= kUnits * kEpsilon * largest;
+}
+
 std::vector<bool> resultsOf(const FlatGraph& flat) {
     std::vector<bool> isResult(flat.graph.nodeCount(), false);
     for (std::size_t i = 0; i < flat.graph.bodyCount(); ++i)
@@ -177,8 +187,9 @@ std::optional<FoldedConstants::Comparison> FoldedConstants::compare(NodeId a, Ex
     if (areEqual(x, y)) return Comparison{true, 0.0};
     Comparison other;
     if (x.dtype() != tensor::DType::String) other.maxAbs = analysis::difference(y, x, {}).maxAbsolute;
+    other.isEqual = other.maxAbs && isRounding(x, *other.maxAbs);
     const auto isSame = [a, b](const Other& known) { return known.a == a && known.b == b; };
-    if (std::ranges::none_of(m_others, isSame)) m_others.push_back({a, b, other.maxAbs});
+    if (std::ranges::none_of(m_others, isSame)) m_others.push_back({a, b, other.maxAbs, other.isEqual});
     return other;
 }
 

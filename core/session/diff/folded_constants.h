@@ -42,18 +42,21 @@ class FoldedConstants {
     std::vector<bool> foldedOperations(std::size_t side, const std::vector<graph::ExprId>& match) const;
     /// By NodeId: stored, read at all, and all that it is read for was compared. `folded`: see foldedOperations().
     std::vector<bool> comparedValues(std::size_t side, const std::vector<bool>& folded) const;
-    /// Compared values with other elements, and the largest difference.
+    /// Compared values with other elements, and the largest difference; `isRounded`: it is no more than what the
+    /// rounding of a few operations makes, and the values are taken to be equal.
     struct Other {
         graph::NodeId a, b;
         std::optional<double> maxAbs;
+        bool isRounded = false;
     };
     const std::vector<Other>& others() const { return m_others; }
+
+    /// Of what is stored, or computed of stored values alone. Null: it depends on an input, or cannot be computed.
+    const tensor::Value* valueOf(std::size_t side, graph::NodeId node);
 
   private:
     using Read = std::pair<graph::NodeId, graph::ExprId>;  ///< a value, and what reads it
 
-    /// Null: it depends on an input, or cannot be computed.
-    const tensor::Value* valueOf(std::size_t side, graph::NodeId node);
     void compute(std::size_t side, graph::ExprId id);
     bool isComputed(std::size_t side, graph::NodeId node) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "core/exec/runner.h"
 #include "core/graph/missing_data.h"
 #include "core/session/diff/operand_diff.h"
+#include "core/session/diff/other_forms.h"
 #include "core/session/diff/output_values.h"
 #include "core/session/diff/same_runs_verdict.h"
 #include "core/session/findings/finding_groups.h"
@@ -158,8 +160,16 @@ void takeFolded(const InternalGraph& first, const InternalGraph& second, const S
             note(side, one.name, one.node);
             return true;
         });
-    for (const StructureDiff::OtherStored& other : structure.otherStored)
-        if (taken[0].contains(other.a) || taken[1].contains(other.b))
+    for (const StructureDiff::OtherStored& other : structure.otherStored) {
+        const bool isOfSecond = !taken[0].contains(other.a);
+        if (isOfSecond && !taken[1].contains(other.b)) continue;
+        if (other.isRounded)
+            parameters.notes.push_back({isOfSecond ? second.node(other.b).name : first.node(other.a).name,
+                                        isOfSecond ? other.b : other.a, isOfSecond,
+                                        fmt::format("one model computes it of what it stores: equal but for rounding, "
+                                                    "max abs {:.3g}",
+                                                    *other.maxAbs)});
+        else
             parameters.changed.push_back({first.node(other.a).name,
                                           second.node(other.b).name,
                                           other.a,
@@ -167,6 +177,7 @@ void takeFolded(const InternalGraph& first, const InternalGraph& second, const S
                                           other.maxAbs,
                                           {},
                                           "one model computes it of what it stores"});
+    }
 }
 
 /// The first graph with the names of the second for what has a counterpart, and names of their own for all else: values
@@ -261,6 +272,7 @@ base::Result<ModelDiff> modelDiff(const document::Document& first, const documen
     diff.structure = structureDiff(*first.graph, *second.graph, diff.pairs);
     SONDE_ASSIGN(diff.parameters, parameterDiff(first, second, diff.pairs, work));
     takeFolded(*first.graph, *second.graph, diff.structure, diff.parameters);
+    diff::takeBackForms(*first.graph, *second.graph, diff.pairs, request.byHand, diff.structure, diff.parameters, work);
     diff::addOtherOperands(first, second, diff.pairs, diff.parameters, diff.structure);
     ModelInfoRequest info;
     info.hashes = false;

@@ -114,6 +114,13 @@ Json runsJson(const ModelDiff& diff) {
     return json;
 }
 
+Json formsJson(const InternalGraph& a, const InternalGraph& b, const std::vector<StructureDiff::OtherForm>& forms) {
+    Json list = Json::array();
+    for (const StructureDiff::OtherForm& form : forms)
+        list.push_back({{"a", namesJson(a, form.a)}, {"b", namesJson(b, form.b)}, {"what", form.what}});
+    return list;
+}
+
 /// Rounded down: of 99.99 % something has no counterpart.
 double percent(double fraction) { return std::floor(fraction * 1000) / 10; }
 
@@ -189,6 +196,19 @@ std::vector<std::string> namesOf(const InternalGraph& graph, const std::vector<N
 
 std::string layersText(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "layer" : "layers"); }
 
+/// "nodes: the same in another form: HardSigmoid, Mul = HardSwish (mul = hardswish and 3 more)".
+void addFormLines(std::string& text, const InternalGraph& a, const InternalGraph& b, const StructureDiff& nodes) {
+    std::map<std::string, std::vector<const StructureDiff::OtherForm*>> groups;
+    for (const StructureDiff::OtherForm& form : nodes.otherForms) groups[form.what].push_back(&form);
+    for (const auto& [what, forms] : groups) {
+        const auto joined = [](const std::vector<std::string>& names) { return namedText(names, kMaxNamed); };
+        const std::string ours = joined(namesOf(a, forms.front()->a)), theirs = joined(namesOf(b, forms.front()->b));
+        text += fmt::format("nodes: the same in another form: {} ({} = {}{})\n", base::visibleText(what),
+                            base::visibleText(ours), base::visibleText(theirs),
+                            forms.size() > 1 ? fmt::format(" and {} more", forms.size() - 1) : std::string());
+    }
+}
+
 /// What "no difference" does not speak of.
 void addNotCompared(std::string& text, const InternalGraph& a, const InternalGraph& b, const ModelDiff& diff) {
     const StructureDiff& nodes = diff.structure;
@@ -208,6 +228,7 @@ void addNotCompared(std::string& text, const InternalGraph& a, const InternalGra
         text += fmt::format(
             "nodes: {} of these stand for others of the other model, between values that are the same on {}\n",
             nodes.matchedByValues, numbersText(diff.runs));
+    addFormLines(text, a, b, nodes);
     if (nodes.reordered > 0)
         text += fmt::format("nodes: {} of these read the same operands in another order, which makes no difference\n",
                             nodes.reordered);
@@ -252,6 +273,8 @@ std::string modelDiffJson(const document::Document& first, const document::Docum
               {"matched_of_all", diff.structure.matchedOfAll()},
               {"matched_by_module", diff.structure.matchedByModule},
               {"matched_by_constants", diff.structure.matchedByConstants},
+              {"matched_by_form", diff.structure.matchedByForm},
+              {"other_forms", formsJson(a, b, diff.structure.otherForms)},
               {"reordered", diff.structure.reordered},
               {"compared_by_function", diff.structure.comparedByFunction},
               {"not_compared", diff.structure.notCompared + diff.structure.aside},
@@ -314,7 +337,8 @@ std::string modelDiffText(const document::Document& first, const document::Docum
                 open);
             return text;
         }
-        text += fmt::format("no difference in structure, parameters{}{}\n", diff.values ? " and values" : "",
+        text += fmt::format("no difference in structure, parameters{}{}{}\n", diff.values ? " and values" : "",
+                            nodes.otherForms.empty() ? "" : ", but for the forms above, which compute the same",
                             open > 0 ? fmt::format(" ({} operations were not compared one by one)", open) : "");
     }
     return text;

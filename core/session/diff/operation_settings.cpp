@@ -73,6 +73,8 @@ class SettingReader {
             case OpClass::Mean:
             case OpClass::Reduce: addReduced(); break;
             case OpClass::Clip: addLimits(); break;
+            case OpClass::BatchNorm:
+            case OpClass::BatchNormWithStatistics: addTraining(); break;
             case OpClass::Add:
             case OpClass::Sub:
             case OpClass::ReverseSub:
@@ -182,6 +184,13 @@ class SettingReader {
         if (const auto given = CallArguments::integers(m_arguments.at(1)); given && axes.empty()) axes = *given;
         if (!axes.empty()) addAxes(axes);
         add("keepdims", {m_expr.attributes.getInt("keepdims", 1) != 0 ? 1.0 : 0.0});
+    }
+
+    /// Whether a batch norm takes the statistics of its input; a script may compute it.
+    void addTraining() {
+        const auto given = m_isAten ? CallArguments::integer(m_arguments.named("training"))
+                                    : std::optional(m_expr.attributes.getInt("training_mode", 0));
+        if (given) add("training mode", {*given != 0 ? 1.0 : 0.0});
     }
 
     void addLimits() {

@@ -502,6 +502,7 @@ std::vector<ExprId> comparedAlone(const StructureDiff& diff, const InternalGraph
 bool requiresRuns(const StructureDiff& diff, const InternalGraph& first, const InternalGraph& second,
                   const GraphPairs& pairs) {
     if (!pairs.isOneVocabulary) return diff.uncompared() > 0 || !diff.isEqual();
+    if (!diff.otherForms.empty()) return true;
     if (diff.isEqual()) return haveOtherDefinitions(first, second, pairs);
     if (diff.added.empty() || diff.removed.empty()) return false;
     const auto holdsWhole = [](const InternalGraph& graph, const std::vector<NodeId>& nodes) {

@@ -246,6 +246,7 @@ class StructureDiffer {
             return;
         }
         std::vector<std::string> what = m_contents.differences(ours, theirs);
+        if (areBranchesExchanged(ours, theirs)) what.emplace_back("branches: each has the operations of the other one");
         if (!m_isSkippedA[id.index()]) {
             for (const std::size_t i : otherInputs(id)) {
                 const auto folded = m_folded->compare(ours.inputs[i], id, theirs.inputs[i], other);
@@ -256,6 +257,21 @@ class StructureDiffer {
             if (count != there) what.push_back("inputs: " + std::to_string(count) + " -> " + std::to_string(there));
         }
         if (!what.empty()) m_diff.changed.push_back({a, b, joined(what)});
+    }
+
+    /// All operations with counterparts in the branches have these in the branch with the other label.
+    bool areBranchesExchanged(const Expr& ours, const Expr& theirs) const {
+        if (ours.bodies.size() != 2 || theirs.bodies.size() != 2) return false;
+        bool areSome = false;
+        for (const graph::BodyId body : ours.bodies)
+            for (const ExprId id : m_a.body(body).order) {
+                const ExprId match = m_pairs.ofFirst[id.index()];
+                if (!match.valid()) continue;
+                const graph::Body& there = m_b.body(m_b.expr(match).body);
+                if (there.owner != theirs.id || there.label == m_a.body(body).label) return false;
+                areSome = true;
+            }
+        return areSome;
     }
 
     /// Operations that compute what the other graph stores are neither added nor removed.
@@ -276,7 +292,8 @@ class StructureDiffer {
                 return true;
             });
         }
-        for (const auto& [a, b, maxAbs] : m_folded->others()) m_diff.otherStored.push_back({a, b, maxAbs});
+        for (const auto& [a, b, maxAbs, isRounded] : m_folded->others())
+            m_diff.otherStored.push_back({a, b, maxAbs, isRounded});
     }
 
     static std::string joined(const std::vector<std::string>& texts) {

@@ -44,6 +44,14 @@ struct StructureDiff {
     /// Of those that are matched: without a counterpart of their own, computing of stored values alone what the other
     /// graph stores (diff::FoldedConstants).
     std::size_t matchedByConstants = 0;
+    /// What both models of ONNX compute in other operators, which one canonical form proves to be the same
+    /// (diff::takeBackForms()): no difference.
+    struct OtherForm {
+        std::vector<graph::NodeId> a, b;  ///< operations of either graph, in execution order
+        std::string what;                 ///< "HardSigmoid, Mul = HardSwish"
+    };
+    std::vector<OtherForm> otherForms;
+    std::size_t matchedByForm = 0;  ///< of those that are matched: without a counterpart of their own, in otherForms
     /// Pairs of sums, products, minima or maxima that read the same in another order: no difference.
     std::size_t reordered = 0;
     /// By NodeId of either graph: stored, and compared where the other graph has what is computed of it, or computes
@@ -53,6 +61,7 @@ struct StructureDiff {
     struct OtherStored {
         graph::NodeId a, b;
         std::optional<double> maxAbs;
+        bool isRounded = false;  ///< no difference: see diff::FoldedConstants::Other
     };
     std::vector<OtherStored> otherStored;
     /// Of either graph, in execution order, what comparedByFunction, notCompared and aside count.

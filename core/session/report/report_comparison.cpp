@@ -85,6 +85,20 @@ void addRuns(ReportSection& section, const ModelDiff& diff) {
         section.blocks.emplace_back(ReportText{"The models were not run on the same numbers: " + diff.runs.note + "."});
 }
 
+ReportTable formTable(const InternalGraph& a, const InternalGraph& b,
+                      const std::vector<StructureDiff::OtherForm>& forms) {
+    ReportTable table{
+        "The same in another form (no difference)", {{"nodes"}, {"in the other model"}, {"operators"}}, {}, {}};
+    const auto named = [](const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+        std::string names;
+        for (const NodeId node : nodes) names += (names.empty() ? "" : ", ") + graph.node(node).name;
+        return names;
+    };
+    for (const StructureDiff::OtherForm& form : forms)
+        table.rows.push_back({named(a, form.a), named(b, form.b), form.what});
+    return table;
+}
+
 void addFacts(ReportSection& section, std::string title, const std::vector<FactChange>& facts) {
     ReportTable table{std::move(title), {{"fact"}, {"this model"}, {"the other model"}}, {}, {}};
     for (const FactChange& fact : facts)
@@ -142,6 +156,7 @@ ReportSection comparisonSection(const document::Document& document, const ModelI
     addTable(section, nodeTable("Operations of the other model alone", b, structure.added));
     addTable(section, changeTable("Changed operations", a, b, structure.changed));
     addTable(section, changeTable("Moved operations", a, b, structure.moved));
+    addTable(section, formTable(a, b, structure.otherForms));
     addParameters(section, diff.parameters);
     addFacts(section, "Cost that differs", diff.cost);
     for (const std::string& note : diff.costNotes)

@@ -128,6 +128,7 @@ void DifferencesPanel::step(int by) {
         const QModelIndex index = m_proxy.index(row, 0);
         const DifferenceRow* const next = m_model.row(m_proxy.mapToSource(index).row());
         const bool leads = next && next->kind != DifferenceRow::Kind::NotCompared &&
+                           next->kind != DifferenceRow::Kind::OtherForm &&
                            (next->a.valid() || next->b.valid() || !next->nodesA.empty() || !next->nodesB.empty());
         if (!leads) continue;
         {
