@@ -15,7 +15,6 @@ namespace {
 
 using Row = std::function<void(const char*, Case)>;
 
-NodeId matrixProduct(SmallNet& net, NodeId a, NodeId b) { return onnx(net, "MatMul", 13, {on(a), on(b)}).front(); }
 NodeId transposed(SmallNet& net, NodeId a) {
     return onnx(net, "Transpose", 13, {on(a)}, {{"perm", Dims{1, 0}}}).front();
 }
