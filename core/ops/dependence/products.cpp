@@ -71,6 +71,8 @@ base::Result<void> addMatrixProduct(Dependence& dependence, const ElementCall& c
                                     std::size_t right, bool turnsLeft, bool turnsRight) {
     const Shape &a = call.context.in(left).shape(), &b = call.context.in(right).shape();
     if (a.rank() < 1 || b.rank() < 1) return opError("a product of scalars");
+    turnsLeft = turnsLeft && a.rank() > 1;  // a vector has no axes to exchange
+    turnsRight = turnsRight && b.rank() > 1;
     std::vector<std::int64_t> batch = call.at;
     std::int64_t row = 0, column = 0;
     const std::size_t own = (a.rank() > 1 ? 1 : 0) + (b.rank() > 1 ? 1 : 0);
