@@ -281,22 +281,20 @@ void TestGradient::otherInputsAreComputedAgain() {
 }
 
 void TestGradient::operatorsWithoutARuleAreNamed() {
-    Graph graph{{{"DeformConv", {"a", "a", "offset"}, {"t"}},
-                 {"MaxRoiPool", {"t", "regions"}, {"y"}, "", "", {intsAttribute("pooled_shape", {1, 1})}},
+    Graph graph{{{"MaxRoiPool", {"a", "regions"}, {"y"}, "", "", {intsAttribute("pooled_shape", {1, 1})}},
                  {"Gradient",
                   {"a"},
                   {"da"},
                   "",
                   "ai.onnx.preview.training",
                   {stringsAttribute("xs", {"a"}), stringAttribute("y", "y")}}},
-                {valueInfo("a", kDouble, {1, 1, 2, 2}), valueInfo("offset", kDouble, {1, 8, 1, 1}),
-                 valueInfo("regions", kDouble, {1, 5})},
+                {valueInfo("a", kDouble, {1, 1, 2, 2}), valueInfo("regions", kDouble, {1, 5})},
                 {valueInfo("y", kDouble, {1, 1, 1, 1}), valueInfo("da", kDouble, {1, 1, 2, 2})}};
     const auto document = open(model(graph, {}, {opset("", 19), opset("ai.onnx.preview.training", 1)}));
     QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
     bool told = false;
     for (const base::Diagnostic& finding : (*document)->diagnostics)
-        told = told || finding.what.find("DeformConv, MaxRoiPool") != std::string::npos;
+        told = told || finding.what.find("MaxRoiPool") != std::string::npos;
     QVERIFY(told);
 }
 

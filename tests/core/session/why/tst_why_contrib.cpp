@@ -53,6 +53,8 @@ class TestWhyContrib : public QObject {
             for (const QJsonValue& input : line["in"].toArray()) call.inputs.push_back(test::valueIn(input));
             for (const QJsonValue& result : line["out"].toArray())
                 call.results.push_back(result.isNull() ? Value() : test::valueIn(result));
+            // What ONNX Runtime gave is off by as much as the case says: its own states are rounded on the way.
+            if (name == "DynamicQuantizeLSTM") call.slack = line["tol"].toDouble();
             const QString problem = call.problem(12);
             if (!problem.isEmpty()) problems << QString("%1 %2 ").arg(number).arg(name.c_str()) + problem;
             explained[name] += call.checked;

@@ -442,7 +442,7 @@ void TestBisectionPanel::aLowerPrecisionIsListed() {
     QCOMPARE(context().navigation().selection().node, named("s"));
 }
 
-/// p = 3 x is rounded, and its double is not: twice the error, the same share.
+/// p = 3 x is rounded, and so is its double, by steps of 6: twice the error, the same share.
 void TestBisectionPanel::aValueIsListedBeforeItsEditAndAfter() {
     openProduct();
     doubled("p");
@@ -457,7 +457,7 @@ void TestBisectionPanel::aValueIsListedBeforeItsEditAndAfter() {
         return cells.join(QStringLiteral("; "));
     };
     QCOMPARE(row(0), QStringLiteral("p before its edit; Mul; rounded; equal; 1.2"));
-    QCOMPARE(row(1), QStringLiteral("p; edit; ; 50.0 dB; 2.4"));
+    QCOMPARE(row(1), QStringLiteral("p; edit; rounded; 50.0 dB; 2.4"));
     QCOMPARE(cell(view, 2, PrecisionTableModel::Node), QStringLiteral("s"));
 }
 
