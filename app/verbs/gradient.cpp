@@ -113,9 +113,10 @@ class GradientVerb {
     }
 
     void printText(const Saliency& found, const graph::InternalGraph& graph) const {
-        fmt::print("{}{} = {:.6g}, through {}\n", base::visibleText(graph.node(found.of.node).name),
-                   indexText(found.of.index), found.value,
-                   base::countedText(static_cast<std::int64_t>(found.operations), "operation"));
+        std::vector<std::int64_t> index = found.of.index;
+        if (found.of.member) index.insert(index.begin(), static_cast<std::int64_t>(*found.of.member));
+        fmt::print("{}{} = {:.6g}, through {}\n", base::visibleText(graph.node(found.of.node).name), indexText(index),
+                   found.value, base::countedText(static_cast<std::int64_t>(found.operations), "operation"));
         for (const NodeSaliency& one : found.gradients) {
             const analysis::TensorStats stats = analysis::tensorStats(one.gradient);
             fmt::print("{}  {}  min {:.4g}  max {:.4g}  mean {:.4g}  std {:.4g}{}\n",
