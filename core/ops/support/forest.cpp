@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <set>
 
@@ -13,6 +14,18 @@
 namespace sonde::ops {
 
 namespace {
+
+/// Of `count` nodes each list has an entry for every one; that about missing values may be empty.
+base::Result<void> checkNodeLists(std::size_t count, std::size_t missing, std::initializer_list<std::size_t> lists) {
+    for (const std::size_t size : lists)
+        if (size != count)
+            return opError("has lists of " + std::to_string(count) + " and of " + std::to_string(size) +
+                           " entries about its nodes");
+    if (missing != 0 && missing != count)
+        return opError("has " + std::to_string(missing) + " entries for missing values of " + std::to_string(count) +
+                       " nodes");
+    return {};
+}
 
 std::int64_t leafChild(std::size_t leaf) { return -1 - static_cast<std::int64_t>(leaf); }
 
@@ -118,15 +131,9 @@ base::Result<std::unique_ptr<Forest>> forestOfLists(const Attributes& attributes
     SONDE_ASSIGN(const std::vector<double> values, realList(attributes, "nodes_values"));
     const std::size_t count = nodeIds.size();
     if (count == 0) return opError("has no nodes");
-    for (std::size_t size :
-         {treeIds.size(), features.size(), onTrue.size(), onFalse.size(), modes.size(), values.size()}) {
-        if (size != count)
-            return opError("has lists of " + std::to_string(count) + " and of " + std::to_string(size) +
-                           " entries about its nodes");
-    }
-    if (!missing.empty() && missing.size() != count)
-        return opError("has " + std::to_string(missing.size()) + " entries for missing values of " +
-                       std::to_string(count) + " nodes");
+    SONDE_TRY(
+        checkNodeLists(count, missing.size(),
+                       {treeIds.size(), features.size(), onTrue.size(), onFalse.size(), modes.size(), values.size()}));
     std::map<NodeKey, std::int64_t> places;
     std::vector<std::size_t> splitNodes;
     for (std::size_t i = 0; i < count; ++i) {
@@ -217,15 +224,9 @@ base::Result<std::unique_ptr<Forest>> forestOfTensors(const Attributes& attribut
     const auto missing = attributes.getInts("nodes_missing_value_tracks_true");
     const auto ids = attributes.getInts("leaf_targetids");
     const std::size_t count = splits.size();
-    for (std::size_t size :
-         {modes.size(), features.size(), onTrue.size(), onFalse.size(), trueLeaves.size(), falseLeaves.size()}) {
-        if (size != count)
-            return opError("has lists of " + std::to_string(count) + " and of " + std::to_string(size) +
-                           " entries about its nodes");
-    }
-    if (!missing.empty() && missing.size() != count)
-        return opError("has " + std::to_string(missing.size()) + " entries for missing values of " +
-                       std::to_string(count) + " nodes");
+    SONDE_TRY(checkNodeLists(
+        count, missing.size(),
+        {modes.size(), features.size(), onTrue.size(), onFalse.size(), trueLeaves.size(), falseLeaves.size()}));
     if (ids.size() != weights.size())
         return opError("has " + std::to_string(weights.size()) + " weights for " + std::to_string(ids.size()) +
                        " leaves");
